@@ -66,9 +66,12 @@ async function runCommand(
   const { command, globals } = line;
   let { input } = line;
   const { createContext } = await import('./context.ts');
+  const environment = { ...process.env };
+  // A diagnostic report of Node holds the environment, and this variable a password of the whole team.
+  delete process.env.ERRAND_DATABASE_URL;
   const context = await createContext({
     argv: process.argv.slice(2),
-    environment: process.env,
+    environment,
     platform: process.platform,
     pid: process.pid,
     io,

@@ -192,6 +192,7 @@ describe('who may import whom', () => {
         'proper-lockfile',
         'output/time.ts',
         'output/result.ts',
+        'type state/shared/address.ts',
         ...openToAll,
       ]),
     ).toEqual([]);

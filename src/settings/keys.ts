@@ -16,7 +16,7 @@ export function keyMode(key: string): 'test' | 'live' | undefined {
 }
 
 /** Variables that hold what must reach no program but this one. */
-const secretVariables: readonly string[] = ['ERRAND_API_KEY', 'ERRAND_LEGACY_TOKEN'];
+const secretVariables: readonly string[] = ['ERRAND_API_KEY', 'ERRAND_LEGACY_TOKEN', 'ERRAND_DATABASE_URL'];
 
 /** The environment for a program that the user has errand run. */
 export const withoutKeys = (environment: Environment): Environment =>

@@ -3,8 +3,10 @@ import { type AmountUnit, amountUnits } from '../contract/amount.ts';
 import { UsageError } from '../errors.ts';
 import { type OutputFormat, outputFormats } from '../output/result.ts';
 import { shellLine } from '../shell-word.ts';
+import type { DatabaseAddress } from '../state/shared/address.ts';
 import { parseDuration } from '../wait/duration.ts';
 import { checkBaseUrl } from './base-url.ts';
+import { checkDatabaseUrl } from './database-url.ts';
 import { checkKey } from './keys.ts';
 import type { Environment, Folders } from './paths.ts';
 import { parseWindow } from './preferences.ts';
@@ -18,6 +20,9 @@ export interface Setting<T> {
   readonly from: Origin;
   readonly name: string;
 }
+
+/** A database that machines share, and where it was named. */
+export interface NamedDatabase extends DatabaseAddress, Pick<Setting<string>, 'from' | 'name'> {}
 
 export interface Proxy {
   readonly https: string | undefined;
@@ -52,6 +57,8 @@ export interface Settings {
   readonly tlsChecksOff: boolean;
   /** The file that says what may be spent; by default there need be none. */
   readonly policy: Setting<string>;
+  /** Keeps the journal for several machines; without it the journal is this machine's own. */
+  readonly database: NamedDatabase | undefined;
   readonly sandbox: { readonly speed: number; readonly seed: number | undefined };
   readonly folders: Folders;
 }
@@ -116,6 +123,7 @@ export function resolveSettings(
     dumbTerminal: environment.TERM === 'dumb',
     tlsChecksOff: environment.NODE_TLS_REJECT_UNAUTHORIZED === '0',
     policy: pickPolicy(environment, kept, profile.value, folders),
+    database: pickDatabase(environment, kept, profile.value),
     sandbox: {
       speed: Number(stored.preferences['sandbox-speed'] ?? 1),
       seed: numberOf(stored.preferences['sandbox-seed']),
@@ -139,6 +147,23 @@ function pickPolicy(
   if (isAbsolute(given.value)) return given;
   const name = given.from === 'profile' ? `the policy of profile ${profile}` : given.name;
   throw new UsageError(`${name} must be an absolute path, not "${given.value}"`);
+}
+
+/** A rehearsal uses it too: what is tried is what will be. */
+function pickDatabase(
+  environment: Environment,
+  { database }: Partial<Profile>,
+  profile: string,
+): NamedDatabase | undefined {
+  const name = 'ERRAND_DATABASE_URL';
+  // Whoever set it wanted the journal that all share: with an empty one an order could be placed twice.
+  if (environment[name]?.trim() === '')
+    throw new UsageError(`${name} is empty; name the database, or unset it`);
+  const given = first(variable(environment, name), fromProfile(database, profile));
+  if (!given) return undefined;
+  const where = given.from === 'profile' ? `the database of profile ${profile}` : name;
+  const { value, ...origin } = given;
+  return { ...checkDatabaseUrl(value, where, environment.PGPASSWORD), ...origin };
 }
 
 /** The policy in the folder of the configuration. */

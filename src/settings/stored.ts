@@ -23,6 +23,8 @@ export interface Profile {
   readonly allow_plain_http?: boolean;
   /** The policy file of this profile, an absolute path. */
   readonly policy?: string;
+  /** The address of the database that it shares with other machines. It holds a password. */
+  readonly database?: string;
 }
 
 export type Preference = string | number | boolean;
@@ -67,6 +69,7 @@ export const profileFields = [
   'legacy_token',
   'allow_plain_http',
   'policy',
+  'database',
 ] as const satisfies readonly (keyof Profile)[];
 
 export const localProfile = 'local';
@@ -184,7 +187,7 @@ function checkProfile(file: string, name: string, value: unknown): Profile {
   const fields = fieldsOf(file, `profiles.${name}`, value);
   const text = (field: string) => optionalText(file, `profiles.${name}.${field}`, fields[field]);
   const [legacy, key, token] = [text('legacy_base_url'), text('api_key'), text('legacy_token')];
-  const [policy, storedAt] = [text('policy'), text('key_stored_at')];
+  const [policy, storedAt, database] = [text('policy'), text('key_stored_at'), text('database')];
   const others = checkOtherKeys(file, `profiles.${name}.other_keys`, fields.other_keys);
   const plain = fields.allow_plain_http;
   if (plain !== undefined && typeof plain !== 'boolean')
@@ -198,6 +201,7 @@ function checkProfile(file: string, name: string, value: unknown): Profile {
     ...(token !== undefined && { legacy_token: token }),
     ...(plain !== undefined && { allow_plain_http: plain }),
     ...(policy !== undefined && { policy }),
+    ...(database !== undefined && { database }),
   };
 }
 

@@ -51,6 +51,7 @@ describe('every example of the help', () => {
       `sed '1s/{/{"idempotency_key": "example-1",/' order.json > keyed-order.json`,
       "errand sandbox mint -o json --query api_key | tr -d '\"' > key.txt",
       'printf secret > password.txt',
+      'echo postgres://errand:secret@127.0.0.1/team > database-url.txt',
       'errand profile set served --base-url http://127.0.0.1:4848',
       'errand order create --file order.json',
       "mkdir scenarios && echo '{version: 1, expect: [{request: GET /orders, body: {total: 0}}]}' | tee shop.yaml > scenarios/one.yaml",

@@ -19,6 +19,22 @@ $ errand profile list -o csv --fields name,current
 name,current
 local,false
 shop,true
+
+# It may share a database with other machines; its address is stored from a file, and shown without its password.
+$ echo postgres://ada:hunter22@127.0.0.1:1/team > address.txt; errand profile database shop < address.txt
+! profile shop shares 127.0.0.1:1/team; `errand doctor` looks at it
+$ errand profile list -o csv --fields name,database
+name,database
+local,
+shop,127.0.0.1:1/team
+$ errand config path -o json --query database.name
+"shop"
+$ echo mysql://ada:hunter22@127.0.0.1/team | errand profile database shop
+? 2
+! error: the address of the database is not the address of a PostgreSQL database…
+! hint: Write % @ : / ? # in a user or password as …
+$ errand profile database shop --forget
+! profile shop shares no database
 $ errand profile delete shop
 ! deleted shop; using local
 $ errand profile use shop

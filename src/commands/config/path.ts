@@ -2,20 +2,28 @@ import { defineCommand } from '../../cli/define.ts';
 
 export const path = defineCommand({
   name: 'path',
-  summary: 'Where configuration and state are kept',
-  examples: [{ command: 'errand config path -o json', note: 'folders and files' }],
+  summary: 'Where configuration and state are kept, and which database is shared',
+  examples: [
+    { command: 'errand config path -o json', note: 'folders, files, and the database that is shared' },
+  ],
   output: { record: 'Folders' },
   readsOnly: true,
   related: ['help environment'],
   async run(context) {
-    const { folders } = context.settings;
-    const record = { config: (await context.store()).file, state: folders.state };
+    const { folders, database } = context.settings;
+    const record = {
+      config: (await context.store()).file,
+      state: folders.state,
+      database: database ? { address: database.shown, from: database.from, name: database.name } : null,
+    };
     return {
       kind: 'record',
       record,
       columns: [
         { name: 'config', path: 'config' },
         { name: 'state', path: 'state' },
+        { name: 'database', path: 'database.address' },
+        { name: 'named by', path: 'database.name' },
       ],
       id: 'config',
     };

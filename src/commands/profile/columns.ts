@@ -8,5 +8,6 @@ export const profileColumns: readonly Column[] = [
   { name: 'legacy service', path: 'legacy_base_url', weight: 3 },
   { name: 'legacy token', path: 'legacy_token', weight: 2 },
   { name: 'policy', path: 'policy', weight: 1 },
+  { name: 'database', path: 'database', weight: 4 },
   { name: 'plain http', path: 'allow_plain_http', kind: 'flag', weight: 1 },
 ];

@@ -41,7 +41,7 @@ export const set = defineCommand({
     { command: 'errand auth token --profile served < key.txt', note: 'then its key' },
   ],
   output: { record: 'Profile' },
-  related: ['auth token', 'profile use'],
+  related: ['auth token', 'profile use', 'profile database'],
   mendsConfig: true,
   async run(context, { name, use = false, replace = false, ...given }) {
     if (given.policy !== undefined && given.defaultPolicy)
@@ -95,8 +95,7 @@ function changed(
       ? kept.legacy_base_url
       : checkBaseUrl(legacyBaseUrl, '--legacy-base-url', plain);
   const { legacy_token: token, policy: _, ...rest } = kept;
-  const given = policy === undefined ? before?.policy : resolve(policy);
-  const policyPath = defaultPolicy ? undefined : given;
+  const policyPath = policy === undefined ? before?.policy : resolve(policy);
   const keepsToken = legacyAddress(before) === (legacy ?? checked);
   const dropped = [
     ...(hasKeys(before) && !hasKeys(kept) ? ['key'] : []),
@@ -108,7 +107,8 @@ function changed(
     ...(legacy !== undefined && { legacy_base_url: legacy }),
     ...(token !== undefined && keepsToken && { legacy_token: token }),
     ...(plain && { allow_plain_http: true }),
-    ...(policyPath !== undefined && { policy: policyPath }),
+    ...(policyPath !== undefined && !defaultPolicy && { policy: policyPath }),
+    ...(before?.database !== undefined && { database: before.database }),
   };
   return { profile, dropped };
 }

@@ -21,11 +21,11 @@ export const SavedAddress = own({
   phone_number: text.nullish(),
 });
 
-const setting = own({
-  value: text,
+const origin = {
   from: z.enum(['flag', 'environment', 'profile', 'preference', 'default']),
   name: text,
-});
+};
+const setting = own({ value: text, ...origin });
 
 export const AuthStatus = own({
   profile: setting,
@@ -56,6 +56,7 @@ export const Profile = own({
   legacy_base_url: url.optional(),
   allow_plain_http: flag.optional(),
   policy: text.optional(),
+  database: text.optional().describe('host, port and name; neither user nor password'),
   api_key: text.nullable().describe('masked'),
   legacy_token: text.nullable().describe('masked'),
 });
@@ -64,7 +65,13 @@ const preference = z.union([text, z.number(), flag]).nullable();
 
 export const Preference = own({ name: text, value: preference, description: text });
 export const PreferenceValue = own({ name: text, value: preference });
-export const Folders = own({ config: text, state: text });
+export const Folders = own({
+  config: text,
+  state: text,
+  database: own({ address: text, ...origin })
+    .nullable()
+    .describe('host, port and name; null where the journal is of this machine alone'),
+});
 
 export const DoctorFinding = own({
   check: text,

@@ -1,0 +1,58 @@
+import { defineCommand } from '../../cli/define.ts';
+import type { Context } from '../../context.ts';
+import { refusedBy, UsageError } from '../../errors.ts';
+import { checkDatabaseUrl } from '../../settings/database-url.ts';
+
+const largestBytes = 4096;
+
+export const database = defineCommand({
+  name: 'database',
+  summary: 'Name the database that a profile shares; read from stdin or a hidden prompt',
+  description:
+    'Takes postgres://USER:PASSWORD@HOST:PORT/DATABASE. No argument takes it: it would stay in the shell history and in the list of processes. ERRAND_DATABASE_URL goes before it.',
+  arguments: [
+    { name: 'name', completes: 'profiles', description: 'name of the profile; by default the one in use' },
+  ],
+  options: { forget: { kind: 'flag', description: 'the journal of this machine again' } },
+  examples: [
+    { command: 'errand profile database served < database-url.txt', note: 'from a file' },
+    { command: 'errand profile database served --forget', note: 'no database any more' },
+  ],
+  output: { nothing: true },
+  related: ['config path', 'doctor', 'profile set'],
+  async run(context, { name = context.settings.profile.value, forget = false }) {
+    const store = await context.store();
+    if (!store.profile(name)) throw noProfile(name);
+    const text = forget ? undefined : (await readAddress(context)).trim();
+    const shown = text === undefined ? undefined : checkDatabaseUrl(text, theAddress).shown;
+    await store.setProfile(name, (before) => {
+      if (!before) throw noProfile(name);
+      const { database: _, ...rest } = before;
+      return text === undefined ? rest : { ...rest, database: text };
+    });
+    const { database: inUse, profile } = context.settings;
+    const isHidden = inUse?.from === 'environment' && profile.value === name;
+    return {
+      kind: 'none',
+      hints: [
+        shown === undefined
+          ? `profile ${name} shares no database`
+          : `profile ${name} shares ${shown}; \`errand doctor\` looks at it`,
+        ...(isHidden ? [`${inUse.name} is set and goes before it`] : []),
+      ],
+    };
+  },
+});
+
+const theAddress = 'the address of the database';
+
+async function readAddress(context: Context): Promise<string> {
+  if (!context.io.stdin.isTerminal) return (await context.readInput(largestBytes)).toString('utf8');
+  if (!context.interactive.yes)
+    throw new UsageError(`${theAddress} is missing; cannot prompt, as ${context.interactive.why}`);
+  return (await context.prompt()).askSecret(context, 'Address of the database', {
+    check: refusedBy((typed) => checkDatabaseUrl(typed, theAddress)),
+  });
+}
+
+const noProfile = (name: string): UsageError => new UsageError(`there is no profile "${name}"`);
