@@ -11,6 +11,9 @@ const responseMs = 20_000;
 const lockMs = 12_000;
 const idleMs = 10_000;
 
+/** How long an unused connection is kept, seconds. */
+const idleConnectionS = 10;
+
 export type DatabaseRow = Readonly<Record<string, unknown>>;
 
 /** A client of the database with one connection, made when it is first used. The library is loaded here alone. */
@@ -19,7 +22,8 @@ export async function connect({ url }: DatabaseAddress): Promise<Sql> {
   return postgres(url, {
     max: 1,
     connect_timeout: connectMs / 1000,
-    idle_timeout: undefined as unknown as number,
+    // A server has few connections, and a command may wait for days.
+    idle_timeout: idleConnectionS,
     max_lifetime: null,
     backoff: false,
     // Its own look at the types would be a round trip.
@@ -51,13 +55,18 @@ export class StatementError extends Error {
 
 /** The database did not respond: what was asked of it may have been done. */
 export class ConnectionLost extends StorageError {
-  constructor(shown: string, why: string, options?: ErrorOptions) {
+  /** Whether the server said that it will soon give connections again. */
+  readonly isPassing: boolean;
+
+  constructor(shown: string, why: string, options: ErrorOptions & { readonly isPassing?: boolean } = {}) {
+    const { isPassing = false, ...cause } = options;
     super(`the database ${shown} cannot be reached: ${why}`, {
-      ...options,
+      ...cause,
       code: 'database_unreachable',
       hint: 'Nothing is sent without it. See that it runs and that this machine reaches it, then try again.',
       next: [{ command: 'errand doctor', when: 'to see what is wrong' }],
     });
+    this.isPassing = isPassing;
   }
 }
 
@@ -97,6 +106,10 @@ export class Connection {
     }
   }
 
+  get isOpen(): boolean {
+    return this.#sql !== undefined;
+  }
+
   /** Cuts the connection: what was not committed is undone. */
   drop(): void {
     const used = this.#sql;
@@ -112,7 +125,8 @@ export class Connection {
       return new ConnectionLost(shown, whyLost(code, cause.message), { cause });
     const refusal = refusals[code];
     if (refusal) return new StorageError(`the database ${shown} ${refusal}`, { cause, hint: doctorHint });
-    if (lost.has(code) || code.startsWith('08')) return new ConnectionLost(shown, cause.message, { cause });
+    if (lost.has(code) || code.startsWith('08'))
+      return new ConnectionLost(shown, cause.message, { cause, isPassing: passing.has(code) });
     return new StatementError(code, cause.message, { cause });
   }
 }
@@ -131,6 +145,9 @@ const refusals: Readonly<Record<string, string>> = {
 
 /** The server goes down or comes up, gives no connection, or ended one; a wait for another's lock ends so too. */
 const lost = new Set(['57P01', '57P02', '57P03', '53300', '25P03', '55P03', '57014']);
+
+/** It starts, or has no connection left at the moment. */
+const passing = new Set(['57P03', '53300']);
 
 const networkWords: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',

@@ -97,8 +97,7 @@ export class SharedDatabase extends Database {
   /** The lease ends with it, so that nobody need wait for that. */
   override async close(): Promise<void> {
     await this.#last;
-    // Where the database is gone, it ends by itself.
-    if (this.#hasLease) await this.#remote.endLease(this.lease).catch(() => {});
+    if (this.#hasLease) await this.#remote.endLease(this.lease);
     this.#forgetBook();
     this.#remote.close();
     super.close();
@@ -172,7 +171,9 @@ export class SharedDatabase extends Database {
       const why = error instanceof Error ? error.message : cause.message;
       throw new UnsettledCommit(this.#remote.shown, why, { cause });
     }
-    const own = this.get('SELECT turn FROM leases WHERE id = ?', this.lease);
+    // An upload is written again as it was.
+    const isJournal = this.#options.mirror.name === 'journal';
+    const own = isJournal ? this.get('SELECT turn FROM leases WHERE id = ?', this.lease) : undefined;
     if (own?.turn !== turn) return this.#finish(work, turn, pulled);
     await this.#remote.unlock();
     return result(tried);

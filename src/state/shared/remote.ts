@@ -29,7 +29,9 @@ export class Remote {
 
   /** What has changed since a number; an older schema is brought up to date. @throws StorageError. */
   async pull(since: number): Promise<Pulled> {
-    const ask = async () => pulledOf(await this.#connection.ask(pullSql(this.#mirror, since)), since);
+    const sql = pullSql(this.#mirror, since);
+    const ask = async () =>
+      pulledOf(await retryWhile(isPassing, () => this.#connection.ask(sql), this.#waiting), since);
     try {
       const pulled = await ask();
       if (pulled.head.version >= schemaVersion) return this.#known(pulled);
@@ -75,16 +77,24 @@ export class Remote {
 
   /** Nobody waits for the lock any longer. */
   async unlock(): Promise<void> {
-    await this.#connection.ask('ROLLBACK').catch(() => {});
+    if (this.#connection.isOpen) await this.#connection.ask('ROLLBACK').catch(() => {});
   }
 
+  /** A lease that cannot be ended soon ends by itself. */
   async endLease(lease: string): Promise<void> {
+    if (!this.#connection.isOpen) return;
     const { name } = this.#mirror;
-    await this.#connection.ask(
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, farewellMs);
+    });
+    const told = this.#connection.ask(
       `UPDATE errand.heads SET seq = seq + 1 WHERE name = '${name}';
        UPDATE errand.leases SET until = 0, seq = (SELECT seq FROM errand.heads WHERE name = '${name}')
          WHERE id = '${lease}'`,
     );
+    await Promise.race([told.catch(() => {}), late]);
+    clearTimeout(timer);
   }
 
   close(): void {
@@ -122,5 +132,10 @@ export class Remote {
     return new StorageError(`the database ${this.shown} refused: ${error.message}`, { cause: error });
   }
 }
+
+/** So long is waited for the database to hear that a process ends, ms. */
+const farewellMs = 1000;
+
+const isPassing = (error: unknown): boolean => error instanceof ConnectionLost && error.isPassing;
 
 const missing = new Set(['3F000', '42P01']);
