@@ -139,8 +139,11 @@ async function whenFree(
   work: (context: OrderContext, of: Of) => Promise<Made<Placed['order']>>,
 ): Promise<Made<Placed['order']>> {
   const { journal } = kept;
-  const isFree = async (): Promise<true | undefined> =>
-    isBeingSent(journal.find(key, baseUrl)) ? undefined : true;
+  const isFree = async (): Promise<true | undefined> => {
+    if (!isBeingSent(journal.find(key, baseUrl))) return true;
+    await journal.refresh();
+    return isBeingSent(journal.find(key, baseUrl)) ? undefined : true;
+  };
   const deadline = new Deadline(context.clock, patienceMs);
   for (let tries = 1; ; tries += 1) {
     await poll(isFree, { deadline, everyMs: lookEveryMs, signal: context.signal }).catch((error: unknown) => {

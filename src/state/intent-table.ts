@@ -59,6 +59,11 @@ export class IntentTable {
     );
   }
 
+  /** What is owed, or was reported a short while ago. */
+  live(): IntentRow[] {
+    return this.#rows(`${stored} INDEXED BY intents_live WHERE live > 0`);
+  }
+
   all(): IntentRow[] {
     return this.#rows(`${stored} NOT INDEXED ORDER BY created_at, key`);
   }

@@ -6,15 +6,28 @@ import { journalFile } from '../../src/state/journal-tables.ts';
 
 /** What is wrong with the audit chain of a machine; nothing where all of it is as it was written. */
 export function brokenChain(home: string): string[] {
-  const database = openReader(journalFile(join(home, 'state')));
+  return brokenChainIn(journalFile(join(home, 'state')));
+}
+
+/** The same of a journal's file. */
+export function brokenChainIn(file: string): string[] {
+  const database = openReader(file);
   try {
-    const check = new ChainCheck();
-    for (const row of database.prepare('SELECT * FROM audit ORDER BY number').all())
-      check.take(recordOfRow({ ...Object(row) }));
-    const all = Number(Object(database.prepare('SELECT count FROM tally').get()).count);
-    check.end({ all, beforeChain: 0 });
-    return check.findings.map(({ message }) => `audit chain: ${message}`);
+    const rows = database.prepare('SELECT * FROM audit ORDER BY number').all();
+    const { count = 0 } = Object(database.prepare('SELECT count FROM tally').get());
+    return brokenRows(
+      rows.map((row) => ({ ...Object(row) })),
+      Number(count),
+    );
   } finally {
     database.close();
   }
+}
+
+/** The same of the rows of a chain, in their order. @param recorded how many intents its journal counts. */
+export function brokenRows(rows: readonly Readonly<Record<string, unknown>>[], recorded: number): string[] {
+  const check = new ChainCheck();
+  for (const row of rows) check.take(recordOfRow(row));
+  check.end({ all: recorded, beforeChain: 0 });
+  return check.findings.map(({ message }) => `audit chain: ${message}`);
 }

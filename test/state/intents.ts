@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'vitest';
+import { Journal } from '../../src/state/journal.ts';
+import type { JournalOptions } from '../../src/state/journal-options.ts';
 import { type Intent, paidAccount } from '../../src/state/journal-record.ts';
+import { isOnPostgres, takeDatabase } from '../team/store.ts';
 
 export const baseUrl = 'https://service.example';
 
@@ -25,17 +28,62 @@ export const paidIntent = (key: string, max_price = 5000): Intent => ({
   payment: { challenge_id: 'c1', method: 'sandbox', amount: '5100', currency: 'usd', expires: null },
 });
 
-/** Lets another process work on the journal of a folder, and die without a word. @param work with `journal` in scope. */
-export function inAnotherProcess(folder: string, nowMs: number, work: string): void {
+/** The address of the database for each folder of a test, where the store is PostgreSQL. */
+const databases = new Map<string, string | undefined>();
+
+function databaseFor(folder: string): string | undefined {
+  if (!databases.has(folder)) databases.set(folder, takeDatabase());
+  return databases.get(folder);
+}
+
+/** The journal of a folder, on the store that is tested. */
+export function openJournal(
+  folder: string,
+  now: () => number,
+  options: JournalOptions = {},
+): Promise<Journal> {
+  const url = databaseFor(folder);
+  return Journal.open(folder, now, {
+    ...options,
+    ...(url !== undefined && { shared: { address: { url, shown: 'the database' } } }),
+  });
+}
+
+/** What a process of its own begins with, to have the journal of a folder in scope, and its environment. */
+export function openingIn(
+  folder: string,
+  nowMs: number,
+  place = folder,
+): { readonly opens: string; readonly env: NodeJS.ProcessEnv } {
   const module = new URL('../../src/state/journal.ts', import.meta.url).href;
-  const script = `const { Journal } = await import(${JSON.stringify(module)});
-    const journal = await Journal.open(${JSON.stringify(folder)}, () => ${nowMs});
+  const opens = `const { Journal } = await import(${JSON.stringify(module)});
+    const url = process.env.DATABASE;
+    const options = url ? { shared: { address: { url, shown: 'the database' } } } : {};
+    const journal = await Journal.open(${JSON.stringify(place)}, () => ${nowMs}, options);`;
+  return { opens, env: { ...process.env, DATABASE: databaseFor(folder) ?? '' } };
+}
+
+/**
+ * Lets another process work on the journal of a folder, and die without a word; where machines share it, on another machine,
+ * whose lease has ended then. @param work with `journal` in scope.
+ */
+export function inAnotherProcess(folder: string, nowMs: number, work: string): void {
+  const place = isOnPostgres ? `${folder}-elsewhere` : folder;
+  const { opens, env } = openingIn(folder, nowMs, place);
+  const script = `${opens}
     ${work};
+    ${isOnPostgres ? endOfLeases : ''}
     process.kill(process.pid, 'SIGKILL');`;
   const node = ['--import', 'tsx', '--input-type=module', '-e', script];
-  const { signal, stderr } = spawnSync(process.execPath, node, { encoding: 'utf8' });
+  const { signal, stderr } = spawnSync(process.execPath, node, { encoding: 'utf8', env });
   expect(signal, stderr).toBe('SIGKILL');
 }
+
+/** Time passes: no lease holds any more. A change like any other, which copies learn of by its number. */
+const endOfLeases = `const { connect } = await import(${JSON.stringify(new URL('../../src/state/shared/connect.ts', import.meta.url).href)});
+  const sql = await connect({ url, shown: '' });
+  await sql.unsafe(\`UPDATE errand.heads SET seq = seq + 1 WHERE name = 'journal';
+    UPDATE errand.leases SET until = 0, seq = (SELECT seq FROM errand.heads WHERE name = 'journal')\`).simple();`;
 
 /** The same, recording one order. */
 export const recordedElsewhere = (folder: string, nowMs: number, key: string, max_price = 5000): void =>

@@ -21,6 +21,8 @@ export interface Head {
   readonly version: number;
   /** Ms since the epoch. */
   readonly time: number;
+  /** Whether the audit chain goes on from where the copy's ends. */
+  readonly follows: boolean;
 }
 
 /** What was read of a group of tables since a number. */
@@ -58,6 +60,7 @@ export function pulledOf(rows: readonly DatabaseRow[], since: number): Pulled {
         purged: Number(fields.purged),
         version: Number(fields.version),
         time: Number(fields.time),
+        follows: fields.follows === true,
       };
     else if (name === '-') removed.push({ table: String(fields.table), key: String(fields.key) });
     else if (typeof name === 'string') changed.push([name, fields]);

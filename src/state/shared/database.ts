@@ -1,32 +1,12 @@
-import { dirname } from 'node:path';
-import type { Clock } from '../../clock.ts';
 import { StorageError } from '../../errors.ts';
-import { Database, type DatabaseOptions, type Synchronous } from '../../sqlite/database.ts';
+import type { Synchronous } from '../../sqlite/database.ts';
 import type { Sqlite } from '../../sqlite/load.ts';
 import { keepBook } from '../owner.ts';
 import { ConnectionLost, newId } from './connect.ts';
-import {
-  allRows,
-  applyChange,
-  applyPulled,
-  copyState,
-  type Pulled,
-  touchedRows,
-  watchSql,
-  writeCopyState,
-} from './copy.ts';
-import { Leases } from './leases.ts';
-import { OvertakenError, type Remote } from './remote.ts';
-import type { Mirror } from './tables.ts';
+import { allRows, applyChange, copyState, type Pulled, touchedRows, writeCopyState } from './copy.ts';
+import { DatabaseCopy, type SharedOptions } from './database-copy.ts';
+import { ContradictedError, OvertakenError } from './remote.ts';
 import { isDamage, result, type Tried } from './tried.ts';
-
-export interface SharedOptions extends DatabaseOptions {
-  readonly remote: Remote;
-  readonly mirror: Mirror;
-  readonly clock: Clock;
-  /** The longest that a request may take, ms. */
-  readonly longestRequestMs?: number;
-}
 
 /** For so long what was read last is taken as it was, ms. */
 const freshMs = 3000;
@@ -40,50 +20,36 @@ export class UnsettledCommit extends ConnectionLost {}
  * between, and only then in the copy. So what is committed follows from what was there, and a copy may be lost at any time.
  * A transaction costs one round trip; where another was faster, three.
  */
-export class SharedDatabase extends Database {
-  readonly leases: Leases;
-  readonly #remote: Remote;
-  readonly #options: SharedOptions;
-  readonly #forgetBook: () => void;
+export class SharedDatabase extends DatabaseCopy {
+  #forgetBook = (): void => {};
   #last: Promise<unknown> = Promise.resolve();
   #hasLease = false;
-  #pulledAt = Number.NEGATIVE_INFINITY;
 
   constructor(file: string, sqlite: Sqlite, options: SharedOptions, unwritable?: unknown) {
     super(file, sqlite, options, unwritable);
-    this.#options = options;
-    this.#remote = options.remote;
-    this.leases = new Leases(this, options.clock);
     if (options.longestRequestMs !== undefined) this.leases.expectRequests(options.longestRequestMs);
-    this.#forgetBook = keepBook(this.leases);
   }
 
   override get lease(): string {
     return this.leases.id;
   }
 
-  /** A copy of another version is begun anew: what it holds is in the database. */
-  override prepare(): void {
-    this.configure();
-    this.execute('PRAGMA synchronous = NORMAL');
-    if (this.version() !== this.#options.migrations.length) this.attempt(() => this.#beginAnew());
-    this.execute(watchSql(this.#options.mirror));
-  }
-
   /** Reads what has changed; where nothing was ever written, writes what a new journal holds. @throws StorageError. */
   catchUp(): Promise<void> {
+    this.#forgetBook();
+    this.#forgetBook = keepBook(this.leases);
     // Where it fails, it is not tried again at once.
-    this.#pulledAt = this.#options.clock.monotonic();
+    this.pulledAt = this.options.clock.monotonic();
     return this.#serially(async () => {
-      const { head } = await this.#apply(await this.#remote.pull(this.#seq()));
+      const { head } = await this.apply(await this.options.remote.pull(this.seq(), this.chainEnd()));
       if (head.seq === 0) await this.#begin();
     });
   }
 
   /** @param isAnew all of it is read, whatever the copy holds; else only what is new, and not more often than it is worth. @throws StorageError. */
   override async refresh(isAnew = false): Promise<void> {
-    if (isAnew) await this.#serially(() => this.#readAnew());
-    else if (this.#options.clock.monotonic() - this.#pulledAt > freshMs) await this.catchUp();
+    if (isAnew) await this.#serially(() => this.readAnew());
+    else if (this.options.clock.monotonic() - this.pulledAt > freshMs) await this.catchUp();
   }
 
   override transaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
@@ -97,9 +63,9 @@ export class SharedDatabase extends Database {
   /** The lease ends with it, so that nobody need wait for that. */
   override async close(): Promise<void> {
     await this.#last;
-    if (this.#hasLease) await this.#remote.endLease(this.lease);
+    if (this.#hasLease) await this.options.remote.endLease(this.lease);
     this.#forgetBook();
-    this.#remote.close();
+    this.options.remote.close();
     super.close();
   }
 
@@ -112,17 +78,19 @@ export class SharedDatabase extends Database {
 
   async #commit<T>(work: () => T): Promise<T> {
     const turn = newId();
-    const seq = this.#seq();
+    const seq = this.seq();
     const tried = await this.#try(work, turn);
+    if (isDamage(tried)) return this.#locked(work, turn);
     if (tried.changes.length === 0) {
       // What came of it holds if nothing has changed meanwhile.
-      const { head } = await this.#apply(await this.#remote.patientPull(seq));
-      return head.seq === seq && !isDamage(tried) ? result(tried) : this.#locked(work, turn);
+      const { head } = await this.apply(await this.options.remote.patientPull(seq, this.chainEnd()));
+      return head.seq === seq ? result(tried) : this.#locked(work, turn);
     }
     try {
-      await this.#remote.push(seq, tried.changes);
+      await this.options.remote.push(seq, tried.changes);
     } catch (error) {
       if (error instanceof OvertakenError) return this.#locked(work, turn);
+      if (error instanceof ContradictedError) return this.#locked(work, turn, true);
       if (error instanceof ConnectionLost) return this.#resolved(work, turn, tried, error);
       throw error;
     }
@@ -130,52 +98,56 @@ export class SharedDatabase extends Database {
   }
 
   /** The same while nobody else can write. */
-  async #locked<T>(work: () => T, turn: string): Promise<T> {
-    const pulled = await this.#remote.lock(this.#seq());
-    return this.#finish(work, turn, pulled);
+  async #locked<T>(work: () => T, turn: string, isAnew = false): Promise<T> {
+    const pulled = await this.options.remote.lock(this.seq(), this.chainEnd());
+    return this.#finish(work, turn, pulled, isAnew);
   }
 
-  /** Ends what was begun under the lock. */
-  async #finish<T>(work: () => T, turn: string, pulled: Pulled): Promise<T> {
+  /** Ends what was begun under the lock. @param isAnew the copy is not to be relied on. */
+  async #finish<T>(work: () => T, turn: string, pulled: Pulled, isAnew = false): Promise<T> {
     let isCommitted = false;
     try {
-      await this.#apply(pulled);
+      if (isAnew) await this.readAnew();
+      else await this.apply(pulled);
       let tried = await this.#try(work, turn);
       if (isDamage(tried)) {
         // It may be the copy alone that is damaged.
-        await this.#readAnew();
+        await this.readAnew();
         tried = await this.#try(work, turn);
       }
       if (tried.changes.length === 0) return result(tried);
-      const seq = this.#seq();
+      const seq = this.seq();
       try {
-        await this.#remote.pushLocked(seq, tried.changes);
+        await this.options.remote.pushLocked(seq, tried.changes);
         isCommitted = true;
       } catch (error) {
         if (error instanceof ConnectionLost) return await this.#resolved(work, turn, tried, error);
         throw error;
       }
       return await this.#taken(seq, tried);
+    } catch (error) {
+      if (!(error instanceof ContradictedError) || isAnew) throw error;
     } finally {
-      if (!isCommitted) await this.#remote.unlock();
+      if (!isCommitted) await this.options.remote.unlock();
     }
+    return this.#locked(work, turn, true);
   }
 
   /** No response came to a commit: under the lock it shows whether it was done. @throws UnsettledCommit. */
   async #resolved<T>(work: () => T, turn: string, tried: Tried<T>, cause: ConnectionLost): Promise<T> {
     let pulled: Pulled;
     try {
-      pulled = await this.#remote.lock(this.#seq());
-      await this.#apply(pulled);
+      pulled = await this.options.remote.lock(this.seq(), this.chainEnd());
+      await this.apply(pulled);
     } catch (error) {
       const why = error instanceof Error ? error.message : cause.message;
-      throw new UnsettledCommit(this.#remote.shown, why, { cause });
+      throw new UnsettledCommit(this.options.remote.shown, why, { cause });
     }
     // An upload is written again as it was.
-    const isJournal = this.#options.mirror.name === 'journal';
+    const isJournal = this.options.mirror.name === 'journal';
     const own = isJournal ? this.get('SELECT turn FROM leases WHERE id = ?', this.lease) : undefined;
     if (own?.turn !== turn) return this.#finish(work, turn, pulled);
-    await this.#remote.unlock();
+    await this.options.remote.unlock();
     return result(tried);
   }
 
@@ -196,7 +168,7 @@ export class SharedDatabase extends Database {
   }
 
   #worked<T>(work: () => T, turn: string): Tried<T> {
-    const { mirror } = this.#options;
+    const { mirror } = this.options;
     const before = this.#written();
     try {
       const value = work();
@@ -214,7 +186,7 @@ export class SharedDatabase extends Database {
 
   /** What is committed stands in the copy too, unless another process was faster there. */
   async #taken<T>(seq: number, tried: Tried<T>): Promise<T> {
-    this.#hasLease ||= this.#options.mirror.name === 'journal';
+    this.#hasLease ||= this.options.mirror.name === 'journal';
     await super.transaction(() => {
       const state = copyState(this);
       if (state.seq !== seq) return;
@@ -227,72 +199,19 @@ export class SharedDatabase extends Database {
   /** How many rows this connection has ever written. */
   #written = (): unknown => this.get('SELECT total_changes() AS written')?.written;
 
-  #seq = (): number => copyState(this).seq;
-
-  /** The copy becomes what was read. @throws StorageError where it knows of what the database does not. */
-  async #apply(pulled: Pulled): Promise<Pulled> {
-    const { head } = pulled;
-    this.leases.noteTime(head.time);
-    this.#pulledAt = this.#options.clock.monotonic();
-    const { of, seq } = copyState(this);
-    if (of !== '' && of !== head.id) throw this.#wentBack('was made anew');
-    // Another process has brought the copy further since this was asked.
-    if (seq > head.seq && seq > pulled.since) return pulled;
-    if (seq > head.seq) throw this.#wentBack('was brought back to an earlier state');
-    if (seq < head.purged) return this.#readAnew();
-    if (of !== head.id || seq !== head.seq)
-      await super.transaction(() => {
-        // Another process may have brought it further, from the same number on.
-        if (this.#seq() >= pulled.since && this.#seq() <= head.seq)
-          applyPulled(this, this.#options.mirror, pulled);
-      });
-    return pulled;
-  }
-
-  /** All of it, in the place of what the copy held. */
-  async #readAnew(): Promise<Pulled> {
-    const { mirror } = this.#options;
-    const pulled = await this.#remote.pull(0);
-    await super.transaction(() => {
-      this.#beginAnew();
-      applyPulled(this, mirror, pulled);
-      this.execute(watchSql(mirror));
-    });
-    return pulled;
-  }
-
-  /** Within a transaction. */
-  #beginAnew(): void {
-    const found = this.all(
-      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
-    );
-    for (const { name } of found) this.execute(`DROP TABLE "${String(name)}"`);
-    this.execute('PRAGMA user_version = 0');
-    this.migrate();
-  }
-
   /** A new database gets what a new journal holds; another machine may be faster. */
   async #begin(): Promise<void> {
-    const { head } = await this.#apply(await this.#remote.lock(this.#seq()));
+    const { head } = await this.apply(await this.options.remote.lock(this.seq()));
     try {
       if (head.seq > 0) return;
-      const changes = allRows(this, this.#options.mirror).filter(({ rows }) => rows.length > 0);
-      await this.#remote.pushLocked(0, changes);
+      const changes = allRows(this, this.options.mirror).filter(({ rows }) => rows.length > 0);
+      await this.options.remote.pushLocked(0, changes);
       await super.transaction(() => {
-        if (this.#seq() === 0) writeCopyState(this, head.id, 1);
+        if (this.seq() === 0) writeCopyState(this, head.id, 1);
       });
     } finally {
-      await this.#remote.unlock();
+      await this.options.remote.unlock();
     }
-  }
-
-  /** What this machine knows and the database does not is not lost silently. */
-  #wentBack(what: string): StorageError {
-    return new StorageError(`the database ${this.#remote.shown} ${what} since this machine last used it`, {
-      code: 'database_went_back',
-      hint: `Orders may be missing in it, so nothing is sent. Restore a newer backup; or, to go on with the database as it is, move ${dirname(this.file)} aside, which holds what this machine knows.`,
-      next: [{ command: 'errand order list', when: 'to see what was ordered' }],
-    });
   }
 }
 

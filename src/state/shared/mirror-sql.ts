@@ -10,11 +10,17 @@ export interface Change {
   readonly removed: readonly string[];
 }
 
-/** A group of tables as it is read: its head, and what has changed since a number. */
-export const pullSql = ({ name, tables }: Mirror, since: number): string =>
+/** The newest record of the audit chain that a copy holds. */
+export interface ChainEnd {
+  readonly number: number;
+  readonly hash: string;
+}
+
+/** A group of tables as it is read: its head, and what has changed since a number. @param end which the database must hold too. */
+export const pullSql = ({ name, tables }: Mirror, since: number, end?: ChainEnd): string =>
   [
     `SELECT '' AS name, json_build_object('id', id, 'seq', seq, 'purged', purged,
-       'version', (SELECT version FROM errand.schema),
+       'version', (SELECT version FROM errand.schema), 'follows', ${followsSql(end)},
        'time', (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS row FROM errand.heads WHERE name = '${name}'`,
     `SELECT '-' AS name, json_build_object('table', name, 'key', key) AS row FROM errand.removed
        WHERE head = '${name}' AND seq > ${since}`,
@@ -25,12 +31,19 @@ export const pullSql = ({ name, tables }: Mirror, since: number): string =>
     ),
   ].join('\nUNION ALL ');
 
+const followsSql = (end: ChainEnd | undefined): string =>
+  end === undefined
+    ? 'true'
+    : `coalesce((SELECT hash FROM errand.audit WHERE number = ${end.number}) = ${literal(end.hash)}, false)`;
+
 /** The lock of a group: whoever has it reads what is there, and nobody else writes. */
 export const lockSql = ({ name }: Mirror): string =>
   `BEGIN; SELECT 1 AS locked FROM errand.heads WHERE name = '${name}' FOR UPDATE`;
 
 /** The code of what `pushSql` raises where another was faster. */
 export const overtakenCode = 'ER001';
+/** What the schema raises where a record does not follow from the one before it. */
+export const brokenChainCode = 'ER003';
 /** The same where the schema is no longer that of this program. */
 export const newerCode = 'ER002';
 

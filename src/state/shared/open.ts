@@ -7,7 +7,8 @@ import { type OpenOptions, stateOptions } from '../database.ts';
 import type { Sharing } from './address.ts';
 import { Connection } from './connect.ts';
 import { createCopy } from './copy.ts';
-import { SharedDatabase, type SharedOptions } from './database.ts';
+import { SharedDatabase } from './database.ts';
+import type { SharedOptions } from './database-copy.ts';
 import { Remote } from './remote.ts';
 import { createLeases, journalMirror, type Mirror, uploadsMirror } from './tables.ts';
 

@@ -2,13 +2,27 @@ import { StorageError } from '../../errors.ts';
 import { retryWhile, type Waiting } from '../../wait/retry-while.ts';
 import { type Connection, ConnectionLost, type DatabaseRow, StatementError } from './connect.ts';
 import { type Pulled, pulledOf } from './copy.ts';
-import { type Change, lockSql, newerCode, overtakenCode, pullSql, pushSql } from './mirror-sql.ts';
+import {
+  brokenChainCode,
+  type ChainEnd,
+  type Change,
+  lockSql,
+  newerCode,
+  overtakenCode,
+  pullSql,
+  pushSql,
+} from './mirror-sql.ts';
 import { migrate, schemaVersion } from './schema.ts';
 import type { Mirror } from './tables.ts';
 
 /** Another process has written since what a commit follows from was read. */
 export class OvertakenError extends Error {
   override readonly name = 'OvertakenError';
+}
+
+/** What was to be written contradicts what is there: the copy that it follows from is not what was read. */
+export class ContradictedError extends Error {
+  override readonly name = 'ContradictedError';
 }
 
 /** A group of tables of the shared database. Each call is one round trip. Not for two callers at once. */
@@ -28,8 +42,8 @@ export class Remote {
   }
 
   /** What has changed since a number; an older schema is brought up to date. @throws StorageError. */
-  async pull(since: number): Promise<Pulled> {
-    const sql = pullSql(this.#mirror, since);
+  async pull(since: number, end?: ChainEnd): Promise<Pulled> {
+    const sql = pullSql(this.#mirror, since, end);
     const ask = async () =>
       pulledOf(await retryWhile(isPassing, () => this.#connection.ask(sql), this.#waiting), since);
     try {
@@ -48,9 +62,9 @@ export class Remote {
   }
 
   /** The same, with the lock that a transaction holds which begins here. A server that starts anew is waited for. */
-  lock(since: number): Promise<Pulled> {
+  lock(since: number, end?: ChainEnd): Promise<Pulled> {
     return this.#patiently(async () => {
-      const rows = await this.#asked(`${lockSql(this.#mirror)}; ${pullSql(this.#mirror, since)}`);
+      const rows = await this.#asked(`${lockSql(this.#mirror)}; ${pullSql(this.#mirror, since, end)}`);
       return this.#known(
         pulledOf(
           rows.filter((row) => !('locked' in row)),
@@ -61,8 +75,8 @@ export class Remote {
   }
 
   /** As `pull`, for work that is under way: a server that starts anew is waited for. */
-  patientPull(since: number): Promise<Pulled> {
-    return this.#patiently(() => this.pull(since));
+  patientPull(since: number, end?: ChainEnd): Promise<Pulled> {
+    return this.#patiently(() => this.pull(since, end));
   }
 
   /** Commits what follows from what was read at `seq`. @throws OvertakenError; ConnectionLost where nobody knows whether it was done. */
@@ -129,6 +143,7 @@ export class Remote {
     if (!(error instanceof StatementError)) return error;
     if (error.code === overtakenCode) return new OvertakenError(error.message, { cause: error });
     if (error.code === newerCode) return this.#newer();
+    if (contradictions.has(error.code)) return new ContradictedError(error.message, { cause: error });
     return new StorageError(`the database ${this.shown} refused: ${error.message}`, { cause: error });
   }
 }
@@ -137,5 +152,8 @@ export class Remote {
 const farewellMs = 1000;
 
 const isPassing = (error: unknown): boolean => error instanceof ConnectionLost && error.isPassing;
+
+/** A record that is there already, or does not follow. */
+const contradictions = new Set(['23505', brokenChainCode]);
 
 const missing = new Set(['3F000', '42P01']);

@@ -1,4 +1,5 @@
 import type { Connection } from './connect.ts';
+import { brokenChainCode } from './mirror-sql.ts';
 
 /** The advisory lock under which the schema is made or changed: any number, the same in every version. */
 const schemaLock = 7_264_911_063;
@@ -34,6 +35,15 @@ const migrations: readonly string[] = [
      $$ BEGIN RAISE EXCEPTION 'records are only appended'; END $$;
    CREATE TRIGGER audit_keeps BEFORE UPDATE OR DELETE OR TRUNCATE ON errand.audit
      FOR EACH STATEMENT EXECUTE FUNCTION errand.refuse_change();
+   CREATE FUNCTION errand.refuse_gap() RETURNS trigger LANGUAGE plpgsql AS
+     $$ BEGIN
+       IF EXISTS (SELECT 1 FROM added LEFT JOIN errand.audit AS earlier ON earlier.number = added.number - 1
+           WHERE added.number > 1 AND added.previous IS DISTINCT FROM earlier.hash)
+       THEN RAISE EXCEPTION 'a record does not follow from the one before it' USING ERRCODE = '${brokenChainCode}'; END IF;
+       RETURN NULL;
+     END $$;
+   CREATE TRIGGER audit_follows AFTER INSERT ON errand.audit REFERENCING NEW TABLE AS added
+     FOR EACH STATEMENT EXECUTE FUNCTION errand.refuse_gap();
    CREATE TABLE errand.reservations (
      key text NOT NULL, base_url text NOT NULL, account text NOT NULL, state text NOT NULL, at bigint NOT NULL,
      cents bigint NOT NULL, fee bigint NOT NULL, counted bigint NOT NULL, rehearsal bigint NOT NULL, order_id text,
