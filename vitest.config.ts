@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { hasPostgres } from './test/team/postgres.ts';
 
 /**
  * These start the program, or other processes, in nearly every test: what one file leaves behind must reach no other.
@@ -21,6 +22,11 @@ const alone = [
   'team',
   'terminal',
 ].map((folder) => `test/${folder}/**/*.test.ts`);
+
+/** Run on the embedded store and on PostgreSQL. */
+const onBothStores = ['state/journal', 'state/reservations', 'state/audit', 'state/payments'].map(
+  (name) => `test/${name}.test.ts`,
+);
 
 /** Each takes a minute and more, most of it waiting. */
 const longest = [
@@ -64,6 +70,16 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: 'processes', include: alone } },
+      // What a journal promises holds in the database of a team as well.
+      {
+        extends: true,
+        test: {
+          name: 'team',
+          include: hasPostgres ? onBothStores : [],
+          globalSetup: 'test/team/setup.ts',
+          env: { STORE: 'postgres' },
+        },
+      },
       // Loading the sources takes longer than most of these tests: the files of a worker share them.
       {
         extends: true,

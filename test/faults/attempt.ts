@@ -38,6 +38,8 @@ export interface Attempt {
   readonly disk?: DiskFault | undefined;
   /** How far the clock of the process is set forward, or back. */
   readonly clockShiftMs?: number;
+  /** Called where the request is, before any blow. */
+  readonly onMoment?: ((moment: Moment) => void) | undefined;
 }
 
 const twiceMs = 15;
@@ -59,6 +61,7 @@ export async function attempt(given: Attempt): Promise<Ended> {
     ...(blow && blow.at === undefined ? [setTimeout(strike, blow.afterMs)] : []),
   ];
   proxy.onMoment = (moment) => {
+    given.onMoment?.(moment);
     if (blow?.at === moment) timers.push(setTimeout(strike, blow.afterMs ?? 0));
   };
   try {

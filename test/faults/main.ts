@@ -3,7 +3,9 @@
  * `npm run faults -- --runs 100000 --seed 1` randomized runs against the served sandbox;
  * `npm run faults -- --sweep` every command hurt at each of its system calls (`--part 2/8` a part of that);
  * `npm run faults -- --races 200` 32 processes under a limit of the policy, some of them killed, again and again;
- * `npm run faults -- --flips 1000 --seed 1` one bit of a journal flipped, again and again.
+ * `npm run faults -- --flips 1000 --seed 1` one bit of a journal flipped, again and again;
+ * `npm run faults -- --team` several machines with one database: races for the same orders and for the room under a limit,
+ * and randomized runs while the database crashes (`--bounded` for each change; `--runs 500` as many of the runs).
  */
 import { parseArgs } from 'node:util';
 import { runFlips } from './flips-main.ts';
@@ -11,29 +13,35 @@ import { runRaces } from './policy-race.ts';
 import { runRandomly } from './random-main.ts';
 import { startService } from './service.ts';
 import { runSweep } from './sweep-main.ts';
+import { boundedForm, longForm, runTeam } from './team/team-main.ts';
 
 const { values } = parseArgs({
   options: {
-    runs: { type: 'string', default: '1000' },
+    runs: { type: 'string' },
     seed: { type: 'string' },
     workers: { type: 'string', default: '4' },
     sweep: { type: 'boolean', default: false },
     part: { type: 'string', default: '1/1' },
     flips: { type: 'string' },
     races: { type: 'string' },
+    team: { type: 'boolean', default: false },
+    bounded: { type: 'boolean', default: false },
   },
 });
 const seed = values.seed === undefined ? Math.floor(Date.now() / 1000) : Number(values.seed);
 const workers = Number(values.workers);
 
-const isRight =
-  values.races !== undefined
-    ? await runRaces(Number(values.races), startService)
-    : values.sweep
-      ? await runSweep(values.part, workers)
-      : values.flips !== undefined
-        ? await runFlips(Number(values.flips), seed, workers)
-        : await runRandomly(Number(values.runs), seed, workers);
-process.exitCode = isRight ? 0 : 1;
+process.exitCode = (await run()) ? 0 : 1;
 // Whatever thousands of killed clients have left behind, the verdict is told.
 process.stdout.write('', () => process.exit());
+
+/** @returns whether nothing was wrong. */
+function run(): Promise<boolean> {
+  const { runs, races, flips, sweep, part, team, bounded } = values;
+  const form = bounded ? boundedForm : longForm;
+  if (team) return runTeam(runs === undefined ? form : { ...form, runs: Number(runs) }, seed, workers);
+  if (races !== undefined) return runRaces(Number(races), startService);
+  if (sweep) return runSweep(part, workers);
+  if (flips !== undefined) return runFlips(Number(flips), seed, workers);
+  return runRandomly(Number(runs ?? 1000), seed, workers);
+}

@@ -123,7 +123,7 @@ export async function runIntent(worlds: Worlds, seed: number, given?: Scenario):
 }
 
 /** It ended well, or said that the order exists, or printed it before a signal ended it. */
-const isDone = (ended: Ended): boolean =>
+export const isDone = (ended: Ended): boolean =>
   ended.code === 0 || outcomeOf(ended)?.outcome === 'applied' || (isInterrupted(ended) && hasOrder(ended));
 
 const isInterrupted = ({ code, signal }: Ended): boolean => signal !== null || code === 130 || code === 143;
@@ -137,7 +137,8 @@ function hasOrder({ stdout }: Ended): boolean {
   }
 }
 
-function createArgs(
+/** The command that makes one order. */
+export function createArgs(
   { shopUrl }: World,
   what: Scenario['what'],
   intent: string,
@@ -162,7 +163,7 @@ export function orderArgs(url: string, intent: string): string[] {
 }
 
 /** The upload of a CSV with one row for each intent; the same command again is safe whatever became of it. */
-function uploadArgs({ shopUrl }: World, intents: readonly string[], file: string): string[] {
+export function uploadArgs({ shopUrl }: World, intents: readonly string[], file: string): string[] {
   const rows = intents.map(
     (intent) => `${shopUrl}/test-success,1,A B,1 Main St,Austin,TX,78701,5125550100,${intent}`,
   );
@@ -172,9 +173,9 @@ function uploadArgs({ shopUrl }: World, intents: readonly string[], file: string
 }
 
 /** What a careful user does next. */
-async function nextStep(
-  { sameAgain, otherProfile }: Scenario,
-  common: Omit<Parameters<typeof attempt>[0], 'blow'>,
+export async function nextStep(
+  { sameAgain, otherProfile }: Pick<Scenario, 'sameAgain' | 'otherProfile'>,
+  common: Omit<Parameters<typeof attempt>[0], 'blow' | 'args'>,
   create: readonly string[],
   ended: Ended | undefined,
 ): Promise<readonly string[] | 'done'> {
@@ -202,13 +203,15 @@ function saveProfile(folder: string, address: string): void {
   writeFileSync(join(folder, 'config.json'), JSON.stringify(stored), { mode: 0o600 });
 }
 
-/** Each order takes a cent and the fee of a dollar. */
-function savePolicy(folder: string, orders: number): void {
+/** Each order takes a cent and the fee of a dollar. @returns the file. */
+export function savePolicy(folder: string, orders: number): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const cents = orders * 101;
   const limit = `$${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
   const text = `version: 1\nlimits:\n  per_order: $1.01\n  per_day: ${limit}\n  per_batch: ${limit}\n`;
-  writeFileSync(join(folder, 'policy.yaml'), text, { mode: 0o600 });
+  const file = join(folder, 'policy.yaml');
+  writeFileSync(file, text, { mode: 0o600 });
+  return file;
 }
 
 async function killProxySoon(proxy: FaultProxy, ms: number): Promise<void> {

@@ -78,7 +78,7 @@ export function scenarioOf(random: Random): Scenario {
   };
 }
 
-function blowOf(random: Random): Blow {
+export function blowOf(random: Random): Blow {
   const signal = random.pick(signals);
   const twice = signal === 'SIGINT' && random.next() < 0.5;
   if (random.next() < 0.6) return { signal, twice, at: random.pick(moments), afterMs: random.integer(0, 25) };

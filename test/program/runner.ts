@@ -52,8 +52,9 @@ export class Runner {
     return ended;
   }
 
-  stop(): void {
-    this.#child?.kill();
+  /** What runs then has no exit code. */
+  stop(signal?: NodeJS.Signals): void {
+    this.#child?.kill(signal);
     this.#child = undefined;
   }
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkPrinted, type Leniency } from '../printed/check.ts';
+import { takeDatabase } from '../team/store.ts';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
 
@@ -29,6 +30,7 @@ export function makeWorkspace(more: Record<string, string> = {}, leniency: Lenie
   mkdirSync(bin);
   symlinkSync(program, join(bin, 'errand'));
   if (!hasJq) symlinkSync(oneField, join(bin, 'jq'));
+  const database = more.ERRAND_DATABASE_URL ?? takeDatabase();
   const environment = {
     PATH: `${bin}:${process.env.PATH ?? ''}`,
     HOME: folder,
@@ -36,6 +38,7 @@ export function makeWorkspace(more: Record<string, string> = {}, leniency: Lenie
     ERRAND_CONFIG_DIR: join(folder, '.config'),
     ERRAND_STATE_DIR: join(folder, '.state'),
     PRINTED_FOLDER: printed,
+    ...(database !== undefined && { ERRAND_DATABASE_URL: database }),
     ...more,
     NODE_OPTIONS: `--require ${recorder} ${more.NODE_OPTIONS ?? ''}`.trim(),
   };

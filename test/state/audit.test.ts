@@ -7,8 +7,9 @@ import { loadSqlite } from '../../src/sqlite/load.ts';
 import { ChainCheck } from '../../src/state/audit-check.ts';
 import { auditColumns, firstPrevious, hashOf, recordOfRow } from '../../src/state/audit-record.ts';
 import { canonicalJson } from '../../src/state/canonical.ts';
-import { Journal } from '../../src/state/journal.ts';
-import { baseUrl, inAnotherProcess, intent, paidIntent } from './intents.ts';
+import type { Journal } from '../../src/state/journal.ts';
+import { isOnPostgres } from '../team/store.ts';
+import { baseUrl, inAnotherProcess, intent, openingIn, openJournal, paidIntent } from './intents.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 const origin = { actor: 'ada@laptop', job: null, command: 'errand order create --max-price-cents 5000' };
@@ -19,10 +20,10 @@ describe('the audit chain', () => {
   let journal: Journal;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'errand-audit-'));
-    journal = await Journal.open(folder, () => now, { origin: () => origin });
+    journal = await openJournal(folder, () => now, { origin: () => origin });
   });
-  afterEach(() => {
-    journal.close();
+  afterEach(async () => {
+    await journal.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -61,10 +62,10 @@ describe('the audit chain', () => {
     expect(hash).toMatch(/^[0-9a-f]{64}$/);
     // Elsewhere the same address has another hash; here it has the same.
     const elsewhere = mkdtempSync(join(tmpdir(), 'errand-audit-'));
-    const other = await Journal.open(elsewhere, () => now);
+    const other = await openJournal(elsewhere, () => now);
     await other.record({ ...one, body: { ...one.body, shipping_address: address } });
     expect(Object(recordOfRow([...other.audit.rows()][0] ?? {}).detail).address).not.toBe(hash);
-    other.close();
+    await other.close();
     rmSync(elsewhere, { recursive: true });
     await journal.record({
       ...intent('k9', 9),
@@ -102,6 +103,8 @@ describe('the audit chain', () => {
 
   test('tells that what another process left in doubt is taken over', async () => {
     inAnotherProcess(folder, now, `await journal.record(${JSON.stringify(intent('k1'))})`);
+    await journal.close();
+    journal = await openJournal(folder, () => now, { origin: () => origin });
     await journal.claim(journal.get('k1', baseUrl));
     expect(kinds()).toEqual(['intent k1', 'resumed k1']);
     expectOneChain();
@@ -120,9 +123,8 @@ describe('the audit chain', () => {
   });
 
   test('stays one chain where processes append at once and one is killed', { timeout: 60_000 }, async () => {
-    const module = new URL('../../src/state/journal.ts', import.meta.url).href;
-    const script = (name: string): string => `const { Journal } = await import(${JSON.stringify(module)});
-      const journal = await Journal.open(${JSON.stringify(folder)}, () => ${now});
+    const { opens, env } = openingIn(folder, now);
+    const script = (name: string): string => `${opens}
       for (let index = 0; index < 40; index += 1) {
         const key = '${name}-' + index;
         await journal.record({ ...${JSON.stringify(intent('key', 1))}, key, body: { max_price: index, of: '${name}' } });
@@ -135,7 +137,7 @@ describe('the audit chain', () => {
         const child = spawn(
           process.execPath,
           ['--import', 'tsx', '--input-type=module', '-e', script(name)],
-          { stdio: 'inherit' },
+          { stdio: 'inherit', env },
         );
         return new Promise((resolve) => child.on('exit', (code, signal) => resolve(signal ?? code)));
       }),
@@ -153,7 +155,7 @@ describe('the audit chain', () => {
     }
   }
 
-  test.each(auditColumns)('names the record whose %s was changed', async (column) => {
+  test.skipIf(isOnPostgres).each(auditColumns)('names the record whose %s was changed', async (column) => {
     await sixRecords();
     const database = new (loadSqlite())(join(folder, 'journal.db'));
     const changed = ['number', 'amount_cents'].includes(column)
@@ -194,7 +196,7 @@ describe('the audit chain', () => {
     expect(check.findings).toMatchObject([{ number: 3, finding: 'replaced' }]);
   });
 
-  test('cannot be rewritten by errand itself', async () => {
+  test.skipIf(isOnPostgres)('cannot be rewritten by errand itself', async () => {
     await sixRecords();
     const database = new (loadSqlite())(join(folder, 'journal.db'));
     expect(() => database.exec('DELETE FROM audit WHERE number = 6')).toThrow(/only appended/);

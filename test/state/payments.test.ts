@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Journal } from '../../src/state/journal.ts';
-import { baseUrl, intent as byAccount, paidIntent as intent } from './intents.ts';
+import type { Journal } from '../../src/state/journal.ts';
+import { baseUrl, intent as byAccount, paidIntent as intent, openJournal } from './intents.ts';
 
 const secret = 'Payment eyJhIjoxfQ';
 const now = Date.parse('2026-03-01T12:00:00Z');
@@ -13,11 +13,11 @@ describe('payments in the journal', () => {
   let journal: Journal;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'errand-payments-'));
-    journal = await Journal.open(folder, () => now);
+    journal = await openJournal(folder, () => now);
     await journal.record(intent('k1'));
   });
-  afterEach(() => {
-    journal.close();
+  afterEach(async () => {
+    await journal.close();
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -1,0 +1,54 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { journalFile } from '../../../src/state/journal-tables.ts';
+import { brokenChainIn } from '../chain.ts';
+
+/** A machine of a team: a state folder of its own, the same database. */
+export interface Machine {
+  readonly folder: string;
+  readonly state: string;
+  readonly config: string;
+  readonly environment: Readonly<Record<string, string>>;
+  remove(): void;
+}
+
+export interface MachineOf {
+  /** The service's, or that of a proxy before it. */
+  readonly baseUrl: string;
+  readonly key: string;
+  /** What `ERRAND_DATABASE_URL` says. */
+  readonly database: string;
+}
+
+export function makeMachine({ baseUrl, key, database }: MachineOf): Machine {
+  const folder = mkdtempSync(join(tmpdir(), 'errand-machine-'));
+  const [state, config] = [join(folder, 'state'), join(folder, 'config')];
+  mkdirSync(config, { mode: 0o700 });
+  const environment = {
+    PATH: process.env.PATH ?? '',
+    HOME: folder,
+    ERRAND_CONFIG_DIR: config,
+    ERRAND_STATE_DIR: state,
+    ERRAND_BASE_URL: baseUrl,
+    ERRAND_API_KEY: key,
+    ERRAND_DATABASE_URL: database,
+  };
+  return {
+    folder,
+    state,
+    config,
+    environment,
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }),
+  };
+}
+
+/** What is wrong with the audit chain in the copy that a machine has of the database; nothing where it has none. */
+export function brokenCopies({ state }: Machine): string[] {
+  if (!existsSync(state)) return [];
+  const copies = readdirSync(state).filter((name) => name.startsWith('team-'));
+  return copies
+    .map((name) => journalFile(join(state, name)))
+    .filter((file) => existsSync(file))
+    .flatMap(brokenChainIn);
+}

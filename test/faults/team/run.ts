@@ -1,0 +1,177 @@
+import { join } from 'node:path';
+import type { PostgresServer } from '../../team/postgres.ts';
+import { DatabaseProxy } from '../../team/proxy.ts';
+import { attempt, type Ended } from '../attempt.ts';
+import { liesOf } from '../lies.ts';
+import { FaultProxy, type Moment } from '../proxy.ts';
+import { Random } from '../random.ts';
+import { createArgs, isDone, nextStep, savePolicy, uploadArgs, type World } from '../run.ts';
+import { brokenDatabase, endLeases } from './database.ts';
+import { brokenCopies, type Machine, makeMachine } from './machine.ts';
+import { patiently } from './patiently.ts';
+import { type DatabaseFault, type TeamScenario, teamScenarioOf } from './scenario.ts';
+
+export interface TeamReport {
+  readonly seed: number;
+  /** One for each order that is meant. */
+  readonly intents: readonly string[];
+  readonly scenario: TeamScenario;
+  readonly attempts: readonly Ended[];
+  /** What was found wrong on the way; empty where all of it was right. */
+  readonly lies: readonly string[];
+}
+
+/** The server may be crashed again and again meanwhile: an attempt that finds it gone counts like any other. */
+const mostAttempts = 30;
+const rowsInFile = 3;
+/** What a user waits who is told that the database is gone, ms. */
+const pauseMs = 200;
+
+/** One intent through one scenario of a team, pursued as careful users would on its machines until it is known to be done. */
+export async function runTeamIntent(
+  server: PostgresServer,
+  world: World,
+  seed: number,
+  given?: TeamScenario,
+): Promise<TeamReport> {
+  const random = new Random(seed);
+  const scenario = given ?? teamScenarioOf(random);
+  const { what } = scenario;
+  const intents =
+    what === 'csv' ? Array.from({ length: rowsInFile }, (_, row) => `team-${seed}-${row}`) : [`team-${seed}`];
+  const database = await patiently(() => server.newDatabase());
+  const before = await DatabaseProxy.start(server.port);
+  const service = new FaultProxy(world.baseUrl);
+  const machineOf = {
+    baseUrl: await service.start(),
+    key: world.key,
+    database: before.url(database.url),
+  };
+  const machines = Array.from({ length: scenario.machines }, () => makeMachine(machineOf));
+  const attempts: Ended[] = [];
+  const lies: string[] = [];
+  const report = { seed, intents, scenario, attempts, lies };
+  try {
+    for (const machine of machines) await withPolicy(machine);
+    service.faults = [...scenario.faults];
+    let args: readonly string[] | undefined;
+    for (let turn = 0; turn < mostAttempts; turn += 1) {
+      const at = turn % machines.length;
+      const own = machines[at];
+      if (!own) throw new Error('no machine');
+      const create = createOn(own);
+      const blow = scenario.blows[turn];
+      const hurting = hurtDatabase(before, scenario.databaseFaults[turn]);
+      const common = { environment: own.environment, proxy: service, onMoment: hurting.onMoment };
+      const others = turn === 0 ? scenario.crowd - 1 : 0;
+      const all = await Promise.all([
+        attempt({ ...common, args: args ?? create, blow }),
+        ...Array.from({ length: others }, (_, index) => {
+          const machine = machines[(at + index + 1) % machines.length] ?? own;
+          return attempt({ ...common, args: createOn(machine), environment: machine.environment });
+        }),
+      ]);
+      await hurting.heal();
+      const isFirst = attempts.length === 0;
+      attempts.push(...all);
+      const around = { isHurt: false, isAlone: isFirst && all.length === 1 };
+      for (const ended of all) lies.push(...(await liesOf(world, what, intents, ended, around)));
+      if (all.some(({ signal }) => signal === 'SIGKILL') && blow?.signal !== 'SIGKILL')
+        lies.push(`did not end: ${all.map(({ stderr }) => stderr).join(' ')}`);
+      if (all.some(isDone)) return await whole();
+      if (scenario.leasesEnd || turn > 0) await patiently(() => endLeases(database));
+      if (all.every(({ code }) => code === 9)) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      if (scenario.thrownAway) {
+        own.remove();
+        const fresh = makeMachine(machineOf);
+        machines[at] = fresh;
+        await withPolicy(fresh, false);
+      }
+      const next = machines[(turn + 1) % machines.length] ?? own;
+      args = undefined;
+      if (scenario.sameAgain) continue;
+      const step = await nextStep(
+        { sameAgain: false, otherProfile: false },
+        { ...common, environment: next.environment },
+        createOn(next),
+        all[0],
+      );
+      if (step === 'done') return await whole();
+      args = step;
+    }
+    return { ...report, lies: [...lies, `not done after ${mostAttempts} attempts`] };
+  } finally {
+    await Promise.all([service.stop(), before.close()]);
+    for (const machine of machines) machine.remove();
+    await patiently(() => server.database('postgres').run(`DROP DATABASE ${database.name} WITH (FORCE)`));
+  }
+
+  function createOn({ folder }: Machine): readonly string[] {
+    return what === 'csv'
+      ? uploadArgs(world, intents, join(folder, 'orders.csv'))
+      : createArgs(world, what, intents[0] ?? '', scenario.ownKey ? `key-${seed}` : undefined);
+  }
+
+  /** Each machine has the file that is published. */
+  async function withPolicy(machine: Machine, publishes = machine === machines[0]): Promise<void> {
+    if (!scenario.policy) return;
+    const file = savePolicy(machine.config, intents.length);
+    if (!publishes) return;
+    const args = ['policy', 'publish', file, '-o', 'json'];
+    await patiently(async () => {
+      const { code, stderr } = await attempt({ args, environment: machine.environment, proxy: service });
+      if (code !== 0) throw new Error(`the policy was not published: exit ${code}: ${stderr}`);
+    });
+  }
+
+  async function whole(): Promise<TeamReport> {
+    const last = attempts.at(-1);
+    const [machine] = machines;
+    // What is known to the user is owed to nobody any more, once a command has reached the database.
+    if (machine && last?.code === 0 && attempts.length === 1) {
+      const args = ['order', 'journal', 'list', '-o', 'json'];
+      await patiently(async () => {
+        const { code, stdout, stderr } = await attempt({
+          args,
+          environment: machine.environment,
+          proxy: service,
+        });
+        if (code === 9) throw new Error(stderr);
+        if (code !== 0 || stdout.trim() !== '[]')
+          lies.push(`exit 0, and the journal lists: ${code} ${stdout} ${stderr}`);
+      });
+    }
+    const broken = await patiently(() => brokenDatabase(database));
+    return { ...report, lies: [...lies, ...machines.flatMap(brokenCopies), ...broken] };
+  }
+}
+
+interface Hurting {
+  readonly onMoment: (moment: Moment) => void;
+  heal(): Promise<void>;
+}
+
+function hurtDatabase(proxy: DatabaseProxy, fault: DatabaseFault | undefined): Hurting {
+  const begun: Promise<void>[] = [];
+  const refuse = (): void => void begun.push(proxy.refuse());
+  if (fault?.kind === 'refused' && fault.from === 'start') refuse();
+  if (fault?.kind === 'bytes') proxy.faultAfter(fault.bytes, fault.end);
+  if (fault?.kind === 'commit')
+    proxy.faultAt({ at: /^\s*commit\b/i, skip: fault.after, arrives: fault.arrives, end: fault.end });
+  let hasCome = false;
+  return {
+    onMoment: (moment) => {
+      if (hasCome || !fault) return;
+      const isNow = 'at' in fault ? fault.at === moment : 'from' in fault && fault.from === moment;
+      if (!isNow) return;
+      hasCome = true;
+      if (fault.kind === 'refused') refuse();
+      else if (fault.kind === 'cut') proxy.cut();
+      else proxy.silence();
+    },
+    heal: async () => {
+      await Promise.all(begun);
+      await proxy.heal();
+    },
+  };
+}
