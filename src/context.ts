@@ -145,6 +145,8 @@ export async function createContext(making: Making): Promise<Context> {
     return made;
   };
   const opened = once(() => open(signal));
+  const sharing = () =>
+    settings.database && { address: settings.database, longestRequestMs: settings.timeoutMs.value };
   const journalSince = (): string | undefined => storedFor(store, true).journals[folders.state];
   const stateFolder = (): string => {
     makePrivateFolder(folders.state, journalSince() !== undefined);
@@ -173,6 +175,7 @@ export async function createContext(making: Making): Promise<Context> {
       const journal = await Journal.open(stateFolder(), systemClock.now, {
         waiting: { signal },
         origin: await context.origin(),
+        shared: sharing(),
         repeatWindowMs: settings.repeatWindowMs.value,
         birth: {
           since: journalSince(),
@@ -197,7 +200,10 @@ export async function createContext(making: Making): Promise<Context> {
     }),
     uploads: once(async () => {
       const { Uploads } = await import('./state/uploads.ts');
-      const uploads = await Uploads.open(stateFolder(), systemClock.now, { waiting: { signal } });
+      const uploads = await Uploads.open(stateFolder(), systemClock.now, {
+        waiting: { signal },
+        shared: sharing(),
+      });
       closers.push(() => uploads.close());
       return uploads;
     }),

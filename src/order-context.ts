@@ -47,7 +47,7 @@ export interface OrderContext {
 }
 
 export interface OrderSettings
-  extends Pick<Settings, 'profile' | 'baseUrl' | 'legacyBaseUrl' | 'repeatWindowMs'> {
+  extends Pick<Settings, 'profile' | 'baseUrl' | 'legacyBaseUrl' | 'repeatWindowMs' | 'database'> {
   readonly folders: Pick<Settings['folders'], 'state'>;
   /** The file of the policy; undefined where none is to be followed. */
   readonly policy: Settings['policy'] | undefined;

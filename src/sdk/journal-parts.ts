@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import type { OrderSettings } from '../order-context.ts';
 import type { Journal } from '../state/journal.ts';
 import type { OrderJournal } from './journal.ts';
 
@@ -8,6 +9,7 @@ export interface JournalParts {
   readonly folder: string;
   readonly policy: string | undefined;
   readonly program: string;
+  readonly database: OrderSettings['database'];
   isClosed: boolean;
 }
 

@@ -1,7 +1,9 @@
 import { isAbsolute, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { StorageError } from '../errors.ts';
+import type { OrderSettings } from '../order-context.ts';
 import { originOfProgram } from '../settings/actor.ts';
+import { checkDatabaseUrl } from '../settings/database-url.ts';
 import { makePrivateFolder } from '../settings/paths.ts';
 import { loadPolicy } from '../spending/policy/load.ts';
 import { Journal } from '../state/journal.ts';
@@ -15,6 +17,11 @@ export interface JournalOptions {
   readonly folder: string;
   /** The YAML file that says what may be spent, an absolute path. Without it spending is not limited. */
   readonly policy?: string | undefined;
+  /**
+   * `postgres://<user>:<password>@<host>/<database>`: the journal is in this database, shared with other machines, and the folder keeps
+   * a copy of it.
+   */
+  readonly database?: string | undefined;
   /** What the audit chain calls this program: letters, digits and `._-`. */
   readonly program?: string | undefined;
 }
@@ -49,15 +56,17 @@ export async function openJournal(options: JournalOptions): Promise<OrderJournal
   checkOptions('openJournal', options, rules);
   const { policy, program } = options;
   const folder = resolve(options.folder);
+  const database = options.database === undefined ? undefined : databaseOf(options.database);
   await loadPolicy({
-    settings: placingSettings({ folder, policy, program: program ?? 'program', baseUrl: '' }),
+    settings: placingSettings({ folder, policy, program: program ?? 'program', baseUrl: '', database }),
   });
   makeFolder(folder);
   const journal = await Journal.open(folder, systemClock.now, {
     origin: originOfProgram(program, 'errand/safely'),
+    shared: database && { address: database },
   });
   const close = async (): Promise<void> => {
-    if (!parts.isClosed) journal.close();
+    if (!parts.isClosed) await journal.close();
     parts.isClosed = true;
   };
   const opened: OrderJournal = {
@@ -75,9 +84,13 @@ export async function openJournal(options: JournalOptions): Promise<OrderJournal
     close,
     [Symbol.asyncDispose]: close,
   };
-  const parts = { journal, folder, policy, program: program ?? 'program', isClosed: false };
+  const parts = { journal, folder, policy, program: program ?? 'program', database, isClosed: false };
   keepJournalParts(opened, parts);
   return opened;
+}
+
+function databaseOf(url: string): OrderSettings['database'] {
+  return { ...checkDatabaseUrl(url, 'the database of openJournal'), from: 'flag', name: 'openJournal' };
 }
 
 function makeFolder(folder: string): void {
@@ -98,6 +111,7 @@ const aPath = (takes: string): Rule => ({
 const rules = {
   folder: required(aPath('the absolute path of a folder')),
   policy: aPath('the absolute path of a policy file'),
+  database: aText('the address of a PostgreSQL database'),
   program: {
     ...aText('a name of at most 60 letters, digits and ._-'),
     is: (value: unknown) => typeof value === 'string' && /^[\w.-]{1,60}$/.test(value),

@@ -19,13 +19,13 @@ interface Placing {
 /** What a call of this door gives to the code that places orders: no argv, no settings file, nobody to ask. */
 export function placingContext({ client, journal: kept, key, signal, note }: Placing): OrderContext {
   const { baseUrl, apiKey } = client;
-  const { journal, folder, policy, program } = kept;
+  const { journal, folder, policy, program, database } = kept;
   const http = client.under(signal);
   return {
     argv: undefined,
     clock: systemClock,
     signal: signal ?? new AbortController().signal,
-    settings: placingSettings({ folder, policy, program, baseUrl }),
+    settings: placingSettings({ folder, policy, program, baseUrl, database }),
     environment: ownEnvironment(),
     interactive: { yes: false, why: 'a program asks' },
     previewsRequests: false,
@@ -52,11 +52,13 @@ export function placingSettings({
   policy,
   program,
   baseUrl,
+  database,
 }: {
   readonly folder: string;
   readonly policy: string | undefined;
   readonly program: string;
   readonly baseUrl: string;
+  readonly database: OrderSettings['database'];
 }): OrderSettings {
   // A command that is suggested must reach the same service: it gets this as a flag.
   const service = { value: baseUrl, from: 'flag', name: 'baseUrl' } as const;
@@ -68,5 +70,6 @@ export function placingSettings({
     // A key says which order is meant: nothing has to be guessed from its content.
     repeatWindowMs: { value: 0, from: 'default', name: 'repeat-window' },
     folders: { state: folder },
+    database,
   };
 }

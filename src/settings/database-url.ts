@@ -50,7 +50,7 @@ export function shownDatabase(text: string): string {
 }
 
 const usualPort = 5432;
-const formHint = 'It takes postgres://USER:PASSWORD@HOST:PORT/DATABASE.';
+const formHint = 'It takes postgres://<user>:<password>@<host>:<port>/<database>.';
 const escapeHint = 'Write % @ : / ? # in a user or password as %25 %40 %3A %2F %3F %23.';
 
 /** The parts of a wrong address are not told: any of them may be the password. */
@@ -58,7 +58,7 @@ function parsed(text: string, where: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && /^postgres(?:ql)?:$/.test(url.protocol) && text.includes('://')) return url;
   const what = text === '' ? 'is empty' : 'is not the address of a PostgreSQL database';
-  throw new UsageError(`${where} ${what}: it takes postgres://USER:PASSWORD@HOST:PORT/DATABASE`, {
+  throw new UsageError(`${where} ${what}: it takes postgres://<user>:<password>@<host>:<port>/<database>`, {
     hint: escapeHint,
   });
 }

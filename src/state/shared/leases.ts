@@ -55,7 +55,7 @@ export class Leases implements LeaseBook {
 
   /** From now on requests may take so long, ms. */
   expectRequests(longestMs: number): void {
-    this.#requestMs = longestMs;
+    this.#requestMs = Math.max(longestRequestMs, longestMs);
   }
 
   /** Within a transaction: the lease holds anew from now on. @param turn tells this transaction from all others. */
