@@ -14,6 +14,8 @@ export const repair = defineCommand({
   related: ['order journal list', 'order journal forget', 'order list'],
   async run(context) {
     if (await isWhole(context)) return { kind: 'none', hints: ['the journal is whole; nothing was changed'] };
+    const { database } = context.settings;
+    if (database) return { kind: 'none', hints: [await readAnew(context, database.shown)] };
     const { repairJournal } = await import('../../../state/journal-repair.ts');
     const { clock, settings, signal } = context;
     const stamp = `damaged-${new Date(clock.now()).toISOString().replaceAll(':', '-')}`;
@@ -42,6 +44,22 @@ async function isWhole(context: Context): Promise<boolean> {
     if (error instanceof DamagedError) return false;
     throw error;
   }
+}
+
+/** Where machines share the journal, this one has only a copy. @throws DamagedError where that was not what is damaged. */
+async function readAnew(context: Context, shown: string): Promise<string> {
+  const journal = await context.journal();
+  await journal.refresh(true);
+  try {
+    await journal.checkWhole();
+  } catch (error) {
+    if (!(error instanceof DamagedError)) throw error;
+    throw new DamagedError(`the journal in the database ${shown} is damaged: ${error.message}`, {
+      cause: error,
+      hint: 'Nothing was changed, and nothing is sent. Restore a backup of the database.',
+    });
+  }
+  return `this machine's copy of the journal was damaged; it is made anew from ${shown}`;
 }
 
 function hints({ aside, kept, damaged, lost, recorded, chain, reservations }: Repaired): readonly string[] {
