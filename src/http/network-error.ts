@@ -1,6 +1,6 @@
 import { type Sent, TransportFailure } from './transport/transport.ts';
 
-/** What an error code of the system, of TLS or of undici means, in words for people. */
+/** What an error code of the system, of TLS, of Node's HTTP or of undici means, in words for people. */
 const meanings: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ENOTFOUND: 'there is no such host',
@@ -13,6 +13,7 @@ const meanings: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: 'no response came in time',
   UND_ERR_BODY_TIMEOUT: 'the response stopped half-way',
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the response are too large',
+  HPE_HEADER_OVERFLOW: 'the headers of the response are too large',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the response broke off before its end',
   UND_ERR_SOCKET: 'the connection was closed before the response was whole',
   ECONNRESET: 'the connection was reset',
@@ -27,7 +28,8 @@ const meanings: Readonly<Record<string, string>> = {
 };
 
 const certificateCodes = /^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH)/;
-const alwaysPermanent = /^(?:EPROTO|UND_ERR_HEADERS_OVERFLOW|UND_ERR_INVALID_ARG|ERR_SSL_)/;
+const alwaysPermanent =
+  /^(?:EPROTO|UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW|UND_ERR_INVALID_ARG|ERR_SSL_)/;
 
 /** An error of the network in words, with whether the request can have been received. */
 export function networkFailure(error: unknown, sent: Sent): TransportFailure {
@@ -40,7 +42,8 @@ export function networkFailure(error: unknown, sent: Sent): TransportFailure {
 function inWords(code: string, error: unknown): string {
   const known = meanings[code];
   if (known !== undefined) return known;
-  if (error instanceof Error && error.name === 'HTTPParserError') return 'the response is not HTTP';
+  if (code.startsWith('HPE_') || (error instanceof Error && error.name === 'HTTPParserError'))
+    return 'the response is not HTTP';
   if (code.startsWith('ERR_SSL_')) return 'the TLS handshake failed; does this port speak https?';
   if (certificateCodes.test(code)) return `its certificate was refused (${code})`;
   const message = error instanceof Error ? error.message : String(error);

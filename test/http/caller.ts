@@ -33,6 +33,13 @@ export interface Caller {
   readonly controller: AbortController;
 }
 
+let plain: number | undefined;
+
+/** Has undici carry every request of the tests that follow, and not only those after the first few. */
+export function byUndici(): void {
+  plain = 0;
+}
+
 /** A client of a service on the network, with a key and the patient clock. */
 export function caller(
   baseUrl: string,
@@ -51,7 +58,7 @@ export function caller(
   const clock = instantClock();
   const controller = new AbortController();
   const client = createClient({
-    transport: new NetworkTransport(network),
+    transport: new NetworkTransport({ ...(plain !== undefined && { plain }), ...network }),
     baseUrl,
     credentials: ({ auth }) => (auth === 'bearer' ? (apiKey ?? undefined) : legacyToken),
     clock,

@@ -3,6 +3,26 @@ import type { Dispatcher } from 'undici';
 import { networkFailure } from '../network-error.ts';
 import { TransportFailure, type WireHeaders } from './transport.ts';
 
+/** A request as whoever carries it is handed it. Times in ms. */
+export interface Sending {
+  readonly origin: string;
+  readonly path: string;
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array | null;
+  readonly headersTimeout: number;
+  readonly bodyTimeout: number;
+}
+
+/** What carries requests over connections of its own: one of undici's dispatchers, or Node's own HTTP. */
+export interface Carrier {
+  dispatch(sending: Sending, exchange: Exchange): unknown;
+  /** Closes its connections. */
+  destroy(): Promise<unknown>;
+}
+
+type Controller = Pick<Dispatcher.DispatchController, 'abort' | 'pause' | 'resume'>;
+
 export interface RawResponse {
   readonly status: number;
   readonly headers: WireHeaders;
@@ -10,7 +30,7 @@ export interface RawResponse {
 }
 
 /**
- * One request on one connection, as undici reports it. `onRequestStart` is called when the request is about to be
+ * One request on one connection, as its carrier reports it. `onRequestStart` is called when the request is about to be
  * written on a connection that stands, so until then nothing was sent: no guess from error codes is needed.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
@@ -19,7 +39,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #stop = (): void => this.#abort(this.#signal.reason);
   #resolve: (response: RawResponse) => void = () => {};
   #reject: (failure: TransportFailure) => void = () => {};
-  #controller: Dispatcher.DispatchController | undefined;
+  #controller: Controller | undefined;
   #body: Readable | undefined;
   #isOver = false;
 
@@ -32,12 +52,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     signal.addEventListener('abort', this.#stop, { once: true });
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: Controller): void {
     if (this.#isOver) controller.abort(new Error('no longer wanted'));
     else this.#controller = controller;
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: WireHeaders): void {
+  onResponseStart(controller: Controller, status: number, headers: WireHeaders): void {
     // 1xx responses only announce the response proper.
     if (status < 200) return;
     const body = new Readable({
@@ -55,7 +75,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve({ status, headers, body });
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Controller, chunk: Buffer): void {
     if (this.#body?.push(chunk) === false) controller.pause();
   }
 

@@ -1,0 +1,117 @@
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { Exchange } from '../../src/http/transport/exchange.ts';
+import { plainCarrier } from '../../src/http/transport/plain.ts';
+import { caller, textOf } from './caller.ts';
+import { json, peer } from './peer.ts';
+
+const wallet = { balance: 1, spendable_balance: 1, order_fee_cents: 0 };
+
+test('requests beyond the first few go by undici, on a connection of their own', async () => {
+  const service = await peer(json(wallet));
+  const { client } = caller(service.url, { network: { plain: 2 } });
+  for (let count = 0; count < 5; count += 1) await client.call('wallet.get', {});
+  expect(service.received.map(({ connection }) => connection)).toEqual([1, 1, 2, 2, 2]);
+  const [first, last] = [service.received[0], service.received[4]];
+  expect(first?.headers).toEqual(last?.headers);
+});
+
+test('the first few go at once, each on a connection of its own', async () => {
+  const service = await peer(json(wallet));
+  const { client } = caller(service.url);
+  await Promise.all([1, 2, 3].map(() => client.call('wallet.get', {})));
+  expect(service.connections()).toBe(3);
+});
+
+test('a connection that the service keeps for a moment only is not used again', async () => {
+  const service = await peer(json(wallet, 200, { connection: 'keep-alive', 'keep-alive': 'timeout=2' }));
+  const { client } = caller(service.url);
+  for (let count = 0; count < 3; count += 1) await client.call('wallet.get', {});
+  expect(service.connections()).toBe(3);
+});
+
+test('a response longer than anyone reads at once waits for its reader', async () => {
+  const size = 32 * 1024 * 1024;
+  let written = 0;
+  const service = await peer((response) => {
+    response.writeHead(200, { 'content-type': 'text/csv', 'content-length': size });
+    const more = (): void => {
+      while (written < size) {
+        written += 65_536;
+        if (!response.write(Buffer.alloc(65_536, 'x'))) return void response.once('drain', more);
+      }
+      response.end();
+    };
+    more();
+  });
+  const { client } = caller(service.url);
+  const { chunks } = await client.stream('order.export', {});
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(written).toBeLessThan(size);
+  expect((await textOf(chunks)).length).toBe(size);
+});
+
+test('what is given up while its connection is made is never written', async () => {
+  const requested: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    requested.push(url);
+    response.end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  let connect = (): void => {};
+  const carrier = await plainCarrier('http:', {
+    lookup: (_, options, done) => {
+      const found = { address: '127.0.0.1', family: 4 };
+      connect = () => (options.all ? done(null, [found]) : done(null, found.address, found.family));
+    },
+    connectMs: 5_000,
+    maxHeaderSize: 65_536,
+    begun: () => {},
+    ended: () => {},
+  });
+  onTestFinished(async () => void (await carrier.destroy()));
+  const send = (path: string, signal: AbortSignal): Exchange => {
+    const exchange = new Exchange(signal);
+    const origin = `http://shop.example:${port}`;
+    const times = { headersTimeout: 5_000, bodyTimeout: 5_000 };
+    carrier.dispatch(
+      { origin, path, method: 'POST', headers: {}, body: Buffer.from('{}'), ...times },
+      exchange,
+    );
+    return exchange;
+  };
+  const controller = new AbortController();
+  const given = send('/given-up', controller.signal).response;
+  await new Promise((resolve) => setImmediate(resolve));
+  controller.abort(new Error('enough'));
+  await expect(given).rejects.toMatchObject({ sent: 'not_sent' });
+  connect();
+  // Whatever the first one would have written had come before this one.
+  const next = send('/next', new AbortController().signal).response;
+  await new Promise((resolve) => setImmediate(resolve));
+  connect();
+  expect((await next).status).toBe(200);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(requested).toEqual(['/next']);
+});
+
+test('an upgrade that nobody asked for is no response', async () => {
+  const sockets: Socket[] = [];
+  const server = createSocketServer((socket) => {
+    sockets.push(socket.on('error', () => {}));
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n'),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const { client } = caller(`http://127.0.0.1:${port}`, { retries: 0 });
+  await expect(client.call('wallet.get', {})).rejects.toMatchObject({ category: 'unavailable' });
+});
