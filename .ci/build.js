@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { writeInAscii } from './ascii.js';
 import { noteBuilt, sourcesHash } from './built.js';
 import { builtinsTaken } from './builtins.js';
 import { writeDeclarations } from './declarations.js';
@@ -65,6 +66,23 @@ const programTreeMade = {
   },
 };
 
+/** The program's own help needs no parser of command lines: its page is made here too. */
+const rootPageMade = {
+  name: 'root-page-made',
+  async load(id) {
+    if (!/help[\\/]root-page\.ts$/.test(id)) return;
+    const { rootPage } = await loadSource('src/cli/help/root-page.ts');
+    const json = JSON.stringify(JSON.stringify(await rootPage()));
+    return { code: `export const rootPage = async () => JSON.parse(${json});`, moduleType: 'js' };
+  },
+};
+
+/** What the other entries leave to the program they do not hold. */
+const besideMain = {
+  name: 'beside-main',
+  resolveId: (source) => (source === './main.ts' ? { id: './main.cjs', external: true } : undefined),
+};
+
 /** The script and the style of the sandbox's pages stand in the bundle as texts. */
 const assetsInlined = {
   name: 'assets-inlined',
@@ -80,7 +98,7 @@ const assetsInlined = {
 const versionMade = {
   name: 'version-made',
   load(id) {
-    if (!/sdk[\\/]version\.ts$/.test(id)) return;
+    if (!/src[\\/]version\.ts$/.test(id)) return;
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
     return { code: `export const version = ${JSON.stringify(version)};`, moduleType: 'js' };
   },
@@ -108,10 +126,22 @@ function withImports(id, graph, found = new Set()) {
 
 /**
  * Which modules share a file, for one more costs a start about a millisecond. The first that needs a module has it:
- * `errand --version`, the help, every command that runs, orders, the checks of what is sent, the embedded sandbox.
+ * `errand --version` and `--help`, the help, every command that runs, orders, the checks of what is sent, the embedded sandbox.
  */
 const groups = [
-  { name: 'first', needs: ['errors', 'io', 'output/writer', 'cli/handles'] },
+  {
+    name: 'first',
+    needs: [
+      'errors',
+      'io',
+      'output/writer',
+      'cli/handles',
+      'cli/help/root',
+      'cli/help/look',
+      'version',
+      'write-now',
+    ],
+  },
   { name: 'help', needs: ['program', 'cli/help/show'] },
   {
     name: 'command',
@@ -173,26 +203,46 @@ async function write(input, output, ...plugins) {
 const sources = sourcesHash();
 const notices = createNotices();
 rmSync('dist', { recursive: true, force: true });
-const program = {
+const mapped = { sourcemap: true, sourcemapExcludeSources: true };
+// Node loads each file of CommonJS in a fraction of what a module takes.
+const inCommonJs = {
   dir: 'dist',
-  sourcemap: true,
-  sourcemapExcludeSources: true,
-  comments: { legal: true, annotation: false, jsdoc: false },
-  chunkFileNames: '[name]-[hash].js',
-  codeSplitting: { groups: [...groups, shared] },
+  format: 'cjs',
+  entryFileNames: '[name].cjs',
+  chunkFileNames: '[name]-[hash].cjs',
 };
-await write('src/main.ts', program, assetsInlined, notices.plugin);
+const comments = { legal: true, annotation: false, jsdoc: false };
 await write(
-  'src/complete.ts',
-  { file: 'dist/complete.js', sourcemap: true, sourcemapExcludeSources: true, codeSplitting: false },
-  programTreeMade,
+  'src/main.ts',
+  {
+    ...mapped,
+    ...inCommonJs,
+    comments,
+    codeSplitting: { groups: [...groups, shared] },
+  },
+  assetsInlined,
+  rootPageMade,
+  versionMade,
   notices.plugin,
 );
+// What is over before much could be loaded shares no file with the program.
+for (const entry of ['complete', 'quick'])
+  await write(
+    `src/${entry}.ts`,
+    { ...mapped, ...inCommonJs, chunkFileNames: `${entry}-[name]-[hash].cjs` },
+    besideMain,
+    programTreeMade,
+    rootPageMade,
+    versionMade,
+    notices.plugin,
+  );
 await write(
   Object.fromEntries(doors.map((door) => [door, `src/sdk/${door}.ts`])),
   {
-    ...program,
+    ...mapped,
+    comments,
     dir: 'dist/sdk',
+    chunkFileNames: '[name]-[hash].js',
     // An error that nobody catches is shown with its class and the line it comes from.
     minify: 'dce-only',
     codeSplitting: true,
@@ -201,6 +251,7 @@ await write(
   versionMade,
   notices.plugin,
 );
+for (const folder of ['dist', 'dist/sdk']) writeInAscii(folder);
 await writeDeclarations(loadSource, 'dist/types');
 notices.write('dist/THIRD-PARTY-NOTICES');
 await writeManual();

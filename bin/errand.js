@@ -1,28 +1,35 @@
 #!/usr/bin/env node
-// Starts the built program; a checkout that is not built runs its sources through tsx. A TAB has an entry of its own.
-import { createRequire } from 'node:module';
+// Starts the built program; a checkout that is not built runs its sources through tsx.
+// CommonJS, as the built program is: Node starts it sooner than a module, and each of its files.
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
 
-// The built program takes Node's own modules this way, which came to Node 22 only with 22.3.
-process.getBuiltinModule ??= createRequire(import.meta.url);
-const { existsSync } = process.getBuiltinModule('node:fs');
+// The built program takes some of Node's own modules this way, which came to Node 22 only with 22.3.
+process.getBuiltinModule ??= require;
 
-const isTab = process.argv[2] === '__complete';
-const built = isTab
-  ? new URL('../dist/complete.js', import.meta.url)
-  : new URL('../dist/main.js', import.meta.url);
-const source = isTab
-  ? new URL('../src/complete.ts', import.meta.url)
-  : new URL('../src/main.ts', import.meta.url);
+const entry = entryFor(process.argv.slice(2));
+const built = join(__dirname, '..', 'dist', `${entry}.cjs`);
+
+/** A TAB, the version and the program's own help load nothing that runs a command. */
+function entryFor([word = 'help', ...more]) {
+  if (word === '__complete') return 'complete';
+  const isQuick = more.length === 0 && ['--version', '-V', '--help', '-h', 'help'].includes(word);
+  return isQuick ? 'quick' : 'main';
+}
 
 async function run() {
   if (process.env.NODE_DEBUG) {
-    const { beginWithoutTraces, tracesSecrets } = await import('./node-debug.js');
+    const { beginWithoutTraces, tracesSecrets } = require('./node-debug.js');
     if (tracesSecrets(process.env)) return beginWithoutTraces(process);
   }
-  const isBuilt = existsSync(built);
-  if (!isBuilt) (await import('tsx/esm/api')).register();
-  const { main } = await import(isBuilt ? built.href : source.href);
+  if (existsSync(built)) return require(built).main(process);
+  (await import('tsx/esm/api')).register();
+  const { main } = await import(`../src/${entry}.ts`);
   return main(process);
 }
 
-process.exitCode = await run();
+// Until it has ended by itself it has not ended well, as Node says of a module that waits for what never comes.
+process.exitCode = 13;
+run().then((code) => {
+  process.exitCode = code;
+});

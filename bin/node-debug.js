@@ -4,14 +4,14 @@
 const telling = /^(?:https?|http2|net|tls|stream|undici|fetch|websocket|child_process|worker|.*\*.*)$/i;
 
 /** Whether Node was asked to trace what may be secret. */
-export const tracesSecrets = ({ NODE_DEBUG = '' }) =>
+const tracesSecrets = ({ NODE_DEBUG = '' }) =>
   NODE_DEBUG.split(',').some((name) => telling.test(name.trim()));
 
 /**
  * Begins again without the traces. Node has read the variable before it runs any program, so it cannot be taken back;
  * where this process cannot become another one, it ends. @returns the exit code.
  */
-export function beginWithoutTraces(process) {
+function beginWithoutTraces(process) {
   const { NODE_DEBUG: name, ...environment } = process.env;
   const why = `NODE_DEBUG=${name} makes Node print keys and passwords`;
   if (typeof process.execve !== 'function' || process.platform === 'win32') {
@@ -28,3 +28,5 @@ export function beginWithoutTraces(process) {
   );
   return 1;
 }
+
+module.exports = { beginWithoutTraces, tracesSecrets };

@@ -1,12 +1,15 @@
 import { completionRecords } from './cli/completion/records.ts';
+import { writeNow } from './write-now.ts';
 
 /**
  * The entry of `errand __complete -- words…`, which the shells' scripts call at each TAB: it loads nothing of what
  * runs commands. @returns the exit code, always 0.
  */
-export async function main({ argv, env, platform, stdout }: NodeJS.Process): Promise<number> {
+export async function main(process: NodeJS.Process): Promise<number> {
+  const { argv, env, platform } = process;
   const words = argv.slice(argv[3] === '--' ? 4 : 3);
-  stdout.on('error', () => {});
-  stdout.write(await completionRecords({ words, environment: env, platform }));
+  const bytes = Buffer.from(await completionRecords({ words, environment: env, platform }));
+  const written = writeNow(bytes);
+  if (written < bytes.length) process.stdout.on('error', () => {}).write(bytes.subarray(written));
   return 0;
 }

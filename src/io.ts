@@ -78,7 +78,8 @@ function outputStream(stream: NodeJS.WriteStream, environment: Environment): Out
   };
 }
 
-function wantsColor(isTerminal: boolean, environment: Environment): boolean {
+/** Whether a stream is to be coloured. */
+export function wantsColor(isTerminal: boolean, environment: Environment): boolean {
   if (environment.NO_COLOR) return false;
   const forced = environment.FORCE_COLOR;
   if (forced !== undefined) return forced !== '0' && forced !== 'false';

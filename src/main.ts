@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { hasHandles } from './cli/handles.ts';
+import { lookOf } from './cli/help/look.ts';
+import { rootHelp } from './cli/help/root.ts';
 import type { CommandLine } from './cli/mount.ts';
 import type { Context } from './context.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './errors.ts';
@@ -8,6 +9,7 @@ import type { ListedRows } from './output/listed-rows.ts';
 import { mayDraw } from './output/live-area.ts';
 import type { Result, TitleOf } from './output/result.ts';
 import { writerOf } from './output/writer.ts';
+import { version } from './version.ts';
 
 /**
  * Runs one command line to its end.
@@ -15,12 +17,10 @@ import { writerOf } from './output/writer.ts';
  */
 export async function main(process: NodeJS.Process): Promise<number> {
   const argv = process.argv.slice(2);
+  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V'))
+    return printText(process, `${version}\n`);
   const io = processIo(process);
   const streams = watchStreams(process, io);
-  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-    io.stdout.stream.write(`${version()}\n`);
-    return streams.outcome();
-  }
   const { signal, stop } = watchSignals(process, io);
   const outputs = [io.stdout.stream, io.stderr.stream];
   for (const stream of outputs) writerOf(stream).endWith(signal);
@@ -34,6 +34,14 @@ export async function main(process: NodeJS.Process): Promise<number> {
   return code;
 }
 
+/** Prints what is no result of a command. @returns the exit code. */
+export async function printText(process: NodeJS.Process, text: string | Uint8Array): Promise<number> {
+  const io = processIo(process);
+  const streams = watchStreams(process, io);
+  io.stdout.stream.write(text);
+  return streams.outcome();
+}
+
 async function runLine(
   process: NodeJS.Process,
   io: Io,
@@ -42,10 +50,14 @@ async function runLine(
 ): Promise<number> {
   let code = 0;
   try {
+    if (asksForRootHelp(argv)) {
+      io.stdout.stream.write(await rootHelp(await lookOf(io)));
+      return 0;
+    }
     const { runProgram } = await import('./program.ts');
     await runProgram(argv, {
       now: Date.now,
-      version: version(),
+      version,
       io,
       run: async (line) => {
         code = await runCommand(process, io, signal, line);
@@ -56,6 +68,10 @@ async function runLine(
     return (await showFailure(process, io, failureOf(error, signal))).code;
   }
 }
+
+/** Most who ask for help ask so, and the parser of command lines takes longer to load than the help to show. */
+const asksForRootHelp = ([word = 'help', ...more]: readonly string[]): boolean =>
+  more.length === 0 && ['help', '--help', '-h'].includes(word);
 
 async function runCommand(
   process: NodeJS.Process,
@@ -77,7 +93,7 @@ async function runCommand(
     io,
     signal,
     globals,
-    version: version(),
+    version,
     mendsConfig: command.mendsConfig === true,
     defaultFormat: command.defaultFormat,
     diagnoses: command.diagnoses === true,
@@ -234,11 +250,4 @@ function watchStreams(process: NodeJS.Process, io: Io): { outcome(): Promise<num
       return exitCodes.unexpected;
     },
   };
-}
-
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
-    ? String(manifest.version)
-    : '';
 }

@@ -2,12 +2,12 @@ import type { Command as Commander } from 'commander';
 import { type ManReference, manName, manPage, topicPage } from './cli/help/man-page.ts';
 import { pageOf } from './cli/help/page.ts';
 import { topics } from './cli/help/topics.ts';
-import { wholeProgram } from './program.ts';
+import { describedProgram } from './program.ts';
 
 /** Every man page by the name of its file, made of the definitions; the build writes them. */
 export async function manual(version: string): Promise<ReadonlyMap<string, string>> {
   const ofTopics = Object.keys(topics).map((name): ManReference => ({ name: `errand-${name}`, section: 7 }));
-  const pages = commandsOf(await wholeProgram()).map((command) => {
+  const pages = commandsOf(await describedProgram()).map((command) => {
     const page = pageOf(command);
     const below = ownCommands(command).map(
       (one): ManReference => ({ name: manName(`${page.name} ${one.name()}`), section: 1 }),

@@ -233,12 +233,9 @@ export async function runProgram(
   write(await ('commands' in wanted ? commandHelp(wanted, io) : namedHelp(root, wanted, io)));
 }
 
-/** The program with every command mounted, for what describes it. */
-export const wholeProgram = (): Promise<Commander> =>
-  buildProgram(
-    entries.map(({ name }) => name),
-    { run: async () => {}, now: Date.now, version: '', write: () => {}, onHelp: () => {} },
-  );
+/** The program for what describes it, with every command mounted; without nouns, as its own help shows it. */
+export const describedProgram = (nouns = entries.map(({ name }) => name)): Promise<Commander> =>
+  buildProgram(nouns, { run: async () => {}, now: Date.now, version: '', write: () => {}, onHelp: () => {} });
 
 /** Every command with what it prints. Loads all of them. */
 export async function printingCommands(): Promise<PrintingCommand[]> {

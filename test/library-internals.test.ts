@@ -61,7 +61,7 @@ describe('what the build leaves out of a library', () => {
   });
 
   test('is not in the bundle', () => {
-    const sources = filesIn(join(root, 'dist'), '.js.map').flatMap(
+    const sources = filesIn(join(root, 'dist'), 'js.map').flatMap(
       (file): string[] => JSON.parse(readFileSync(file, 'utf8')).sources,
     );
     const leftOut = [

@@ -12,7 +12,15 @@ export interface Paint {
 }
 
 const same = (text: string): string => text;
-const noPaint: Paint = { faint: same, strong: same, good: same, bad: same, waiting: same, command: same };
+/** Where nothing is coloured. */
+export const noPaint: Paint = {
+  faint: same,
+  strong: same,
+  good: same,
+  bad: same,
+  waiting: same,
+  command: same,
+};
 
 export async function paintFor(color: boolean): Promise<Paint> {
   if (!color) return noPaint;

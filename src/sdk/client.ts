@@ -9,6 +9,7 @@ import { pages } from '../http/paging.ts';
 import { fetchTransport } from '../http/transport/fetch.ts';
 import type { Transport } from '../http/transport/transport.ts';
 import { plainBase } from '../network/plain-base.ts';
+import { version } from '../version.ts';
 import { once } from '../wait/once.ts';
 import {
   aCount,
@@ -24,7 +25,6 @@ import {
 import { keepClientParts } from './client-parts.ts';
 import type { Client, ClientOptions } from './client-types.ts';
 import { type CallName, type ListName, operations } from './operations.ts';
-import { version } from './version.ts';
 
 /**
  * A client of the service: retries, redirects, time limits and redaction as in the command line. It reads no settings and

@@ -6,9 +6,9 @@ import { topics } from '../../src/cli/help/topics.ts';
 import { paintFor } from '../../src/output/paint.ts';
 import { isNarrow } from '../../src/output/width.ts';
 import { foldCommand, wrap } from '../../src/output/wrap.ts';
-import { entries, wholeProgram } from '../../src/program.ts';
+import { describedProgram, entries } from '../../src/program.ts';
 
-const program = await wholeProgram();
+const program = await describedProgram();
 const plain = await paintFor(false);
 const look = (width: number): HelpLook => ({ width, paint: plain, asTyped: (text) => text });
 const all = (command: Commander): Commander[] => [command, ...command.commands.flatMap(all)];

@@ -37,7 +37,7 @@ describe('the README', () => {
   });
 
   test('leads to commands that do not build the program again', async () => {
-    const built = (): number => statSync(`${root}/dist/main.js`).mtimeMs;
+    const built = (): number => statSync(`${root}/dist/main.cjs`).mtimeMs;
     await inWorkspace(async (workspace) => {
       const before = built();
       expect(await shell(workspace, `cd '${root}' && npx errand --version`)).toMatchObject({ code: 0 });

@@ -144,7 +144,7 @@ let read: Published | undefined;
 function published(): Published {
   if (read) return read;
   const folder = join(root, 'node_modules/.cache/errand');
-  const name = `outputs-${statSync(join(root, 'dist/main.js')).mtimeMs}.json`;
+  const name = `outputs-${statSync(join(root, 'dist/main.cjs')).mtimeMs}.json`;
   const kept = join(folder, name);
   if (!existsSync(kept)) {
     mkdirSync(folder, { recursive: true });

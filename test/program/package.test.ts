@@ -12,16 +12,18 @@ const text = (...path: string[]): string => readFileSync(join(...path), 'utf8');
 /** The program's, and those of the doors for programs. */
 const scripts = ['.', 'sdk'].flatMap((folder) =>
   readdirSync(join(built, folder))
-    .filter((name) => name.endsWith('.js'))
+    .filter((name) => /\.c?js$/.test(name))
     .map((name) => join(folder, name)),
 );
 const notices = text(built, 'THIRD-PARTY-NOTICES');
 
 /** What a script imports, at once or later. */
 const importsOf = (script: string): string[] =>
-  [...text(built, script).matchAll(/\b(?:from\s*["']|import\s*\(?\s*["'`])([\w@.][\w@./:-]*)["'`]/g)].map(
-    ([, name = '']) => name,
-  );
+  [
+    ...text(built, script).matchAll(
+      /\b(?:from\s*["']|(?:import\s*\(?|(?<!["'`])require\()\s*["'`])([\w@.][\w@./:-]*)["'`]/g,
+    ),
+  ].map(([, name = '']) => name);
 
 /** The folder of a package with a version, from one of its files. */
 function packageOf(file: string): { name: string; version: string; license: string; folder: string } {
@@ -90,7 +92,7 @@ describe('the package', () => {
       JSON.parse(text(root, 'package.json')).exports,
     );
     const entries = doors.flatMap(({ default: script }) => (script ? [script.replace('./dist/', '')] : []));
-    const reached = new Set(['main.js', 'complete.js', ...entries]);
+    const reached = new Set(['main.cjs', 'quick.cjs', 'complete.cjs', ...entries]);
     for (const script of reached)
       for (const name of importsOf(script))
         if (name.startsWith('./')) reached.add(join(dirname(script), name));

@@ -3,7 +3,7 @@
 import { EventEmitter } from 'node:events';
 import { Readable, Writable } from 'node:stream';
 
-const { main } = await import(new URL('../../dist/main.js', import.meta.url).href);
+const { main } = await import(new URL('../../dist/main.cjs', import.meta.url).href);
 
 /** Why the line that runs now has failed outside of its own promise. */
 let fail = () => {};

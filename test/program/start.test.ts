@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { orderOf, shell } from './run.ts';
@@ -12,19 +12,18 @@ const text = (file: string): string => readFileSync(new URL(file, dist), 'utf8')
 function loadedWith(file: string, found = new Set<string>()): string[] {
   if (found.has(file)) return [...found];
   found.add(file);
-  for (const [, next = ''] of text(file).matchAll(
-    /\b(?:import|export)\s*(?:[\w$*{}\s,]+from)?\s*"\.\/([^"]+)"/g,
-  ))
-    loadedWith(next, found);
+  // What a function requires is required later.
+  const [atOnce = ''] = text(file).split('.then(');
+  for (const [, next = ''] of atOnce.matchAll(/\brequire\("\.\/([^"]+)"\)/g)) loadedWith(next, found);
   return [...found];
 }
 
 const plain = (files: readonly string[]): string[] =>
-  files.map((file) => file.replace(/-[\w-]{8}\.js$/, '').replace(/\.js$/, ''));
+  files.map((file) => file.replace(/-[\w-]{8}\.cjs$/, '').replace(/\.cjs$/, ''));
 
 /** The file that another one imports later, by the beginning of its name. */
 const later = (file: string, name: string): string =>
-  new RegExp(`import\\(\`\\./(${name}-[^\`]+)\``).exec(text(file))?.[1] ?? `no ${name} in ${file}`;
+  new RegExp(`require\\("\\./(${name}-[^"]+)"`).exec(text(file))?.[1] ?? `no ${name} in ${file}`;
 
 function tidyPlace(): Workspace {
   const workspace = makeWorkspace();
@@ -34,7 +33,7 @@ function tidyPlace(): Workspace {
 
 /** The built files that a line loads. @throws where it fails. */
 async function filesOf(workspace: Workspace, line: string): Promise<string[]> {
-  const folder = join(workspace.folder, 'loaded');
+  const folder = mkdtempSync(join(workspace.folder, 'loaded-'));
   const ended = await shell(workspace, `NODE_V8_COVERAGE=${folder} ${line}`);
   if (ended.code !== 0) throw new Error(ended.stderr);
   const [report = ''] = readdirSync(folder);
@@ -47,16 +46,32 @@ async function filesOf(workspace: Workspace, line: string): Promise<string[]> {
 }
 
 describe('the built program loads', () => {
-  test('for --version its beginning alone', () => {
-    expect(plain(loadedWith('main.js'))).toEqual(['main', 'first']);
+  test.each(['--version', '--help', ''])('for `errand %s` one file', async (words) => {
+    expect(await filesOf(tidyPlace(), `errand ${words}`)).toEqual(['quick']);
+  });
+
+  test('for what is coloured or on a terminal its beginning besides', async () => {
+    expect(await filesOf(tidyPlace(), 'FORCE_COLOR=1 errand --help')).toEqual(
+      ['first', 'main', 'quick', 'rolldown-runtime', 'source'].toSorted(),
+    );
   });
 
   test('for the help no command that runs, no library but the parser of the command line', () => {
-    expect(plain(loadedWith(later('main.js', 'help')))).toEqual(['help', 'rolldown-runtime', 'first']);
+    expect(plain(loadedWith(later('main.cjs', 'help')))).toEqual(['help', 'rolldown-runtime', 'first']);
   });
 
-  test('for a TAB one file', () => {
-    expect(plain(loadedWith('complete.js'))).toEqual(['complete']);
+  test('for a TAB the tree of commands, and where it asks for ids what finds them', async () => {
+    const workspace = tidyPlace();
+    await orderOf(workspace, 'test-slow');
+    const tree = ['complete', 'complete-program-tree'];
+    expect(await filesOf(workspace, 'errand __complete -- order list --')).toEqual(tree);
+    const found = await filesOf(workspace, "errand __complete -- order get ''");
+    expect(found).toEqual(['complete', 'complete-program-tree', 'complete-sources']);
+  });
+
+  test('in ASCII alone: of a text beyond it V8 keeps each character in two bytes', () => {
+    const beyond = readdirSync(dist).filter((name) => /\.cjs$/.test(name) && /[^\x00-\x7f]/.test(text(name)));
+    expect(beyond).toEqual([]);
   });
 
   const always = ['command', 'first', 'help', 'main', 'order', 'rolldown-runtime'];

@@ -1,5 +1,5 @@
 import type { Command as Commander, Option as CommanderOption } from 'commander';
-import { entries, wholeProgram } from '../../program.ts';
+import { describedProgram, entries } from '../../program.ts';
 import type { Option, Options, RootCommand, RootNoun } from '../define.ts';
 import { globalOptions, requestOptions, writeOptions } from '../global-options.ts';
 import { topics } from '../help/topics.ts';
@@ -13,7 +13,7 @@ type Definition = RootCommand | RootNoun;
  * Loads every command, so the build does it once and keeps the tree.
  */
 export async function describeProgram(): Promise<Tree> {
-  const program = await wholeProgram();
+  const program = await describedProgram();
   const definitions = new Map<string, Definition>();
   for (const entry of entries) {
     const loaded = await entry.load();

@@ -1,6 +1,5 @@
 import type { Environment } from '../../settings/paths.ts';
-import { complete } from './complete.ts';
-import { lookUpIn } from './sources.ts';
+import { complete, type LookUp } from './complete.ts';
 import type { Candidate } from './tree.ts';
 
 interface CompletionRequest {
@@ -24,7 +23,12 @@ export async function completionRecords({
 }: CompletionRequest): Promise<string> {
   try {
     const { programTree } = await import('./program-tree.ts');
-    const { mode, candidates } = await complete(await programTree(), words, lookUpIn(environment, platform));
+    // Most lines end in what only the tree of commands knows.
+    const lookUp: LookUp = async (hint, cursor) => {
+      const { lookUpIn } = await import('./sources.ts');
+      return lookUpIn(environment, platform)(hint, cursor);
+    };
+    const { mode, candidates } = await complete(await programTree(), words, lookUp);
     return [mode, ...candidates.filter(canBeTyped).map(record)].map((text) => `${text}\0`).join('');
   } catch {
     return 'words\0';

@@ -1,21 +1,9 @@
 import type { Command as Commander } from 'commander';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
-import { asTyped } from '../../output/as-typed.ts';
-import { paintFor } from '../../output/paint.ts';
-import { type HelpLook, layOutPage, layOutTopic } from './layout.ts';
+import { layOutPage, layOutTopic } from './layout.ts';
+import { lookOf } from './look.ts';
 import { type HelpSection, pageOf } from './page.ts';
-
-/** In columns, where no terminal says. */
-const usualWidth = 100;
-
-async function lookOf(io: Io): Promise<HelpLook> {
-  return {
-    width: io.stdout.columns() || usualWidth,
-    paint: await paintFor(io.stdout.color),
-    asTyped: (text) => asTyped(text, io, 'stdout'),
-  };
-}
 
 /** The help of a mounted command. */
 export async function commandHelp(mounted: Commander, io: Io): Promise<string> {
