@@ -1,10 +1,13 @@
 /**
- * `npm run bench`: every figure beside its aim, in one table; writes nothing that stays. Names after it run those themes
- * alone: `npx tsx bench/main.ts startup list`.
+ * `npm run bench`: every figure beside its aim, in a table for Node 20 and one for Node 24; writes nothing that stays.
+ * Names after it run those themes alone: `npx tsx bench/main.ts startup list`; `--this-node` on the Node that runs alone.
  */
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { otherNode } from './other-node.ts';
 import { printTable, type Row, type Theme } from './table.ts';
 
 const themes: Readonly<Record<string, () => Promise<{ readonly measure: Theme }>>> = {
@@ -25,7 +28,12 @@ const themes: Readonly<Record<string, () => Promise<{ readonly measure: Theme }>
   'test-bed': () => import('./test-bed.ts'),
 };
 
-const requested = process.argv.slice(2);
+/** The same on every Node. */
+const alike: readonly string[] = ['size'];
+
+const words = process.argv.slice(2);
+const isAlone = words.includes('--this-node');
+const requested = words.filter((word) => word !== '--this-node');
 const unknown = requested.filter((name) => !(name in themes));
 if (unknown.length > 0)
   throw new Error(`no theme ${unknown.join(', ')}; there are ${Object.keys(themes).join(', ')}`);
@@ -33,16 +41,37 @@ if (unknown.length > 0)
 // With it each start of Node, bare or not, reads certificates for 36 ms, and every ratio of starts looks better.
 delete process.env.NODE_EXTRA_CA_CERTS;
 
-const rows: Row[] = [];
-for (const [name, load] of Object.entries(themes)) {
-  if (requested.length > 0 && !requested.includes(name)) continue;
-  process.stderr.write(`${name} …\n`);
+const wanted = requested.length > 0 ? requested : Object.keys(themes);
+await inFolder(async (folder) => {
+  const other = isAlone ? undefined : otherNode(folder);
+  await measureAll(wanted);
+  const more = wanted.filter((name) => !alike.includes(name));
+  if (other === undefined || more.length === 0) return;
+  const tsx = fileURLToPath(import.meta.resolve('tsx/cli'));
+  const args = [tsx, fileURLToPath(import.meta.url), '--this-node', ...more];
+  const { status } = spawnSync(other, args, { stdio: 'inherit' });
+  process.exitCode = status ?? 1;
+});
+
+async function measureAll(names: readonly string[]): Promise<void> {
+  const rows: Row[] = [];
+  for (const [name, load] of Object.entries(themes)) {
+    if (!names.includes(name)) continue;
+    process.stderr.write(`${name} … `);
+    const began = performance.now();
+    await inFolder(async (folder) => void rows.push(...(await (await load()).measure(folder))));
+    process.stderr.write(`${((performance.now() - began) / 1000).toFixed(0)} s\n`);
+  }
+  console.log(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}, ${process.platform}\n`);
+  printTable(rows);
+  console.log();
+}
+
+async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'errand-bench-'));
   try {
-    rows.push(...(await (await load()).measure(folder)));
+    await work(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
-console.log(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}, ${process.platform}\n`);
-printTable(rows);

@@ -1,13 +1,14 @@
 /**
  * Where the time of a short command goes, module by module: `npx tsx bench/profile-startup.ts order get ID -o json`
- * (without words: `--help`). Runs the built program several times under V8's profiler and adds up its samples by the
- * source file that they fell in; what a file is charged for is its own code, not what it calls.
+ * (without words: `--help`). Runs the built program several times under V8's profiler, on Node 20 and on Node 24, and adds
+ * up its samples by the source file that they fell in; what a file is charged for is its own code, not what it calls.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { otherNode } from './other-node.ts';
 import { program } from './program.ts';
 
 const rounds = 10;
@@ -58,26 +59,41 @@ function addUp({ nodes, samples, timeDeltas }: Profile, times: Map<string, numbe
   }
 }
 
+/** Of each source file, ms in all rounds. */
+function profiled(node: string, command: readonly string[]): Map<string, number> {
+  const folder = mkdtempSync(join(tmpdir(), 'errand-bench-'));
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      const flags = ['--cpu-prof', '--cpu-prof-interval', '200', '--cpu-prof-dir', folder];
+      const { status, stderr } = spawnSync(node, [...flags, program, ...command], { encoding: 'utf8' });
+      if (status !== 0) throw new Error(`${command.join(' ')} ended with ${status}: ${stderr}`);
+    }
+    const times = new Map<string, number>();
+    for (const name of readdirSync(folder)) {
+      const profile: Profile = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+      addUp(profile, times);
+    }
+    return times;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 const words = process.argv.slice(2);
 const command = words.length > 0 ? words : ['--help'];
-const folder = mkdtempSync(join(tmpdir(), 'errand-bench-'));
+const place = mkdtempSync(join(tmpdir(), 'errand-bench-'));
 try {
-  for (let round = 0; round < rounds; round += 1) {
-    const profiled = ['--cpu-prof', '--cpu-prof-interval', '200', '--cpu-prof-dir', folder];
-    const { status, stderr } = spawnSync(process.execPath, [...profiled, program, ...command], {
-      encoding: 'utf8',
-    });
-    if (status !== 0) throw new Error(`${command.join(' ')} ended with ${status}: ${stderr}`);
+  const other = otherNode(place);
+  for (const node of [process.execPath, ...(other === undefined ? [] : [other])]) {
+    const times = profiled(node, command);
+    const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
+    const all = [...times.values()].reduce((sum, ms) => sum + ms, 0);
+    console.log(
+      `Node ${version}, errand ${command.join(' ')}: ${(all / rounds).toFixed(1)} ms a run, mean of ${rounds}`,
+    );
+    for (const [name, ms] of [...times].toSorted(([, one], [, more]) => more - one).slice(0, shown))
+      console.log(`${(ms / rounds).toFixed(2).padStart(8)} ms  ${name}`);
   }
-  const times = new Map<string, number>();
-  for (const name of readdirSync(folder)) {
-    const profile: Profile = JSON.parse(readFileSync(join(folder, name), 'utf8'));
-    addUp(profile, times);
-  }
-  const all = [...times.values()].reduce((sum, ms) => sum + ms, 0);
-  console.log(`errand ${command.join(' ')}: ${(all / rounds).toFixed(1)} ms a run, mean of ${rounds}`);
-  for (const [name, ms] of [...times].toSorted(([, one], [, other]) => other - one).slice(0, shown))
-    console.log(`${(ms / rounds).toFixed(2).padStart(8)} ms  ${name}`);
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(place, { recursive: true, force: true });
 }

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { aimOf } from './other-node.ts';
 import { program } from './program.ts';
 import { median, type Row, spell, timeBeside } from './table.ts';
 
@@ -15,7 +16,7 @@ export interface Command {
   readonly aim?: number;
 }
 
-const nothing: Command = { name: 'node -e 0', args: ['-e', '0'] };
+export const nothing: Command = { name: 'node -e 0', args: ['-e', '0'] };
 
 /** Start-up of the commands that wait for nothing, beside bare Node. */
 export async function measure(folder: string): Promise<Row[]> {
@@ -30,24 +31,36 @@ export async function measure(folder: string): Promise<Row[]> {
   const product = 'http://127.0.0.1:4848/shop/test-never';
   time(own('', ['order', 'create', '--product', product, '--max-price', '$0.10', '--ship-to', 'home']));
   return besideNode([
-    own('errand --version', ['--version'], 1.25),
-    own('errand --help', ['--help'], 1.35),
-    own('a TAB: errand order list --', ['__complete', '--', 'order', 'list', '--'], 1.35),
-    own('a TAB: errand order get', ['__complete', '--', 'order', 'get', ''], 1.35),
+    own('errand --version', ['--version'], aimOf({ on20: 1.12, on24: 1.15 })),
+    own('errand --help', ['--help'], aimOf({ on20: 1.25, on24: 1.35 })),
+    own(
+      'a TAB: errand order list --',
+      ['__complete', '--', 'order', 'list', '--'],
+      aimOf({ on20: 1.2, on24: 1.25 }),
+    ),
+    own(
+      'a TAB: errand order get',
+      ['__complete', '--', 'order', 'get', ''],
+      aimOf({ on20: 1.25, on24: 1.3 }),
+    ),
     own('errand order --help', ['order', '--help']),
     own('errand config path', ['config', 'path']),
   ]);
 }
 
-/** Medians of interleaved runs. */
-export function besideNode(commands: readonly Command[]): Row[] {
-  const all = [nothing, ...commands];
-  for (const command of all) time(command);
-  const times = all.map(() => [] as number[]);
+/** Medians of each, in ms, of interleaved runs; the first of each, which reads the program from the disk, does not count. */
+export function inTurn(commands: readonly Command[]): number[] {
+  for (const command of commands) time(command);
+  const times = commands.map(() => [] as number[]);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [index, command] of all.entries()) times[index]?.push(time(command));
+    for (const [index, command] of commands.entries()) times[index]?.push(time(command));
   }
-  const [bare = 0, ...own] = times.map(median);
+  return times.map(median);
+}
+
+/** Each beside bare Node. */
+function besideNode(commands: readonly Command[]): Row[] {
+  const [bare = 0, ...own] = inTurn([nothing, ...commands]);
   return [
     { name: nothing.name, figure: spell(bare) },
     ...commands.map(({ name, aim }, index) =>
