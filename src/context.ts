@@ -21,6 +21,7 @@ import {
 import { resolveSettings, type Settings } from './settings/resolve.ts';
 import { SettingsStore } from './settings/store.ts';
 import { BrokenConfigError, embeddedUrl, emptyStored, type Stored } from './settings/stored.ts';
+import type { Journal } from './state/journal.ts';
 import type { LastList } from './state/last-list.ts';
 import type { RunIntents } from './state/run-intents.ts';
 import type { Uploads } from './state/uploads.ts';
@@ -152,6 +153,15 @@ export async function createContext(making: Making): Promise<Context> {
     makePrivateFolder(folders.state, journalSince() !== undefined);
     return folders.state;
   };
+  /** A process that lives long sees what other machines have written since; where that cannot be read, it works with what it knows. */
+  const current = (openJournal: () => Promise<Journal>): (() => Promise<Journal>) => {
+    const opened = once(openJournal);
+    return async () => {
+      const journal = await opened();
+      await journal.refresh().catch(() => {});
+      return journal;
+    };
+  };
   const context: Context = {
     argv,
     pid: making.pid,
@@ -170,7 +180,7 @@ export async function createContext(making: Making): Promise<Context> {
     client: async () => (await opened()).client,
     ready: async () => (await opened()).ready(),
     lastingClient: once(async () => (await open(new AbortController().signal)).client),
-    journal: once(async () => {
+    journal: current(async () => {
       const { Journal } = await import('./state/journal.ts');
       const journal = await Journal.open(stateFolder(), systemClock.now, {
         waiting: { signal },
