@@ -24,6 +24,7 @@ const themes: Readonly<Record<string, () => Promise<{ readonly measure: Theme }>
   watch: () => import('./watch.ts'),
   batches: () => import('./batches.ts'),
   served: () => import('./served.ts'),
+  placing: () => import('./placing.ts'),
   console: () => import('./console.ts'),
   'test-bed': () => import('./test-bed.ts'),
 };

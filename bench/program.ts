@@ -64,12 +64,17 @@ export async function run(
   };
 }
 
-/** The one of several runs whose time is in the middle, with the highest peak of all. */
+/** Several runs as one: see `middleOf`. */
 export async function middle(rounds: number, once: () => Promise<Run>): Promise<Run> {
   const runs: Run[] = [];
   for (let round = 0; round < rounds; round += 1) runs.push(await once());
+  return middleOf(runs);
+}
+
+/** The one of several runs whose time is in the middle, with the highest peak of all. */
+export function middleOf(runs: readonly Run[]): Run {
   const sorted = runs.toSorted((one, other) => one.ms - other.ms);
-  const found = sorted[Math.floor(rounds / 2)];
+  const found = sorted[Math.floor(runs.length / 2)];
   if (!found) throw new Error('at least one round');
   return { ...found, peak: Math.max(...runs.map(({ peak }) => peak)) };
 }

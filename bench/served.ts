@@ -23,7 +23,7 @@ export async function measure(folder: string): Promise<Row[]> {
     try {
       const theirs = await loaded(prism.baseUrl, sandbox);
       return [
-        beside('order creates, 50 connections, each durable', ours.creates, theirs.creates, 2),
+        beside('order creates, 50 connections, each durable', ours.creates, theirs.creates, 1.2),
         beside('order list reads, 50 connections', ours.reads, theirs.reads, 4),
       ];
     } finally {
