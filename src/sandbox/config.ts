@@ -14,6 +14,8 @@ export interface SandboxConfig {
   readonly speed: number;
   /** Before each response, ms. */
   readonly latencyMs: number;
+  /** Longest that a read waits for what is due, ms of real time: where there is more it comes about meanwhile. */
+  readonly patienceMs: number;
   /** Keys a day for each address. */
   readonly mintLimitPerDay: number;
   /** Hosts that it serves, `name` or `name:port`, beside this machine's own names and the address it is reached at. */
@@ -42,6 +44,9 @@ export const shopPath = '/shop';
 /** What a served sandbox allows of minting by default: the "few a day" of the specification's limits. */
 export const servedMintsPerDay = 25;
 
+/** What is due in a served sandbox comes about whoever asks, so that no read has to do it all. */
+export const servedPatienceMs = 5;
+
 /** The configuration of a sandbox at an address. Embedded, minting is as good as unlimited: each caller is its owner. */
 export function sandboxConfig(baseUrl: string, more: Partial<SandboxConfig> = {}): SandboxConfig {
   return {
@@ -51,6 +56,7 @@ export function sandboxConfig(baseUrl: string, more: Partial<SandboxConfig> = {}
     forwardingDomain: 'forward.sandbox.example',
     speed: 1,
     latencyMs: 0,
+    patienceMs: Number.POSITIVE_INFINITY,
     mintLimitPerDay: 1000,
     allowedHosts: [],
     webhooks: { loopback: true, external: false, named: [] },

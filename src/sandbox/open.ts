@@ -184,13 +184,16 @@ async function givenListings(given: string, seed: number): Promise<ReadonlyMap<n
 }
 
 /** Each response carries the sandbox's own time, which may have been advanced: ages follow from it. */
-const dated =
-  (app: Handle, clock: SandboxClock): Handle =>
-  async (request) => {
+function dated(app: Handle, clock: SandboxClock): Handle {
+  let [second, date] = [Number.NaN, ''];
+  return async (request) => {
     request.came?.(clock.now());
-    const { headers, ...rest } = await app(request);
-    return { ...rest, headers: { ...headers, date: new Date(clock.now()).toUTCString() } };
+    const response = await app(request);
+    const now = Math.floor(clock.now() / 1000);
+    if (now !== second) [second, date] = [now, new Date(now * 1000).toUTCString()];
+    return { ...response, headers: { ...response.headers, date } };
   };
+}
 
 /** Longest that the end waits for requests under way, ms; one that `--latency` holds back takes longer. */
 const closeLimitMs = 2000;

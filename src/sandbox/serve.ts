@@ -1,9 +1,10 @@
+import { existsSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { ServedRequest } from '../contract/control.ts';
 import type { Scenario } from '../contract/scenario/scenario.ts';
 import type { Tell } from '../private-files.ts';
 import type { Waiting } from '../wait/retry-while.ts';
-import { type SandboxConfig, servedMintsPerDay } from './config.ts';
+import { type SandboxConfig, servedMintsPerDay, servedPatienceMs } from './config.ts';
 import { SandboxFaults } from './control/faults.ts';
 import { tick } from './control/tick.ts';
 import { createApp } from './http/app.ts';
@@ -13,6 +14,7 @@ import { RequestLog } from './http/request-log.ts';
 import { createHttpServer, listen, respondWith, stop } from './http/server.ts';
 import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
 import { ScenarioRefused } from './scenarios/problem.ts';
+import { filesOf } from './store/store.ts';
 import { emptyStore } from './store/tables.ts';
 
 export { readFault } from './http/faults/spec.ts';
@@ -59,11 +61,12 @@ export interface Served {
 /** Serves the sandbox over HTTP. @throws Error where the port is taken, DatabaseError where the data cannot be used. */
 export async function serveSandbox(options: ServeOptions): Promise<Served> {
   const requests = new RequestLog(options.onRequest);
-  const config = { mintLimitPerDay: servedMintsPerDay, ...options.config };
+  const config = { mintLimitPerDay: servedMintsPerDay, patienceMs: servedPatienceMs, ...options.config };
   let keys: Served['keys'] = [];
   const { server, baseUrl, sandbox } = await openBehindSocket({ ...options, requests }, async (more) => {
+    const isNew = options.file !== ':memory:' && !existsSync(options.file);
     const opened = await openSandbox({ ...options, ...more, requests, config });
-    if (options.scenario) keys = await begun(opened, options);
+    if (options.scenario) keys = await begun(opened, options, isNew);
     return opened;
   });
   const stopTicking = tick(sandbox.service);
@@ -84,6 +87,7 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
 async function begun(
   opened: OpenSandbox,
   { scenario, file }: Pick<ServeOptions, 'scenario' | 'file'>,
+  isNew: boolean,
 ): Promise<Served['keys']> {
   if (!scenario) return [];
   const { playScenario } = await import('./scenarios/play.ts');
@@ -91,8 +95,10 @@ async function begun(
     return (await playScenario(opened.service, scenario, createApp)).keys;
   } catch (error) {
     // The half of it is not left behind.
-    if (error instanceof ScenarioRefused && file !== ':memory:') await emptyStore(opened.service.store);
+    const isHalf = error instanceof ScenarioRefused && file !== ':memory:';
+    if (isHalf) await emptyStore(opened.service.store);
     await opened.close();
+    if (isHalf && isNew) for (const path of filesOf(file)) rmSync(path, { force: true });
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { orderBody } from '../order-body.ts';
@@ -150,6 +150,17 @@ test('sandbox serve begins with it, says its keys, and keeps it where --data nam
   const refused = await errand(workspace, ['sandbox', 'serve', '--port', '0', ...kept]);
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toContain('kept.db has keys and orders already; nothing was changed');
+});
+
+test('sandbox serve that refuses it leaves no file behind', async () => {
+  const file = write({ ...still, orders: [{ order, state: 'delivered', created: now }] });
+  const before = readdirSync(workspace.folder);
+  const refused = await errand(workspace, [
+    ...['sandbox', 'serve', '--port', '0', '--scenario', file, '--data', 'new.db'],
+  ]);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('is delivered, but by its own life it is pending');
+  expect(readdirSync(workspace.folder).filter((name) => !before.includes(name))).toEqual([]);
 });
 
 describe('what is wrong is told with its line and its field', () => {

@@ -1,13 +1,15 @@
+import type { SandboxConfig } from '../../src/sandbox/config.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 
 /** A sandbox in this process, in memory. Its clock stands still but for `pass`; a bug behind a 500 is kept in `bugs`. */
-export async function openStillSandbox() {
+export async function openStillSandbox(config: Partial<SandboxConfig> = {}) {
   let now = Date.parse('2026-03-01T12:00:00Z');
   const bugs: unknown[] = [];
   const opened = await openSandbox({
     file: ':memory:',
     baseUrl: 'http://127.0.0.1:4848',
     seed: 1,
+    config,
     now: () => now,
     report: (error) => bugs.push(error),
   });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { errorCodes } from '../../src/contract/error-codes.ts';
 import { usualLimits } from '../../src/sandbox/http/body-limits.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
@@ -195,4 +195,13 @@ test('a body that is too large is refused alike over HTTP and in the process', a
   expect(JSON.parse(String(embedded.body))).toEqual(served.body);
   opened.close();
   await service.stop();
+});
+
+test('a body that is too large is a page for a browser, like every refusal of a form', async () => {
+  const service = await TestService.start();
+  onTestFinished(() => service.stop());
+  const body = 'x'.repeat(usualLimits.bytes + 1);
+  const page = await service.send('POST', '/console/mint', body, null, { accept: 'text/html' });
+  expect([page.status, page.headers.get('content-type')]).toEqual([413, 'text/html; charset=utf-8']);
+  expect(page.text).toContain(`The body is larger than ${usualLimits.bytes} bytes.`);
 });

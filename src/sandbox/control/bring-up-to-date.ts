@@ -1,24 +1,33 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
 import { setImmediate } from '../../wait/own-timers.ts';
 import { advance } from '../orders/lifecycle/index.ts';
-import { storedOrder } from '../orders/records.ts';
+import { storedColumns, storedOrder } from '../orders/records.ts';
 import { loadSettle } from '../orders/settle.ts';
 import { advanceReturn } from '../returns/lifecycle.ts';
 import { storedReturn } from '../returns/records.ts';
 import { loadSettleReturn } from '../returns/settle.ts';
 import type { Service } from '../service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
+import { untilDone } from './until-done.ts';
 
-/** How many records one transaction brings up to date; others wait for the disk no longer than that takes. */
-const batch = 200;
+/** How many records one transaction brings up to date: requests that come in the middle of one wait for its end. */
+const batch = 20;
 
 type Due = Pick<Service, 'store' | 'identity' | 'report'>;
 type AdvanceRow = (row: StoredRow, now: number) => void;
 
+interface Kind {
+  readonly table: string;
+  /** That are read of it. */
+  readonly columns: string;
+  load(service: Due): Promise<AdvanceRow>;
+}
+
 /** What has a future of its own, in the order in which it is brought about: a return stands on its order. */
-const kinds: readonly { readonly table: string; load(service: Due): Promise<AdvanceRow> }[] = [
+const kinds: readonly Kind[] = [
   {
     table: 'orders',
+    columns: storedColumns,
     async load(service) {
       const settle = await loadSettle(service);
       return (row, now) => {
@@ -29,6 +38,7 @@ const kinds: readonly { readonly table: string; load(service: Due): Promise<Adva
   },
   {
     table: 'returns',
+    columns: '*',
     async load(service) {
       const settle = await loadSettleReturn(service);
       return (row, now) => {
@@ -39,13 +49,42 @@ const kinds: readonly { readonly table: string; load(service: Due): Promise<Adva
   },
 ];
 
-/** Brings about everything that is due by `now` (ms). Costs in proportion to what is due, not to what there is. */
-export async function bringUpToDate(service: Due, now: number): Promise<void> {
-  for (const { table, load } of kinds) {
-    if (nextDue(service.store, table) > now) continue;
-    const advanceRow = await load(service);
-    while ((await advanceSome(service, table, advanceRow, now)) === batch)
+/** The run that brings a store up to date in this process: two at once would only take turns. */
+const underWay = new WeakMap<Store, Promise<void>>();
+
+/**
+ * Brings about everything that is due by `now` (ms). Costs in proportion to what is due, not to what there is.
+ * @param patienceMs of real time, after which the rest is left to whoever comes next.
+ */
+export async function bringUpToDate(
+  service: Due,
+  now: number,
+  patienceMs = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  const { store } = service;
+  const end = performance.now() + patienceMs;
+  while (isAnythingDue(store, now)) {
+    const running = underWay.get(store);
+    if (!running) return begin(service, now, end);
+    await untilDone(running, end - performance.now());
+    if (performance.now() >= end) return;
+  }
+}
+
+function begin(service: Due, now: number, end: number): Promise<void> {
+  const run = advanceUntil(service, now, end).finally(() => underWay.delete(service.store));
+  underWay.set(service.store, run);
+  return run;
+}
+
+async function advanceUntil(service: Due, now: number, end: number): Promise<void> {
+  for (const kind of kinds) {
+    if (nextDue(service.store, kind.table) > now) continue;
+    const advanceRow = await kind.load(service);
+    while ((await advanceSome(service, kind, advanceRow, now)) === batch) {
+      if (performance.now() >= end) return;
       await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 }
 
@@ -61,18 +100,30 @@ const nextDue = (store: Store, table: string): number =>
   });
 
 /** @returns how many records were brought forward, at most a batch. */
-function advanceSome(service: Due, table: string, advanceRow: AdvanceRow, now: number): Promise<number> {
+async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now: number): Promise<number> {
   const { store } = service;
-  return store.derived(() => {
-    // Read within the transaction: another process may have been faster.
-    const due = store.all(`SELECT * FROM ${table} WHERE next_due <= ? ORDER BY next_due LIMIT ?`, now, batch);
-    for (const row of due) advanceOne(service, table, () => advanceRow(row, now), Number(row.seq));
-    return due.length;
-  });
+  const some = (advanceOne: (row: StoredRow) => void): Promise<number> =>
+    store.derived(() => {
+      // Read within the transaction: another process may have been faster.
+      const due = store.all(
+        `SELECT ${kind.columns} FROM ${kind.table} WHERE next_due <= ? ORDER BY next_due LIMIT ?`,
+        now,
+        batch,
+      );
+      for (const row of due) advanceOne(row);
+      return due.length;
+    });
+  try {
+    return await some((row) => advanceRow(row, now));
+  } catch (error) {
+    if (error instanceof DatabaseError) throw error;
+  }
+  // One of them cannot go on, and has undone them all.
+  return some((row) => advanceApart(service, kind, () => advanceRow(row, now), Number(row.seq)));
 }
 
 /** A record that cannot go on, by a bug, is reported and stays as it is: it must not keep all others from going on. */
-function advanceOne({ store, report }: Due, table: string, go: () => void, seq: number): void {
+function advanceApart({ store, report }: Due, { table }: Kind, go: () => void, seq: number): void {
   try {
     store.attempt(go);
   } catch (error) {

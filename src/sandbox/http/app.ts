@@ -7,6 +7,7 @@ import type { Service } from '../service.ts';
 import { limitsFor } from './body-limits.ts';
 import { callOperation } from './call.ts';
 import { finisher } from './finish.ts';
+import { forReader } from './for-reader.ts';
 import { refusedHost } from './hosts.ts';
 import { prefersHtml } from './prefers-html.ts';
 import { json, responseTo } from './refusal.ts';
@@ -50,7 +51,7 @@ async function dispatch(service: Service, request: SandboxRequest): Promise<Sand
   const { pathname, search } = readTarget(request.target);
   const found = findRoute(request.method, pathname, prefersHtml(headerOf(request, 'accept')));
   const { bytes } = limitsFor(found);
-  if (request.body.length > bytes) return bodyTooLarge(bytes);
+  if (request.body.length > bytes) return forReader(request, bodyTooLarge(bytes));
   const elsewhere = await refusedHost(request, service.config);
   if (elsewhere) return elsewhere;
   if (service.store.unwritable && request.method !== 'GET') throw service.store.unwritable;

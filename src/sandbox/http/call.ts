@@ -2,7 +2,7 @@ import type { Operation } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations/index.ts';
 import { readParameters } from '../../contract/parameters.ts';
 import { placeRows } from '../bulk/place-rows.ts';
-import { bringUpToDate } from '../control/bring-up-to-date.ts';
+import { bringUpToDate, isAnythingDue } from '../control/bring-up-to-date.ts';
 import { isProbe, probeRefusal } from '../payments/probe.ts';
 import type { Service } from '../service.ts';
 import { noteCall } from '../wallet/usage.ts';
@@ -18,6 +18,13 @@ import type { SandboxRequest, SandboxResponse } from './wire.ts';
 
 /** How long a request may work at rows of batches that are due before its response, ms. */
 const placingBudgetMs = 40;
+
+/** Writes that need not know what all orders have come to; others, which change one, find it as it is now. */
+const hasty: ReadonlySet<OperationName> = new Set<OperationName>([
+  'order.create',
+  'bulk.create',
+  'bulk.validate',
+]);
 
 /** The terms in a body as a query has them. */
 const asQuery = (body: unknown): Record<string, string[]> =>
@@ -50,24 +57,39 @@ export async function callOperation(
   const isBodyWrong = operation.body?.joinsQuery === true && body.issues.length > 0;
   const issues = [...inPath.issues, ...body.issues, ...(isBodyWrong ? [] : inQuery.issues)];
   if (issues.length > 0) throw new Invalid(issues);
-  await placeRows(service, now, placingBudgetMs);
-  await bringUpToDate(service, now);
+  const isHasty = operation.method === 'GET' || hasty.has(name);
+  const patienceMs = isHasty ? service.config.patienceMs : Number.POSITIVE_INFINITY;
+  await placeRows(service, now, Math.min(placingBudgetMs, patienceMs));
+  await bringUpToDate(service, now, patienceMs);
   // The table pairs each name with its handler; what was read above is what that handler declares.
   const run = handler as (
     service: Service,
     call: Call<OperationName>,
   ) => HandlerResult<OperationName> | Promise<HandlerResult<OperationName>>;
-  const result = await run(service, {
+  const call = {
     caller,
     path: inPath.values,
     query: inQuery.values,
     body: body.value,
     request,
     now,
-  } as Call<OperationName>);
+  } as Call<OperationName>;
+  const result = await called(async () => run(service, call));
   if (caller) {
     const count = 'count' in result ? result.count : undefined;
     noteCall(service, caller.userId, now, name, { path: inPath.values, query: inQuery.values }, count);
   }
   return writeResponse(operation.response, result);
+
+  /** What is due and was not waited for may set free the money that is missing. */
+  async function called<R>(attempt: () => Promise<R>): Promise<R> {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isShort = error instanceof Refusal && error.code === 'insufficient_funds';
+      if (!isShort || !isAnythingDue(service.store, now)) throw error;
+    }
+    await bringUpToDate(service, now);
+    return attempt();
+  }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { apiKeyPattern, limits } from '../../contract/limits.ts';
 import type { Auth } from '../../contract/operation.ts';
 import { type Noting, noteLater } from '../wallet/usage.ts';
@@ -14,7 +14,7 @@ export interface Caller {
   readonly orderId: string | null;
 }
 
-export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex');
+export const hashKey = (key: string): string => hash('sha256', key, 'hex');
 
 /** How stale the note of a key's last use may be, ms; saves a write for each request. */
 const useNoteMs = 60_000;
@@ -56,11 +56,11 @@ function known(service: Noting, key: string, now: number): Caller {
       'A live key has no place in the sandbox: mint a test key with POST /sandbox/keys.',
     );
   }
-  const hash = hashKey(key);
-  const row = store.cached(`key ${hash}`, () =>
+  const hashed = hashKey(key);
+  const row = store.cached(`key ${hashed}`, () =>
     store.get(
       'SELECT k.user_id, k.used_at, k.order_id, u.email FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.hash = ?',
-      hash,
+      hashed,
     ),
   );
   if (!row) throw new Refusal('invalid_token', 'This key is not known here.');
@@ -72,11 +72,11 @@ function known(service: Noting, key: string, now: number): Caller {
     );
   }
   if (now - usedAt > useNoteMs)
-    noteLater(service, () => store.run('UPDATE api_keys SET used_at = ? WHERE hash = ?', now, hash));
+    noteLater(service, () => store.run('UPDATE api_keys SET used_at = ? WHERE hash = ?', now, hashed));
   return {
     userId: String(row.user_id),
     email: row.email === null ? null : String(row.email),
-    keyHash: hash,
+    keyHash: hashed,
     orderId: row.order_id === null ? null : String(row.order_id),
   };
 }

@@ -15,6 +15,9 @@ const hostUrl = (host: string): URL | undefined => {
   return /^[^\s/\\?#@]{1,300}$/.test(host) && URL.canParse(address) ? new URL(address) : undefined;
 };
 
+/** A client names the same host each time. */
+let last: { readonly host: string; readonly baseUrl: string } | undefined;
+
 /**
  * The refusal of a request for another host; undefined for one of our own. A page of another site can make its own name
  * lead here, and would then read every response. It cannot name a host that the sandbox was configured with.
@@ -26,7 +29,11 @@ export async function refusedHost(
   // An absolute target goes before the header (RFC 9112, 3.2.2); a page cannot make a browser send one.
   const host = /^https?:\/\/([^/?#]*)/i.exec(request.target)?.[1] ?? headerOf(request, 'host');
   // No browser leaves it out; a call inside this process has none.
-  if (host === undefined || isOwnHost(host, baseUrl)) return undefined;
+  if (host === undefined || (host === last?.host && baseUrl === last.baseUrl)) return undefined;
+  if (isOwnHost(host, baseUrl)) {
+    last = { host, baseUrl };
+    return undefined;
+  }
   const url = hostUrl(host);
   const isAllowed = url && (allowedHosts.includes(url.host) || allowedHosts.includes(url.hostname));
   if (isAllowed || (url && isReachedAt(url, request.localAddress))) return undefined;

@@ -1,6 +1,13 @@
 /** Whether an Accept header (RFC 9110, 12.5.1) prefers a page to JSON. A request that takes either gets JSON. */
-export const prefersHtml = (accept: string | undefined): boolean =>
-  accept !== undefined && quality(accept, 'text', 'html') > quality(accept, 'application', 'json');
+export function prefersHtml(accept: string | undefined): boolean {
+  if (accept === undefined) return false;
+  if (last?.accept !== accept)
+    last = { accept, prefers: quality(accept, 'text', 'html') > quality(accept, 'application', 'json') };
+  return last.prefers;
+}
+
+/** Several look at the header of one request, and a client sends the same each time. */
+let last: { readonly accept: string; readonly prefers: boolean } | undefined;
 
 /** The preference for a type, 0 to 1, by the most specific range that covers it. */
 function quality(accept: string, type: string, subtype: string): number {

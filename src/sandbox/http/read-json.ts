@@ -1,6 +1,7 @@
 import { Invalid } from './refusal.ts';
 
 const deepest = 100;
+const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export interface JsonLimits {
   /** Of any one list or object. */
@@ -16,7 +17,7 @@ export interface JsonLimits {
 export function readJson(bytes: Uint8Array, limits: JsonLimits): unknown {
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    text = decoder.decode(bytes);
   } catch {
     throw malformed('the body is not UTF-8 text', 'json_invalid');
   }

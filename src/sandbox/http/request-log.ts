@@ -7,7 +7,7 @@ import { shownTarget } from './secrets.ts';
 import type { SandboxRequest, SandboxResponse } from './wire.ts';
 
 /** A request that is over, and whose it was. */
-export interface Logged extends ServedRequest {
+export interface Logged extends Omit<ServedRequest, 'did'> {
   readonly userId: string | null;
 }
 
@@ -55,7 +55,7 @@ const longestKept = 2000;
  */
 export class RequestLog {
   readonly #ring: Exchange[] = [];
-  readonly #onEach: ((request: Logged) => void) | undefined;
+  readonly #onEach: ((request: ServedRequest) => void) | undefined;
   #next = 0;
   #bodies = 0;
   /** The oldest whose bodies are kept. */
@@ -65,7 +65,7 @@ export class RequestLog {
   #readInSecond = 0;
 
   /** @param onEach called with each request as it may be shown, once it is over. */
-  constructor(onEach?: (request: Logged) => void) {
+  constructor(onEach?: (request: ServedRequest) => void) {
     this.#onEach = onEach;
   }
 
@@ -91,7 +91,7 @@ export class RequestLog {
         const isRead = this.#isRead();
         const said = isRead ? sentSide(headers, body) : unread;
         const received = response && (isRead ? receivedSide(response) : unread);
-        this.#keep({
+        const { request } = this.#keep({
           request: {
             at,
             method,
@@ -100,14 +100,13 @@ export class RequestLog {
             tookMs: performance.now() - began,
             userId,
             fault: fault?.kind ?? null,
-            // Only who shows each request as it comes reads what it did.
-            did: this.#onEach ? deedOf(method, target, response) : null,
           },
           sandboxAt,
           orderId: orderIn(method, target, said, received),
           sent: said,
           received,
         });
+        this.#tell(request, () => deedOf(method, target, response));
       },
     };
   }
@@ -120,7 +119,7 @@ export class RequestLog {
     return this.#readInSecond <= mostReadInSecond;
   }
 
-  #keep(said: Omit<Exchange, 'number'>): void {
+  #keep(said: Omit<Exchange, 'number'>): Exchange {
     const place = this.#next % mostKept;
     const replaced = this.#ring[place];
     if (replaced) this.#bodies -= lengthOf(replaced);
@@ -131,7 +130,17 @@ export class RequestLog {
     this.#oldestWhole = Math.max(this.#oldestWhole, this.#next - mostKept);
     while (this.#bodies > mostOfBodies && this.#oldestWhole < this.#next)
       this.#dropBodies(this.#oldestWhole++);
-    this.#onEach?.(exchange.request);
+    return exchange;
+  }
+
+  /** What it did is read off its response where that is shown: a response may be long. */
+  #tell(request: Logged, deed: () => string | null): void {
+    this.#onEach?.({
+      ...request,
+      get did() {
+        return deed();
+      },
+    });
   }
 
   #dropBodies(index: number): void {

@@ -1,5 +1,6 @@
 import type { Operation } from '../../contract/operation.ts';
 import type { ValidationIssue } from '../../contract/validation.ts';
+import { loadOnce } from '../../load-once.ts';
 import { type JsonLimits, readJson } from './read-json.ts';
 import { Invalid, json } from './refusal.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
@@ -20,6 +21,7 @@ export function readTarget(target: string): { pathname: string; search: string }
 /** Every value of each query parameter, in order. */
 export function readQuery(search: string): Record<string, string[]> {
   const query: Record<string, string[]> = Object.create(null);
+  if (search === '') return query;
   for (const [name, value] of new URLSearchParams(search)) {
     query[name] ??= [];
     query[name].push(value);
@@ -43,6 +45,9 @@ function readValue(
   throw new Invalid([{ loc: ['body'], msg, type: 'content_type' }]);
 }
 
+/** The shapes are the largest part of the program: a process that only reads orders never loads them. */
+const shapes = loadOnce(() => import('../../contract/schemas/check.ts'));
+
 interface ReadBody {
   readonly value: unknown;
   readonly issues: readonly ValidationIssue[];
@@ -62,8 +67,7 @@ export async function readBody(
   }
   const value = readValue(declared, request, limits);
   if (value === null && declared.optional) return { value: {}, issues: [] };
-  // The shapes are the largest part of the program: a process that only reads orders never loads them.
-  const { checkShape } = await import('../../contract/schemas/check.ts');
+  const { checkShape } = await shapes();
   const checked = checkShape(declared.schema, value, 'body');
   return checked.issues ? { value: undefined, issues: checked.issues } : { value: checked.value, issues: [] };
 }

@@ -1,8 +1,11 @@
 import type { SuccessResponse } from '../../contract/operation.ts';
 import type { OperationName } from '../../contract/operations/index.ts';
+import { loadOnce } from '../../load-once.ts';
 import type { HandlerResult } from './handler.ts';
 import { json } from './refusal.ts';
 import type { SandboxResponse } from './wire.ts';
+
+const shapes = loadOnce(() => import('../../contract/schemas/check.ts'));
 
 /**
  * A handler's result on the wire. A value is checked against the contract first, so that the two cannot drift apart.
@@ -25,7 +28,7 @@ export async function writeResponse(
     return { status: declared.status, headers, body: result.text };
   }
   if (declared.type === 'json') {
-    const { checkShape } = await import('../../contract/schemas/check.ts');
+    const { checkShape } = await shapes();
     const { issues } = checkShape(declared.schema, result.value, 'response');
     if (issues)
       throw new Error(

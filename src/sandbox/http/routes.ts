@@ -85,11 +85,24 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
  * What a method and a path lead to; where only the method is wrong, the methods that the path has.
  * @param isReader whether the request prefers a page to JSON.
  */
-export function findRoute(
-  method: string,
-  pathname: string,
-  isReader = false,
-): Match | { readonly allowed: readonly Method[] } {
+export function findRoute(method: string, pathname: string, isReader = false): Found {
+  if (pathname.length > longestKnown) return readRoute(method, pathname, isReader);
+  const name = `${method} ${isReader} ${pathname}`;
+  const known = foundBefore.get(name);
+  if (known) return known;
+  const found = readRoute(method, pathname, isReader);
+  if (foundBefore.size >= mostKnown) foundBefore.clear();
+  foundBefore.set(name, found);
+  return found;
+}
+
+type Found = Match | { readonly allowed: readonly Method[] };
+
+/** Several look for the route of one request, and many requests take the same. */
+const foundBefore = new Map<string, Found>();
+const [mostKnown, longestKnown] = [1_000, 200];
+
+function readRoute(method: string, pathname: string, isReader: boolean): Found {
   const segments = split(pathname);
   const candidates = routes.get(segments.length) ?? [];
   for (const route of candidates) {

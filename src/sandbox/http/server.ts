@@ -9,6 +9,7 @@ import { limitsFor } from './body-limits.ts';
 import { corsHeaders, preflight } from './cors.ts';
 import { type Draw, sendHalf } from './faults/inject.ts';
 import { reset } from './faults/reset.ts';
+import { forReader } from './for-reader.ts';
 import { replyTo } from './reply.ts';
 import { readTarget } from './request.ts';
 import type { RequestLog } from './request-log.ts';
@@ -129,11 +130,14 @@ async function respond(
   const { method = 'GET', url: target = '/' } = request;
   // Its connection was refused.
   if (request.socket.destroyed) return;
-  // For responses made here; the service sets its own.
-  response.setHeader('x-request-id', randomUUID());
-  for (const [name, value] of Object.entries(corsHeaders(request))) response.setHeader(name, value);
+  // The id is for responses made here; the service gives its own.
+  const usual = { 'x-request-id': randomUUID(), ...corsHeaders(request) };
+  const whole = (made: SandboxResponse): SandboxResponse => ({
+    ...made,
+    headers: { ...usual, ...made.headers },
+  });
   const asked = preflight(request);
-  if (asked) return write({ status: 204, headers: asked, body: null }, response, false);
+  if (asked) return write(whole({ status: 204, headers: asked, body: null }), response, false);
   const found = findRoute(method, readTarget(target).pathname);
   const drawn = draw({ method, target, headers: request.headers });
   const { headers } = request;
@@ -148,9 +152,10 @@ async function respond(
   const { bytes } = limitsFor(found);
   const upload = await uploads.read(request, bytes);
   if ('refusal' in upload) {
-    const { refusal } = upload;
+    const refusal = await forReader(request, upload.refusal);
     noted.done(refusal);
-    return write({ ...refusal, headers: { ...refusal.headers, connection: 'close' } }, response, headOnly);
+    const last = whole({ ...refusal, headers: { ...refusal.headers, connection: 'close' } });
+    return write(last, response, headOnly);
   }
   const { body, release } = upload;
   noted.took(body);
@@ -168,8 +173,8 @@ async function respond(
   const reply = await replyTo({ target, drawn, noted, signal }, work).finally(release);
   response.setTimeout(stalledMs, () => response.destroy());
   if (reply.kind === 'reset') reset(response.socket);
-  else if (reply.kind === 'half') await sendHalf(response, reply.response);
-  else await write(reply.response, response, headOnly);
+  else if (reply.kind === 'half') await sendHalf(response, whole(reply.response));
+  else await write(whole(reply.response), response, headOnly);
 }
 
 async function write(

@@ -25,7 +25,7 @@ export class Uploads {
    * The whole body. `release` is to be called once it was worked on. Of one that is refused nothing is kept, while a
    * caller that sends it to its end gets the refusal; one that goes on for too long is broken off.
    */
-  async read(request: IncomingMessage, limit: number): Promise<Upload> {
+  read(request: IncomingMessage, limit: number): Promise<Upload> | Upload {
     if (!hasBody(request)) return { body: noBody, release: () => {} };
     let chunks: Buffer[] = [];
     let size = 0;
@@ -35,26 +35,36 @@ export class Uploads {
       this.#held -= taken;
       taken = 0;
     };
-    try {
-      for await (const chunk of request) {
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        const [only = noBody, ...others] = chunks;
+        resolve(refusal ? { refusal } : { body: others.length > 0 ? Buffer.concat(chunks) : only, release });
+      };
+      request.on('data', (chunk: Buffer) => {
         size += chunk.length;
         refusal ??= this.#refusalOf(size, taken, limit);
         if (refusal) {
           chunks = [];
           release();
-          if (size > limit * 4) break;
-          continue;
+          if (size > limit * 4) {
+            request.pause();
+            end();
+          }
+          return;
         }
         const more = Math.max(0, size - alwaysFree) - taken;
         taken += more;
         this.#held += more;
         chunks.push(chunk);
-      }
-      return refusal ? { refusal } : { body: Buffer.concat(chunks), release };
-    } catch (error) {
-      release();
-      throw error;
-    }
+      });
+      request.once('end', end);
+      request.once('error', reject);
+      request.once('close', () => {
+        if (request.readableEnded) return;
+        release();
+        reject(new Error('the caller hung up'));
+      });
+    });
   }
 
   #refusalOf(size: number, taken: number, limit: number): SandboxResponse | undefined {

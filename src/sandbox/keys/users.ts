@@ -22,6 +22,6 @@ export function insertUser(store: Store, { id, email, createdAt }: NewUser): voi
 
 /** The number that records show of a user. */
 export const userNumber = (store: Store, userId: string): number =>
-  store.cached(`number of ${userId}`, () =>
+  store.lasting(`number of ${userId}`, () =>
     Number(store.get('SELECT number FROM users WHERE id = ?', userId)?.number),
   );

@@ -126,7 +126,7 @@ export const withoutDashes = (number: string): string => number.replaceAll('-', 
 
 /** The caller's order, or any with `userId` null. */
 export function findOrder(store: Store, id: string, userId: string | null): StoredOrder | undefined {
-  const row = store.get('SELECT * FROM orders WHERE id = ?', id);
+  const row = store.get(`SELECT ${storedColumns} FROM orders WHERE id = ?`, id);
   return row && (userId === null || row.user_id === userId) ? storedOrder(row) : undefined;
 }
 
@@ -135,6 +135,9 @@ export function retriedAs(store: Store, id: string): string | null {
   const made = store.get('SELECT retried_as FROM orders WHERE id = ?', id)?.retried_as;
   return made == null ? null : String(made);
 }
+
+/** What an order is made of as the store keeps it. */
+export const storedColumns = 'seq, user_id, record, plan, body, reserved, fee, account_id, queue_end';
 
 export function storedOrder(row: StoredRow): StoredOrder {
   // The columns were written above, from values of these types.

@@ -57,6 +57,7 @@ export async function playScenario(
     config: {
       ...config,
       latencyMs: 0,
+      patienceMs: Number.POSITIVE_INFINITY,
       mintLimitPerDay: Number.MAX_SAFE_INTEGER,
       get speed() {
         return speed;

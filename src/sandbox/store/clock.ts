@@ -18,10 +18,7 @@ export class SandboxClock {
   }
 
   now(): number {
-    return (
-      this.#stopped() ??
-      this.#real() + this.#store.cached(offsetName, () => Number(this.#store.meta(offsetName) ?? 0))
-    );
+    return this.#stopped() ?? this.#real() + Number(this.#store.meta(offsetName) ?? 0);
   }
 
   /** The machine's own time, ms since the epoch, which nobody advances. */
@@ -63,14 +60,12 @@ export class SandboxClock {
   /** Goes on from where it stands. Within a transaction. */
   start(): void {
     const now = this.now();
-    this.#store.run('DELETE FROM meta WHERE name = ?', stoppedName);
+    this.#store.deleteMeta(stoppedName);
     this.set(now);
   }
 
   #stopped(): number | undefined {
-    return this.#store.cached(stoppedName, () => {
-      const at = this.#store.meta(stoppedName);
-      return at === undefined ? undefined : Number(at);
-    });
+    const at = this.#store.meta(stoppedName);
+    return at === undefined ? undefined : Number(at);
   }
 }

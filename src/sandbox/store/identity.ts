@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { hash, randomBytes, randomInt } from 'node:crypto';
 import type { Store } from './store.ts';
 
 const seedName = 'seed';
@@ -34,7 +34,7 @@ export class Identity {
     return identity;
   }
 
-  /** The store's own, read each time: another process may have emptied the store, or brought an earlier state back. */
+  /** The store's own, whatever it is by now: another process may have emptied the store, or brought an earlier state back. */
   get seed(): string {
     const known = this.#store.meta(seedName);
     if (known !== undefined) {
@@ -94,8 +94,6 @@ export class Identity {
        ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1 RETURNING CAST(value AS INTEGER) AS value`,
       `${countName}${kind}`,
     )?.value;
-    return createHash('sha256')
-      .update(JSON.stringify([this.seed, kind, Number(count)]))
-      .digest();
+    return hash('sha256', JSON.stringify([this.seed, kind, Number(count)]), 'buffer');
   }
 }

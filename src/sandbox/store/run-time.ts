@@ -58,14 +58,14 @@ export class RunTime {
     const kept = Object.values(names).map((name) => [name, this.#store.meta(name)] as const);
     return () => {
       for (const [name, value] of kept) {
-        if (value === undefined) this.#store.run('DELETE FROM meta WHERE name = ?', name);
+        if (value === undefined) this.#store.deleteMeta(name);
         else this.#store.setMeta(name, value);
       }
     };
   }
 
   #read(name: string): string | undefined {
-    return this.#store.cached(`run time ${name}`, () => this.#store.meta(name));
+    return this.#store.meta(name);
   }
 }
 

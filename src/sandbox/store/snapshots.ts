@@ -108,7 +108,7 @@ export class FileSnapshots implements Snapshots {
           (table) => `kept.${table}`,
           () => {
             const at = Number(store.meta(keptAt));
-            store.run('DELETE FROM meta WHERE name = ?', keptAt);
+            store.deleteMeta(keptAt);
             this.#clock.set(at);
             finish();
           },

@@ -11,6 +11,12 @@ export type { StoredRow } from '../../sqlite/database.ts';
 /** Beside a store stands the key that its secrets are sealed with. */
 export const keyFileOf = (file: string): string => `${file}.key`;
 
+/** All that a store is made of, and what stands beside it. */
+export const filesOf = (file: string): string[] => [
+  ...['', '-wal', '-shm'].map((suffix) => file + suffix),
+  keyFileOf(file),
+];
+
 const mostCached = 10_000;
 
 export interface StoreOptions {
@@ -23,9 +29,12 @@ export interface StoreOptions {
 
 interface Grouped {
   /** Does the work; the function given back reports it once it is durable. */
-  run(): () => void;
-  reject(error: unknown): void;
+  readonly run: () => () => void;
+  readonly reject: (error: unknown) => void;
 }
+
+/** Why a group is undone and run again. */
+const halfDone = new Error('a part of a group failed after it had written');
 
 /**
  * SQLite shared by several processes; every commit is on disk before it resolves.
@@ -34,6 +43,10 @@ interface Grouped {
 export class Store {
   readonly #database: Database;
   readonly #cache = new Map<string, unknown>();
+  /** What is kept while the rest of the store changes. */
+  readonly #lasting = new Map<string, unknown>();
+  /** How often anything was written. */
+  #writes = 0;
   #waiting: Grouped[] = [];
   /** The groups that were begun, one after the other. */
   #groups: Promise<void> = Promise.resolve();
@@ -82,13 +95,13 @@ export class Store {
 
   /** Writes, within a transaction. */
   run(sql: string, ...values: SqlValue[]): { changes: number; lastId: number } {
-    this.#cache.clear();
+    this.#noteWrite();
     return this.#database.run(sql, ...values.map(whole));
   }
 
   /** As `get`, of a statement that writes and gives back what it wrote. */
   returning(sql: string, ...values: SqlValue[]): StoredRow | undefined {
-    this.#cache.clear();
+    this.#noteWrite();
     return this.#database.returning(sql, ...values.map(whole));
   }
 
@@ -104,14 +117,26 @@ export class Store {
     return this.#cache.get(name) as T;
   }
 
+  /** As `cached`, of what only `forget` and other processes change. */
+  lasting<T>(name: string, load: () => T): T {
+    if (!this.#isCacheChecked) this.#checkCache();
+    if (!this.#lasting.has(name)) this.#lasting.set(name, load());
+    return this.#lasting.get(name) as T;
+  }
+
+  /** Before anything changes that is kept as lasting. */
+  forget(): void {
+    this.#lasting.clear();
+  }
+
   /** Runs `work` in one transaction, durable when this resolves. */
   transaction<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
-    return this.#database.transaction(() => this.#uncached(work), ...check);
+    return this.#kept(this.#database.transaction(() => this.#uncached(work), ...check));
   }
 
   /** As `transaction`, for what comes of the store and the time alone: it is not waited for until it is on disk. */
   derived<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
-    return this.#database.derived(() => this.#uncached(work), ...check);
+    return this.#kept(this.#database.derived(() => this.#uncached(work), ...check));
   }
 
   /** Within a transaction: runs `work` so that nothing of it stays if it throws, and the rest can go on. */
@@ -120,19 +145,21 @@ export class Store {
       return this.#database.savepoint(work, ...check);
     } catch (error) {
       this.#cache.clear();
+      this.#lasting.clear();
       throw error;
     }
   }
 
   /**
    * Runs `work` in a transaction that it shares with others requested in the same moment, so that they wait for the disk
-   * once. Resolves when it is durable; what it throws undoes its own work alone.
+   * once. Resolves when it is durable; what it throws undoes its own work alone. @param work may be run again where it was
+   * undone.
    */
-  grouped<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
+  grouped<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({
         run: () => {
-          const value = this.attempt(work, ...check);
+          const value = work();
           return () => resolve(value);
         },
         reject,
@@ -143,16 +170,24 @@ export class Store {
 
   /** A fact of the store itself: its seed, the clock's offset. */
   meta(name: string): string | undefined {
-    const value = this.get('SELECT value FROM meta WHERE name = ?', name)?.value;
-    return value === undefined ? undefined : String(value);
+    return this.lasting(`meta ${name}`, () => {
+      const value = this.get('SELECT value FROM meta WHERE name = ?', name)?.value;
+      return value === undefined ? undefined : String(value);
+    });
   }
 
   setMeta(name: string, value: string): void {
+    this.forget();
     this.run(
       'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
       name,
       value,
     );
+  }
+
+  deleteMeta(name: string): void {
+    this.forget();
+    this.run('DELETE FROM meta WHERE name = ?', name);
   }
 
   /** What was requested is written first. */
@@ -171,21 +206,52 @@ export class Store {
     this.#waiting = [];
     if (group.length === 0) return;
     try {
-      const done = await this.transaction(() => group.map((one) => this.#tried(one)));
+      const apart = () => this.transaction(() => group.map((one) => this.#tried(one, true)));
+      const done = (await this.#together(group)) ?? (await apart());
       for (const tell of done) tell();
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
   }
 
-  #tried({ run, reject }: Grouped): () => void {
+  /**
+   * Without savepoints, which cost as much as a small work does: what is refused has hardly ever written anything before.
+   * @returns undefined where one had, so that all were undone.
+   */
+  async #together(group: readonly Grouped[]): Promise<(() => void)[] | undefined> {
     try {
-      return run();
+      return await this.transaction(() => group.map((one) => this.#tried(one, false)));
+    } catch (error) {
+      if (error === halfDone) return undefined;
+      throw error;
+    }
+  }
+
+  #tried({ run, reject }: Grouped, isApart: boolean): () => void {
+    const before = this.#writes;
+    try {
+      return isApart ? this.attempt(run) : run();
     } catch (error) {
       // Of the file's own trouble nothing of the group is kept.
       if (error instanceof DatabaseError) throw error;
+      if (!isApart && this.#writes !== before) throw halfDone;
       return () => reject(error);
     }
+  }
+
+  /** Of what was undone nothing is known any more. */
+  async #kept<T>(transaction: Promise<T>): Promise<T> {
+    try {
+      return await transaction;
+    } catch (error) {
+      this.#lasting.clear();
+      throw error;
+    }
+  }
+
+  #noteWrite(): void {
+    this.#writes += 1;
+    this.#cache.clear();
   }
 
   /** Until the transaction had begun another process may have changed the store. */
@@ -201,7 +267,10 @@ export class Store {
   /** Once for all that runs in one turn: another process may have changed the store since the last. */
   #checkCache(): void {
     const version = this.get('PRAGMA data_version')?.data_version;
-    if (version !== this.#cachedVersion || this.#cache.size > mostCached) this.#cache.clear();
+    if (version !== this.#cachedVersion || this.#cache.size + this.#lasting.size > mostCached) {
+      this.#cache.clear();
+      this.#lasting.clear();
+    }
     this.#cachedVersion = version;
     this.#isCacheChecked = true;
     setImmediate(() => {

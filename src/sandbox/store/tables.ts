@@ -31,6 +31,7 @@ export function replaceAll(store: Store, from: (table: string) => string, finish
 
 /** First what refers to others: to look for what refers to a row that goes would read a table for each. */
 function deleteAll(store: Store): void {
+  store.forget();
   store.run('PRAGMA defer_foreign_keys = ON');
   for (const table of tablesOf(store).toReversed()) store.run(`DELETE FROM main.${table}`);
 }

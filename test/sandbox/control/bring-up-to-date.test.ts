@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type OpenSandbox, openSandbox } from '../../../src/sandbox/open.ts';
+import { orderBody } from '../../order-body.ts';
 import { expectBalancedBooks } from '../books.ts';
+import { openStillSandbox } from '../still.ts';
 
 describe('bringing about what is due', () => {
   let now: number;
@@ -73,6 +75,52 @@ describe('bringing about what is due', () => {
     await send('GET', '/wallet/me');
     expect(store.get("SELECT count(*) AS rows FROM orders WHERE status = 'order_placed'")?.rows).toBe(451);
     expect(store.get('SELECT count(*) AS rows FROM orders WHERE next_due IS NOT NULL')?.rows).toBe(0);
+    expect(bugs).toEqual([]);
+  });
+});
+
+describe('a served sandbox with more that is due than a read waits for', () => {
+  const count = 60;
+  const url = 'http://127.0.0.1:4848/shop/test-price-exceeded';
+  const cents = 5000 + 100;
+
+  /** Orders that fail once they are due, which have set aside all that the wallet holds. */
+  async function crowded() {
+    const sandbox = await openStillSandbox({ patienceMs: 0, startBalanceCents: count * cents });
+    const key = `Bearer ${(await sandbox.send('POST', '/sandbox/keys')).body.api_key}`;
+    const send = (method: string, target: string, body?: unknown) => sandbox.send(method, target, body, key);
+    for (let made = 0; made < count; made += 1) await send('POST', '/orders', orderBody(url));
+    sandbox.pass(60_000);
+    const pending = (): number =>
+      Number(
+        sandbox.service.store.get('SELECT count(*) AS rows FROM orders WHERE next_due IS NOT NULL')?.rows,
+      );
+    return { ...sandbox, send, pending };
+  }
+
+  test('reads bring a part of it about each, and a write that changes an order all of it', async () => {
+    const { send, pending, close, bugs } = await crowded();
+    const left = [];
+    for (let reads = 0; reads < 3; reads += 1) {
+      await send('GET', '/wallet/me');
+      left.push(pending());
+    }
+    expect(left.toSorted((one, other) => other - one)).toEqual(left);
+    expect(left[0]).toBeGreaterThan(0);
+    expect(left[2]).toBeLessThan(left[0] ?? 0);
+    await send('POST', '/orders/00000000-0000-4000-8000-000000000000/cancel');
+    expect(pending()).toBe(0);
+    await close();
+    expect(bugs).toEqual([]);
+  });
+
+  test('an order that is short of money waits for what sets it free', async () => {
+    const { send, close, service, bugs } = await crowded();
+    const order = { ...orderBody(url), max_price: count * cents - 100 };
+    expect((await send('POST', '/orders', order)).status).toBe(201);
+    expect((await send('POST', '/orders', order)).body.code).toBe('insufficient_funds');
+    expectBalancedBooks(service.store);
+    await close();
     expect(bugs).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SandboxClock } from '../../../src/sandbox/store/clock.ts';
 import { Identity } from '../../../src/sandbox/store/identity.ts';
 import { Store } from '../../../src/sandbox/store/store.ts';
+import { emptyStore } from '../../../src/sandbox/store/tables.ts';
 import { DatabaseError } from '../../../src/sqlite/database-error.ts';
 import { makeFolder } from '../folder.ts';
 
@@ -113,6 +114,79 @@ describe('the store', () => {
     });
     expect(['before', 'within', 'after'].map((name) => store.meta(name))).toEqual(['1', undefined, '1']);
     await store.close();
+  });
+});
+
+describe('a group of works', () => {
+  const rows = (store: Store): unknown[] =>
+    store.all("SELECT name FROM meta WHERE name LIKE 'row%' ORDER BY name").map(({ name }) => name);
+  const settled = async (works: readonly Promise<unknown>[]): Promise<string[]> =>
+    (await Promise.allSettled(works)).map((one) =>
+      one.status === 'fulfilled' ? String(one.value) : String(one.reason.message),
+    );
+
+  test.each([
+    ['before it has written', () => {}],
+    ['after it has written', (store: Store) => store.setMeta('row 2', 'half')],
+  ])('keeps the others where one fails %s', async (_, write) => {
+    const store = await Store.open(':memory:');
+    const keep = (name: string): Promise<string> =>
+      store.grouped(() => {
+        store.setMeta(name, 'whole');
+        return name;
+      });
+    const fail = store.grouped(() => {
+      write(store);
+      throw new Error('refused');
+    });
+    expect(await settled([keep('row 1'), fail, keep('row 3')])).toEqual(['row 1', 'refused', 'row 3']);
+    expect(rows(store)).toEqual(['row 1', 'row 3']);
+    await store.close();
+  });
+
+  test('that is not durable keeps none of it, and forgets what it had read of it', async () => {
+    const folder = makeFolder();
+    const store = await Store.open(join(folder.path, 'sandbox.db'));
+    const { page_count: pages } = store.get('PRAGMA page_count') ?? {};
+    await store.perform(`PRAGMA max_page_count = ${Number(pages) + 2}`);
+    const works = ['row 1', 'row 2'].map((name) =>
+      store.grouped(() => {
+        store.setMeta(name, 'x'.repeat(20_000));
+        return store.meta(name)?.length;
+      }),
+    );
+    expect((await settled(works)).every((said) => said.includes('the disk is full'))).toBe(true);
+    expect([store.meta('row 1'), rows(store)]).toEqual([undefined, []]);
+    await store.close();
+    folder.remove();
+  });
+});
+
+describe('what is kept of a store', () => {
+  test('changes with it, whoever changes it', async () => {
+    const folder = makeFolder();
+    const file = join(folder.path, 'sandbox.db');
+    const [one, other] = [await Store.open(file), await Store.open(file)];
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    expect(one.meta('fact')).toBeUndefined();
+    await other.transaction(() => other.setMeta('fact', 'theirs'));
+    await turn();
+    expect(one.meta('fact')).toBe('theirs');
+    await one.transaction(() => one.setMeta('fact', 'ours'));
+    expect(one.meta('fact')).toBe('ours');
+    await one.transaction(() => one.deleteMeta('fact'));
+    expect(one.meta('fact')).toBeUndefined();
+    const failed = one.transaction(() => {
+      one.setMeta('fact', 'never');
+      expect(one.meta('fact')).toBe('never');
+      throw new Error('no');
+    });
+    await expect(failed).rejects.toThrow('no');
+    expect(one.meta('fact')).toBeUndefined();
+    await emptyStore(one);
+    await one.close();
+    await other.close();
+    folder.remove();
   });
 });
 

@@ -41,6 +41,7 @@ export function drawFaults(faults: readonly Fault[], seed: number | string): Dra
     seed,
   );
   return ({ method, target, headers }) => {
+    if (faults.length === 0) return none;
     const { pathname, search } = readTarget(target);
     if (isSpared(pathname, headers)) return none;
     const wasRedirected = new URLSearchParams(search).has(redirected);

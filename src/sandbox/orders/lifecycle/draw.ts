@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Chance, fixed by the seed and the order. Each draw has a name, so that adding one changes no other. */
 export interface Draw {
@@ -11,7 +11,7 @@ export interface Draw {
 }
 
 export function drawFor(seed: string | number, orderId: string): Draw {
-  const digest = (name: string) => createHash('sha256').update(`${seed}\n${orderId}\n${name}`).digest();
+  const digest = (name: string) => hash('sha256', `${seed}\n${orderId}\n${name}`, 'buffer');
   const fraction = (name: string) => digest(name).readUInt32BE(0) / 2 ** 32;
   return {
     fraction,

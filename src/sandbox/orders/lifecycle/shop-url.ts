@@ -8,6 +8,21 @@ const loopback = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
  * path at any loopback host and port: the sandbox runs embedded and on ports chosen at start.
  */
 export function slugOf(url: string, shopUrl: string): TestSlug | null {
+  if (url.length > longestKnown) return readSlug(url, shopUrl);
+  const name = `${shopUrl} ${url}`;
+  const known = slugs.get(name);
+  if (known !== undefined) return known;
+  const slug = readSlug(url, shopUrl);
+  if (slugs.size >= mostKnown) slugs.clear();
+  slugs.set(name, slug);
+  return slug;
+}
+
+/** What was read of URLs: an order's are looked at several times, and many orders are for the same. */
+const slugs = new Map<string, TestSlug | null>();
+const [mostKnown, longestKnown] = [1_000, 1_000];
+
+function readSlug(url: string, shopUrl: string): TestSlug | null {
   if (!URL.canParse(url) || !URL.canParse(shopUrl)) return null;
   const page = new URL(url);
   const shop = new URL(shopUrl);

@@ -16,7 +16,9 @@ export const forThisMachine =
     const { service, request } = visit;
     const why = stranger(request, service.config.baseUrl);
     if (why !== undefined) return refused(why);
-    await bringUpToDate(service, service.clock.now());
+    // What changes something finds all as it is now.
+    const patienceMs = request.method === 'GET' ? service.config.patienceMs : Number.POSITIVE_INFINITY;
+    await bringUpToDate(service, service.clock.now(), patienceMs);
     return page(visit);
   };
 
