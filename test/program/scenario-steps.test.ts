@@ -136,3 +136,15 @@ test('the JUnit report is XML 1.0, whatever the file and its texts are called', 
   expect(xml).toContain('tests="3" failures="2" errors="0" skipped="1"');
   expect(xml.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, '')).not.toContain('&');
 });
+
+test('a file that checks nothing is no green test', async () => {
+  const nothing = write({ orders: [{ order }] });
+  const alone = await play(nothing);
+  expect([alone.code, alone.stdout]).toEqual([2, '']);
+  expect(alone.stderr).toContain('case.yaml has neither steps nor expect: nothing in it would be checked');
+  const checks = write({ expect: [{ wallet: 'default', body: { balance: 100_000 } }] }, 'checks.yaml');
+  const beside = await play(nothing, checks);
+  expect(beside.code).toBe(0);
+  expect(beside.stderr).toContain('case.yaml has neither steps nor expect');
+  expect(beside.stderr).toContain('1 held');
+});

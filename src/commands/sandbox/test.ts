@@ -1,4 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
+import type { Context } from '../../context.ts';
 import type { Output } from '../../contract/outputs/index.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { countText } from '../../output/count-text.ts';
@@ -52,6 +53,7 @@ export const test = defineCommand({
     if (path !== undefined) await checkReportPlace(path);
     const read: ScenarioFile[] = [];
     for (const file of files) read.push(await readScenario(context, 'files', file));
+    tellEmpty(context, read);
     const suites: JunitSuite[] = [];
     const count = { held: 0, failed: 0, skipped: 0 };
     return {
@@ -59,7 +61,6 @@ export const test = defineCommand({
       columns,
       id: 'where',
       rows: playAll(),
-      empty: 'the files have neither steps nor expect',
       hints: () => [summaryOf(count)],
       exitCode: () => (count.failed > 0 ? exitCodes.ended_badly : 0),
     };
@@ -79,6 +80,20 @@ export const test = defineCommand({
     }
   },
 });
+
+/** A test that checks nothing would be green whatever happens. @throws UsageError where that is all that there is. */
+function tellEmpty(context: Pick<Context, 'note'>, files: readonly ScenarioFile[]): void {
+  const empty = files.filter(({ scenario: { steps, expect } }) => steps.length + expect.length === 0);
+  const tell = ({ name }: ScenarioFile): string =>
+    `${name} has neither steps nor expect: nothing in it would be checked`;
+  const [first] = empty;
+  if (first && empty.length === files.length)
+    throw new UsageError(tell(first), {
+      hint: 'Say under expect what must be true at the end.',
+      next: [{ command: 'errand schema Scenario', when: 'to see what it can have' }],
+    });
+  for (const file of empty) context.note(tell(file));
+}
 
 const summaryOf = ({ held, failed, skipped }: Readonly<Record<Row['status'], number>>): string =>
   `${countText(held)} held, ${countText(failed)} failed${skipped > 0 ? `, ${countText(skipped)} skipped` : ''}`;

@@ -1,6 +1,5 @@
 import type { Operation } from '../../contract/operation.ts';
 import type { ValidationIssue } from '../../contract/validation.ts';
-import { loadOnce } from '../../load-once.ts';
 import { type JsonLimits, readJson } from './read-json.ts';
 import { Invalid, json } from './refusal.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
@@ -45,8 +44,8 @@ function readValue(
   throw new Invalid([{ loc: ['body'], msg, type: 'content_type' }]);
 }
 
-/** The shapes are the largest part of the program: a process that only reads orders never loads them. */
-const shapes = loadOnce(() => import('../../contract/schemas/check.ts'));
+/** The largest part of the program: a process that only reads orders never loads it. To ask the loader again takes its time. */
+let shapes: Promise<typeof import('../../contract/schemas/check.ts')> | undefined;
 
 interface ReadBody {
   readonly value: unknown;
@@ -67,7 +66,8 @@ export async function readBody(
   }
   const value = readValue(declared, request, limits);
   if (value === null && declared.optional) return { value: {}, issues: [] };
-  const { checkShape } = await shapes();
+  shapes ??= import('../../contract/schemas/check.ts');
+  const { checkShape } = await shapes;
   const checked = checkShape(declared.schema, value, 'body');
   return checked.issues ? { value: undefined, issues: checked.issues } : { value: checked.value, issues: [] };
 }

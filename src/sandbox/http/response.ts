@@ -1,11 +1,10 @@
 import type { SuccessResponse } from '../../contract/operation.ts';
 import type { OperationName } from '../../contract/operations/index.ts';
-import { loadOnce } from '../../load-once.ts';
 import type { HandlerResult } from './handler.ts';
 import { json } from './refusal.ts';
 import type { SandboxResponse } from './wire.ts';
 
-const shapes = loadOnce(() => import('../../contract/schemas/check.ts'));
+let shapes: Promise<typeof import('../../contract/schemas/check.ts')> | undefined;
 
 /**
  * A handler's result on the wire. A value is checked against the contract first, so that the two cannot drift apart.
@@ -28,7 +27,8 @@ export async function writeResponse(
     return { status: declared.status, headers, body: result.text };
   }
   if (declared.type === 'json') {
-    const { checkShape } = await shapes();
+    shapes ??= import('../../contract/schemas/check.ts');
+    const { checkShape } = await shapes;
     const { issues } = checkShape(declared.schema, result.value, 'response');
     if (issues)
       throw new Error(

@@ -67,7 +67,7 @@ test('a batch shows how far it is, its failed rows and why, each row with its or
   );
   const order = /href="\/console\/orders\/([\w-]+)"/.exec(first)?.[1];
   expect((await page(service, `/console/orders/${order}`)).status).toBe(200);
-  expect(await words('/console/batches?failed=1&user=ada')).toContain('1 of 1 batches');
+  expect(await words('/console/batches?failed=1&user=ada')).toContain('1 of 1 batch');
   expect(await words('/console/batches?user=nobody')).toContain('Nothing is like that.');
 });
 
@@ -98,8 +98,8 @@ test('a return shows what is sent back, what became of it, its labels, and what 
   expect((await service.send('GET', label, undefined, null)).headers.get('content-type')).toBe(
     'application/pdf',
   );
-  expect(await words(`/console/returns?status=credited&id=${id.slice(0, 6)}`)).toContain('1 of 1 returns');
-  expect(await words('/console/returns?status=denied')).toContain('0 of 1 returns');
+  expect(await words(`/console/returns?status=credited&id=${id.slice(0, 6)}`)).toContain('1 of 1 return');
+  expect(await words('/console/returns?status=denied')).toContain('0 of 1 return');
 });
 
 test('an account shows what it is for and which order holds it, and none of its secrets', async () => {
@@ -133,7 +133,7 @@ test('an account shows what it is for and which order holds it, and none of its 
     expect(await read('/console/accounts')).not.toContain(secret);
   }
   expect(await read(path)).toContain(`id="order-${order.id}"`);
-  expect(await words('/console/accounts?id=GRACE&retailer=%E2%80%93')).toContain('1 of 1 accounts');
+  expect(await words('/console/accounts?id=GRACE&retailer=%E2%80%93')).toContain('1 of 1 account');
 });
 
 test('a payment shows its receipt, its order, and what went back', async () => {

@@ -41,7 +41,7 @@ export const accountsPage: Page<'consoleAccounts'> = ({ service: { store, clock 
     filters,
     bar: filterBar({
       path: accountsPath,
-      what: 'accounts',
+      what: ['account', 'accounts'],
       filters,
       count: { all: count('true', []), found: count(sql, values) },
       fields: [

@@ -77,7 +77,7 @@ export const batchesPage: Page<'consoleBatches'> = ({ service: { store, clock },
     filters,
     bar: filterBar({
       path: batchesPath,
-      what: 'batches',
+      what: ['batch', 'batches'],
       filters,
       count: { all: count({ id: '', user: '', failed: '' }), found: count(filters) },
       fields: [

@@ -25,7 +25,7 @@ function deliveriesBar(store: Store, filters: Filters<(typeof deliveryFilters)[n
   const { all, found, failed, states, events, classes } = countDeliveries(store, filters);
   return filterBar({
     path: deliveriesPath,
-    what: 'deliveries',
+    what: ['delivery', 'deliveries'],
     filters,
     count: { all, found },
     fields: [

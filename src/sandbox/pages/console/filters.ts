@@ -38,8 +38,8 @@ type Field<N extends string> =
 
 interface FilterBar<N extends string> {
   readonly path: string;
-  /** What the rows are called, `orders`. */
-  readonly what: string;
+  /** What a row is called, and what several are: `order`, `orders`. */
+  readonly what: readonly [one: string, several: string];
   readonly filters: Filters<N>;
   readonly fields: readonly Field<N>[];
   /** How many rows there are, and how many of them the filters leave. */
@@ -49,18 +49,16 @@ interface FilterBar<N extends string> {
 /** What a list can be narrowed by, each with how many rows that leaves: a form and links, which work without JavaScript. */
 export function filterBar<N extends string>(bar: FilterBar<N>): Content {
   const { path, what, filters, fields, count } = bar;
+  const [one, several] = what;
+  const all = `${counted(count.all)} ${count.all === 1 ? one : several}`;
   const links = fields.filter((field) => field.kind === 'links');
   const inputs = fields.filter((field) => field.kind !== 'links');
-  return html`<form method="get" action="${path}" class="filters" role="search" aria-label="${what}">${links.map(
+  return html`<form method="get" action="${path}" class="filters" role="search" aria-label="${several}">${links.map(
     ({ name }) => filters[name] !== '' && html`<input type="hidden" name="${name}" value="${filters[name]}">`,
-  )}${inputs.map((field) => inputOf(field, filters[field.name]))}<p class="actions"><button>Filter<span class="unseen"> ${what}</span></button>${
+  )}${inputs.map((field) => inputOf(field, filters[field.name]))}<p class="actions"><button>Filter<span class="unseen"> ${several}</span></button>${
     isFiltered(filters) && html`<a href="${path}">Clear</a>`
   }</p></form>${links.map((field) => filterLinks(path, filters, field))}
-<p class="soft count">${
-    isFiltered(filters)
-      ? `${count.found.toLocaleString('en-US')} of ${count.all.toLocaleString('en-US')} ${what}`
-      : `${count.all.toLocaleString('en-US')} ${what}`
-  }</p>`;
+<p class="soft count">${isFiltered(filters) ? `${counted(count.found)} of ${all}` : all}</p>`;
 }
 
 const counted = (count: number): string => count.toLocaleString('en-US');

@@ -122,7 +122,7 @@ function ordersBar(service: Service, filters: typeof noFilters): Content {
   const { all, found, failed, statuses, retailers } = countOrders(service, filters);
   return filterBar({
     path: ordersPath,
-    what: 'orders',
+    what: ['order', 'orders'],
     filters,
     count: { all, found },
     fields: [

@@ -98,7 +98,7 @@ const requestsBar = (
 ): Content =>
   filterBar({
     path: requestsPath,
-    what: 'requests',
+    what: ['request', 'requests'],
     filters,
     count,
     fields: [

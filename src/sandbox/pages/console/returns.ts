@@ -40,7 +40,7 @@ export const returnsPage: Page<'consoleReturns'> = ({ service: { store, clock },
     filters,
     bar: filterBar({
       path: returnsPath,
-      what: 'returns',
+      what: ['return', 'returns'],
       filters,
       count: {
         all: Number(store.get('SELECT count(*) AS count FROM returns')?.count),
