@@ -1,9 +1,6 @@
-import { DamagedError } from '../errors.ts';
 import type { Database } from '../sqlite/database.ts';
 import { checkBirth } from './birth.ts';
 import { openStateDatabase } from './database.ts';
-import { isIntact } from './intent-row.ts';
-import { IntentTable } from './intent-table.ts';
 import type { JournalOptions } from './journal-options.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
 import { copyFolder } from './shared/address.ts';
@@ -22,19 +19,5 @@ export async function openJournalDatabase(
   }
   const { openShared } = await import('./shared/open.ts');
   const file = journalFile(copyFolder(folder, shared.address));
-  const database = await openShared(file, journalMigrations, 'journal', shared, options);
-  if (!vouches(database)) await database.refresh(true);
-  return database;
-}
-
-/** Whether a copy can tell what is owed or recent. */
-function vouches(database: Database): boolean {
-  const table = new IntentTable(database);
-  try {
-    table.tally.check(undefined);
-    return table.live().every(isIntact);
-  } catch (error) {
-    if (error instanceof DamagedError) return false;
-    throw error;
-  }
+  return openShared(file, journalMigrations, 'journal', shared, options);
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { orderOf, shell } from './run.ts';
@@ -31,19 +31,31 @@ function tidyPlace(): Workspace {
   return workspace;
 }
 
-/** The built files that a line loads. @throws where it fails. */
-async function filesOf(workspace: Workspace, line: string): Promise<string[]> {
+/** The built files that a line loads, without their hashes. @throws where it fails. */
+const filesOf = async (workspace: Workspace, line: string): Promise<string[]> =>
+  plain(await namesOf(workspace, line)).toSorted();
+
+/** The same as they are named. */
+async function namesOf(workspace: Workspace, line: string): Promise<string[]> {
   const folder = mkdtempSync(join(workspace.folder, 'loaded-'));
   const ended = await shell(workspace, `NODE_V8_COVERAGE=${folder} ${line}`);
   if (ended.code !== 0) throw new Error(ended.stderr);
   const [report = ''] = readdirSync(folder);
   const { result } = JSON.parse(readFileSync(join(folder, report), 'utf8'));
-  return plain(
-    result.flatMap(({ url }: { url: string }) =>
-      url.startsWith(dist.href) ? [url.slice(dist.href.length)] : [],
-    ),
-  ).toSorted();
+  return result.flatMap(({ url }: { url: string }) =>
+    url.startsWith(dist.href) ? [url.slice(dist.href.length)] : [],
+  );
 }
+
+/** The sources that built files were made of. */
+const sourcesOf = (files: readonly string[]): string[] =>
+  files
+    .filter((file) => existsSync(new URL(`${file}.map`, dist)))
+    .flatMap((file) => JSON.parse(text(`${file}.map`)).sources);
+
+/** What only a database that machines share needs: its client, and the copy of it. */
+const isOfDatabase = (source: string): boolean =>
+  /node_modules\/postgres\/|src\/state\/shared\/(?!address\.ts)/.test(source);
 
 describe('the built program loads', () => {
   test.each(['--version', '--help', ''])('for `errand %s` one file', async (words) => {
@@ -83,6 +95,17 @@ describe('the built program loads', () => {
     expect(await filesOf(workspace, `${create} --ship-to home --new -o id`)).toEqual(
       [...always, 'sandbox', 'schemas'].toSorted(),
     );
+  });
+
+  test('without a database nothing of one, whether it orders, lists or tells its version', async () => {
+    const workspace = tidyPlace();
+    await orderOf(workspace, 'test-slow');
+    const create = "errand order create --product http://127.0.0.1:4848/shop/test-slow --max-price '$9'";
+    for (const line of ['errand --version', `${create} --ship-to home --new`, 'errand order journal list'])
+      expect(sourcesOf(await namesOf(workspace, line)).filter(isOfDatabase), line).toEqual([]);
+    // It is in the build, so that there is something to leave out.
+    const all = readdirSync(dist).filter((file) => file.endsWith('.cjs'));
+    expect(sourcesOf(all).filter(isOfDatabase).length).toBeGreaterThan(5);
   });
 
   test('for an order that is read nothing that checks', async () => {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StorageError } from '../../src/errors.ts';
 import { Journal } from '../../src/state/journal.ts';
 import { brokenDatabase } from '../faults/team/database.ts';
+import { shopping } from '../program/shopping.ts';
 import { baseUrl, intent } from '../state/intents.ts';
 import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
 
@@ -61,5 +62,20 @@ describe.skipIf(!hasPostgres)('two versions of errand on one database', { timeou
     await expect(running.respond('k1', baseUrl, 'order-1')).rejects.toThrow(/newer errand/);
     expect(await contents()).toEqual(before);
     await running.close();
+  });
+
+  test('the program says so, and sends nothing', async () => {
+    const shop = await shopping();
+    Object.assign(shop.workspace.environment, { ERRAND_DATABASE_URL: database.url });
+    expect((await shop.order()).code).toBe(0);
+    await database.run('UPDATE errand.schema SET version = version + 1');
+    const before = await contents();
+    const { code, stderr } = await shop.order('--new');
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/changed by a newer errand[\s\S]*Update errand/),
+    ]);
+    expect(await shop.orders()).toHaveLength(1);
+    expect(await contents()).toEqual(before);
   });
 });

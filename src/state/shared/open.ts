@@ -1,9 +1,11 @@
 import { rmSync } from 'node:fs';
 import { systemClock } from '../../clock.ts';
 import { DamagedError } from '../../errors.ts';
-import type { Migration } from '../../sqlite/database.ts';
+import type { Database, Migration } from '../../sqlite/database.ts';
 import { openKind } from '../../sqlite/open.ts';
 import { type OpenOptions, stateOptions } from '../database.ts';
+import { isIntact } from '../intent-row.ts';
+import { IntentTable } from '../intent-table.ts';
 import type { Sharing } from './address.ts';
 import { Connection } from './connect.ts';
 import { createCopy } from './copy.ts';
@@ -48,9 +50,22 @@ async function opened(file: string, options: SharedOptions): Promise<SharedDatab
   const database = await openKind(SharedDatabase, file, options);
   try {
     await database.catchUp();
+    if (options.mirror.name === 'journal' && !vouches(database)) await database.refresh(true);
     return database;
   } catch (error) {
     await database.close();
+    throw error;
+  }
+}
+
+/** Whether a copy of the journal can tell what is owed or recent. */
+function vouches(database: Database): boolean {
+  const table = new IntentTable(database);
+  try {
+    table.tally.check(undefined);
+    return table.live().every(isIntact);
+  } catch (error) {
+    if (error instanceof DamagedError) return false;
     throw error;
   }
 }

@@ -157,7 +157,12 @@ function hurtDatabase(proxy: DatabaseProxy, fault: DatabaseFault | undefined): H
   if (fault?.kind === 'refused' && fault.from === 'start') refuse();
   if (fault?.kind === 'bytes') proxy.faultAfter(fault.bytes, fault.end);
   if (fault?.kind === 'commit')
-    proxy.faultAt({ at: /^\s*commit\b/i, skip: fault.after, arrives: fault.arrives, end: fault.end });
+    proxy.faultAt({
+      at: /UPDATE errand\.heads SET seq = \d/,
+      skip: fault.after,
+      arrives: fault.arrives,
+      end: fault.end,
+    });
   let hasCome = false;
   return {
     onMoment: (moment) => {
