@@ -22,7 +22,10 @@ async function run() {
     const { beginWithoutTraces, tracesSecrets } = require('./node-debug.js');
     if (tracesSecrets(process.env)) return beginWithoutTraces(process);
   }
-  if (existsSync(built)) return require(built).main(process);
+  if (existsSync(built)) {
+    if (entry === 'main') require('./compile-cache.js').useCompileCache(process);
+    return require(built).main(process);
+  }
   (await import('tsx/esm/api')).register();
   const { main } = await import(`../src/${entry}.ts`);
   return main(process);
