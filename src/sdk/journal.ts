@@ -8,6 +8,7 @@ import { makePrivateFolder } from '../settings/paths.ts';
 import { loadPolicy } from '../spending/policy/load.ts';
 import { Journal } from '../state/journal.ts';
 import { isOthers } from '../state/take-over.ts';
+import { once } from '../wait/once.ts';
 import { aText, checkOptions, type Rule, required } from './checks.ts';
 import { journalPartsOf, keepJournalParts } from './journal-parts.ts';
 import { placingSettings } from './placing-context.ts';
@@ -57,14 +58,10 @@ export async function openJournal(options: JournalOptions): Promise<OrderJournal
   const { policy, program } = options;
   const folder = resolve(options.folder);
   const database = options.database === undefined ? undefined : databaseOf(options.database);
-  await loadPolicy({
-    settings: placingSettings({ folder, policy, program: program ?? 'program', baseUrl: '', database }),
-  });
-  makeFolder(folder);
-  const journal = await Journal.open(folder, systemClock.now, {
-    origin: originOfProgram(program, 'errand/safely'),
-    shared: database && { address: database },
-  });
+  const settings = placingSettings({ folder, policy, program: program ?? 'program', baseUrl: '', database });
+  const open = once(() => openIn(folder, program, database));
+  await loadPolicy({ settings, journal: open });
+  const journal = await open();
   const close = async (): Promise<void> => {
     if (!parts.isClosed) await journal.close();
     parts.isClosed = true;
@@ -87,6 +84,18 @@ export async function openJournal(options: JournalOptions): Promise<OrderJournal
   const parts = { journal, folder, policy, program: program ?? 'program', database, isClosed: false };
   keepJournalParts(opened, parts);
   return opened;
+}
+
+async function openIn(
+  folder: string,
+  program: string | undefined,
+  database: OrderSettings['database'],
+): Promise<Journal> {
+  makeFolder(folder);
+  return Journal.open(folder, systemClock.now, {
+    origin: originOfProgram(program, 'errand/safely'),
+    shared: database && { address: database },
+  });
 }
 
 function databaseOf(url: string): OrderSettings['database'] {

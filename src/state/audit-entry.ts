@@ -50,6 +50,8 @@ export interface AuditDetails {
   paid: Attempt & { readonly method: string; readonly challenge: string };
   /** The policy that orders are held to is another than before; both are SHA-256 of its file, null before the first. */
   policy: { readonly policy: string; readonly before: string | null };
+  /** A policy holds from now on for all machines that share the journal; both are SHA-256 of its file. */
+  policy_published: { readonly policy: string; readonly before: string | null; readonly time_zone: string };
   /** The policy did not let orders through; its cents are what they would have taken. Nothing was sent. */
   policy_refused: {
     /** SHA-256 of its file. */
@@ -161,6 +163,7 @@ export const auditKinds: Readonly<Record<AuditKind, string>> = {
   given_up: 'the user has given an intent up',
   paid: 'a payment challenge is paid',
   policy: 'the policy file is another one than before',
+  policy_published: 'a policy is published for all machines that share the journal',
   policy_refused: 'the policy did not let it through; nothing was sent',
   override: 'somebody at a terminal has overruled the policy',
   approval_asked: 'a person is asked whether something may be ordered',

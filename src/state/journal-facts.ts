@@ -4,7 +4,7 @@ import { sha256 } from './canonical.ts';
 import type { Tally } from './tally.ts';
 
 /** What a journal knows of itself, beside its records: one text for each name. */
-type JournalFact = 'reservations' | 'chain_from' | 'address_salt';
+type JournalFact = 'reservations' | 'chain_from' | 'address_salt' | 'policy';
 
 /** Migration. What is there already is taken as it is. */
 export function createFacts(database: Database): void {

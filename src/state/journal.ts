@@ -80,6 +80,7 @@ export class Journal {
       if (earlier) checkReuse(intent, hash, earlier);
       const twin = rule && this.#takeTwin(intent, hash, rule);
       if (twin) return { twin };
+      this.reservations.policies.checkSeen();
       this.quotes.use(intent, earlier);
       const now = this.#now();
       const row = newIntent(intent, self(this.#database.lease), isoOf(now));

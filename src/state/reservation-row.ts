@@ -1,6 +1,7 @@
 import type { SqlValue, StoredRow } from '../sqlite/database.ts';
 import { sha256 } from './canonical.ts';
 import { hiddenText } from './hidden-text.ts';
+import type { Owner } from './owner.ts';
 
 /**
  * `held`: it may be spent, or was, and what it came to is not known. `settled`: what it cost was read. `released`: surely
@@ -155,4 +156,47 @@ function checksumOf(values: readonly unknown[]): string {
     0,
     32,
   );
+}
+
+/** On what grounds money is reserved that a policy does not simply allow. */
+export interface Admission {
+  /** Why it is done against the policy. */
+  readonly override?: string | undefined;
+  /** The id of the approval that it uses up. */
+  readonly approval?: string | undefined;
+}
+
+/** Whether an order may spend more than what stands for its key. What is settled exists, and is not made again. */
+export const adds = ({ cents }: OrderToReserve, before: Reservation | undefined): boolean =>
+  !before || before.state === 'released' || (before.state === 'held' && cents > before.cents);
+
+/** What stands for an order that is about to be sent. @param before what stood. */
+export function claimed(
+  { intent, ...order }: OrderToReserve,
+  before: Reservation | undefined,
+  { now, owner, override, approval }: Admission & { readonly now: number; readonly owner: Owner },
+): Reservation {
+  if (!before || before.state === 'released')
+    return {
+      ...order,
+      ...owner,
+      state: 'held',
+      at: now,
+      counted: order.cents,
+      orderId: undefined,
+      intents: [intent],
+      override,
+      approval,
+    };
+  const intents = [...new Set([...before.intents, intent])];
+  if (order.cents <= before.cents) return { ...before, ...owner, intents };
+  return {
+    ...before,
+    ...order,
+    ...owner,
+    intents,
+    counted: order.cents,
+    override: override ?? before.override,
+    approval: approval ?? before.approval,
+  };
 }

@@ -5,8 +5,12 @@ import type { Approvals } from './approvals.ts';
 import type { AuditChain } from './audit.ts';
 import type { IntentRow } from './intent-row.ts';
 import type { IntentTable } from './intent-table.ts';
-import { isAlive, isSelf, type Owner, self } from './owner.ts';
+import { isAlive, isSelf, self } from './owner.ts';
+import { PublishedPolicies } from './published-policy.ts';
 import {
+  type Admission,
+  adds,
+  claimed,
   type OrderToReserve,
   type Reservation,
   reservationOf,
@@ -20,14 +24,6 @@ import { ReservationTable } from './reservation-table.ts';
 const keptMs = 400 * 24 * 3600 * 1000;
 /** Intents of this age may have been deleted from the journal, so that a missing one proves nothing, ms. */
 const provenMs = 29 * 24 * 3600 * 1000;
-
-/** On what grounds money is reserved that a policy does not simply allow. */
-export interface Admission {
-  /** Why it is done against the policy. */
-  readonly override?: string | undefined;
-  /** The id of the approval that it uses up. */
-  readonly approval?: string | undefined;
-}
 
 /** What is to be reserved, and who decides on it. */
 export interface Reserving {
@@ -57,6 +53,8 @@ export interface Reading {
 
 /** Money that may be spent by orders, one reservation for each key at a service and account, in the journal's database. */
 export class Reservations {
+  /** What decides on machines that share the journal. */
+  readonly policies: PublishedPolicies;
   readonly #database: Database;
   readonly #table: IntentTable;
   readonly #rows: ReservationTable;
@@ -70,6 +68,7 @@ export class Reservations {
     this.#rows = new ReservationTable(database, table.tally);
     this.#audit = audit;
     this.#now = now;
+    this.policies = new PublishedPolicies(database, table.tally, audit, now);
   }
 
   /** What a person is asked about; loaded where a policy wants it. */
@@ -260,40 +259,5 @@ const orderOf = ({ key, base_url: baseUrl, account }: IntentRow): OrderId => ({
   baseUrl: String(baseUrl),
   account: String(account),
 });
-
-/** Whether an order may spend more than what stands for its key. What is settled exists, and is not made again. */
-const adds = ({ cents }: OrderToReserve, before: Reservation | undefined): boolean =>
-  !before || before.state === 'released' || (before.state === 'held' && cents > before.cents);
-
-/** What stands for an order that is about to be sent. @param before what stood. */
-function claimed(
-  { intent, ...order }: OrderToReserve,
-  before: Reservation | undefined,
-  { now, owner, override, approval }: Admission & { readonly now: number; readonly owner: Owner },
-): Reservation {
-  if (!before || before.state === 'released')
-    return {
-      ...order,
-      ...owner,
-      state: 'held',
-      at: now,
-      counted: order.cents,
-      orderId: undefined,
-      intents: [intent],
-      override,
-      approval,
-    };
-  const intents = [...new Set([...before.intents, intent])];
-  if (order.cents <= before.cents) return { ...before, ...owner, intents };
-  return {
-    ...before,
-    ...order,
-    ...owner,
-    intents,
-    counted: order.cents,
-    override: override ?? before.override,
-    approval: approval ?? before.approval,
-  };
-}
 
 const idOf = ({ key, baseUrl, account }: OrderId): string => JSON.stringify([key, baseUrl, account]);

@@ -7,6 +7,12 @@ rule,value
 limits.per_order,$200.00
 limits.per_day,"$2,000.00"
 
+# It holds on this machine; only machines that share a database have one to publish it in.
+$ errand policy publish
+? 2
+! error: no database is named, so there is nowhere to publish a policy
+! hint: On one machine the file itself holds. …
+
 # An order is looked at before it is placed, and one that is too dear is never sent.
 $ URL=$(errand sandbox products -o id | grep test-slow)
 $ errand policy check --product $URL --max-price '$199.00' --ship-to home -o json --query outcome

@@ -1,10 +1,15 @@
 import { defineCommand } from '../../cli/define.ts';
-import { loadPolicy } from '../../spending/policy/load.ts';
+import type { Context } from '../../context.ts';
+import { ErrandError } from '../../errors.ts';
+import { loadPolicy, loadPublished, readPublished } from '../../spending/policy/load.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
+import type { Policy } from '../../spending/policy/policy.ts';
 
 export const show = defineCommand({
   name: 'show',
   summary: 'The rules that orders are held to, and the file they stand in',
+  description:
+    'Where machines share a database, the policy that is published there, with a warning where the file of this machine differs.',
   examples: [
     { command: 'errand policy show', note: 'every rule, with its line' },
     { command: "errand policy show -o json --query '[].rule'", note: 'for a script' },
@@ -14,7 +19,8 @@ export const show = defineCommand({
   readsOnly: true,
   related: ['policy check', 'policy usage', 'help policy'],
   async run(context) {
-    const policy = await loadPolicy(context);
+    const policy = await policyToShow(context);
+    const published = await loadPublished(context);
     const { rulesOf, termsOf } = await import('../../spending/policy/rules.ts');
     return {
       kind: 'list',
@@ -27,7 +33,22 @@ export const show = defineCommand({
       ],
       id: 'rule',
       empty: policy ? `${policy.file} sets no rule` : noPolicy(context),
-      hints: () => (policy ? [`policy: ${policy.file}`, ...termsOf(policy)] : []),
+      hints: () => [
+        ...(policy ? [`policy: ${policy.file}`, ...termsOf(policy)] : []),
+        ...(published ? [`published by ${published.by} on ${published.at}`] : []),
+      ],
     };
   },
 });
+
+/** What is published is shown though the file of this machine differs, which keeps it from ordering. */
+async function policyToShow(context: Context): Promise<Policy | undefined> {
+  try {
+    return await loadPolicy(context);
+  } catch (error) {
+    const published = await loadPublished(context);
+    if (!(error instanceof ErrandError) || error.facts.code !== 'policy_differs' || !published) throw error;
+    context.note(`warning: ${error.message}`);
+    return readPublished(context, published);
+  }
+}

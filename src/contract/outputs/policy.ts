@@ -19,6 +19,18 @@ import { MoneySum, Payer } from './money.ts';
 
 export const PolicyFile = own({ file: text, next: nextSteps });
 
+export const PublishedPolicy = own({
+  file: text,
+  sha256,
+  time_zone: text,
+  rules: count,
+  database: text.describe('host, port and name'),
+  published_by: text,
+  published_at: time,
+  replaced: own({ sha256, published_by: text, published_at: time }).nullable(),
+  next: nextSteps,
+});
+
 export const PolicyRule = own({ rule: text, applies_to: text.nullable(), value: text, line: whole });
 
 export const PolicyUsage = own({

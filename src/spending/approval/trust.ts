@@ -1,7 +1,7 @@
 import type { OrderContext } from '../../order-context.ts';
 import { type Approval, type ApprovalRequest, signedText } from '../../state/approval-row.ts';
 import type { Policy } from '../policy/policy.ts';
-import { readApprovers } from './approvers.ts';
+import { type PolicyOfApprovers, readApprovers } from './approvers.ts';
 import { signerOf } from './ssh-key.ts';
 import { verify } from './ssh-keygen.ts';
 
@@ -11,7 +11,7 @@ export type Signed = { readonly by: string } | { readonly problem: string };
 /** Whether a request is signed with the key of an approver. @throws ErrandError where ssh-keygen cannot be run. */
 export async function signedBy(
   context: OrderContext,
-  policy: Pick<Policy, 'file' | 'approvers'>,
+  policy: PolicyOfApprovers,
   request: ApprovalRequest,
   signature: string,
 ): Promise<Signed> {
@@ -27,7 +27,7 @@ export async function signedBy(
 }
 
 /** Whether the key that an approval says it is signed with is one that the policy names, where it names any. Nothing is verified. */
-export function isByApprover(policy: Pick<Policy, 'file' | 'approvers'>, { signature }: Approval): boolean {
+export function isByApprover(policy: PolicyOfApprovers, { signature }: Approval): boolean {
   if (policy.approvers.length === 0) return true;
   const by = signature === undefined ? undefined : signerOf(signature);
   return readApprovers(policy).some(({ fingerprint }) => fingerprint === by);

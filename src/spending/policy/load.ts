@@ -4,30 +4,115 @@ import { ErrandError, UsageError } from '../../errors.ts';
 import type { OrderContext, OrderSettings } from '../../order-context.ts';
 import { PrivateFileError, readGuardedFile } from '../../private-files.ts';
 import { reasonOf } from '../../settings/paths.ts';
+import { shellLine } from '../../shell-word.ts';
+import type { PublishedPolicy } from '../../state/published-policy.ts';
 import type { Policy } from './policy.ts';
 
+/** The text of a policy. */
+interface Source {
+  /** What messages call it. */
+  readonly file: string;
+  readonly bytes: Buffer;
+  /** Undefined for the file of this machine. */
+  readonly published?: PublishedPolicy;
+}
+
 /** What a run has read of its policy so far. */
-const loaded = new WeakMap<OrderSettings, { readonly bytes: Buffer; readonly policy: Policy }>();
+const loaded = new WeakMap<OrderSettings, { readonly source: Source; readonly policy: Policy }>();
 
 /**
- * The policy that says what may be spent, as its file is at this moment: a question may stand for hours. Undefined where
- * there is none, which takes no more than a look at its path.
- * @throws ErrandError policy for a file that cannot be read, understood or trusted: then nothing is ordered.
+ * The policy that says what may be spent, as it is at this moment: a question may stand for hours. Its file says it; where
+ * machines share a journal, the one that was published there. Undefined where there is none, which takes no more than a look.
+ * @throws ErrandError policy for one that cannot be read, understood or trusted: then nothing is ordered.
  */
-export async function loadPolicy({ settings }: Pick<OrderContext, 'settings'>): Promise<Policy | undefined> {
+export async function loadPolicy(context: PolicyContext): Promise<Policy | undefined> {
+  const { settings } = context;
   const bytes = bytesOf(settings);
-  if (bytes === undefined) return undefined;
+  const published = settings.database ? (await context.journal()).reservations.policies.current() : undefined;
+  const source = sourceOf(settings, bytes, published);
+  if (source === undefined) return undefined;
   const before = loaded.get(settings);
-  if (before?.bytes.equals(bytes)) return before.policy;
-  const policy = await read(settings.policy?.value ?? '', bytes);
-  loaded.set(settings, { bytes, policy });
+  if (before && isSame(before.source, source)) return before.policy;
+  const policy = await read(source);
+  loaded.set(settings, { source, policy });
   return policy;
 }
 
+export type PolicyContext = Pick<OrderContext, 'settings' | 'journal'>;
+
+/** The policy that was published, though a file of this machine may differ; undefined where none was. @throws ErrandError. */
+export async function loadPublished({
+  settings,
+  journal,
+}: PolicyContext): Promise<PublishedPolicy | undefined> {
+  return settings.database && (await journal()).reservations.policies.current();
+}
+
+/** A policy that was published, as it is understood. @throws ErrandError policy. */
+export const readPublished = ({ settings }: PolicyContext, published: PublishedPolicy): Promise<Policy> =>
+  read(publishedSource(settings, published));
+
+/**
+ * A policy file that is to be published, with what stands in the files of its approvers.
+ * @throws ErrandError policy for one that cannot be used.
+ */
+export async function readFile(file: string): Promise<{
+  readonly text: string;
+  readonly policy: Policy;
+  readonly keys: Readonly<Record<string, string>>;
+}> {
+  const bytes = guardedBytes(file);
+  if (bytes === undefined) throw unusable(file, `${file} does not exist`);
+  const policy = await read({ file, bytes });
+  const { keysText } = await import('../approval/approvers.ts');
+  const keys = Object.fromEntries(
+    policy.approvers.map((approver) => [approver.name, keysText(policy, approver)]),
+  );
+  return { text: bytes.toString('utf8'), policy, keys };
+}
+
+/** @throws ErrandError policy where this machine and the others that share the journal would follow different policies. */
+function sourceOf(
+  settings: OrderSettings,
+  bytes: Buffer | undefined,
+  published: PublishedPolicy | undefined,
+): Source | undefined {
+  const file = settings.policy?.value ?? '';
+  if (!settings.database) return bytes && { file, bytes };
+  const { shown } = settings.database;
+  if (!published) {
+    if (bytes === undefined) return undefined;
+    throw apart(
+      file,
+      'policy_not_published',
+      `${file} is a policy of this machine alone, and none is published in ${shown}: machines with different policies cannot share a limit`,
+      shellLine`errand policy publish ${file}`,
+    );
+  }
+  const source = publishedSource(settings, published);
+  if (bytes === undefined || bytes.equals(source.bytes)) return source;
+  throw apart(
+    file,
+    'policy_differs',
+    `${file} differs from the policy that ${published.by} published in ${shown} on ${published.at}: machines with different policies cannot share a limit`,
+    shellLine`errand policy publish ${file}`,
+  );
+}
+
+const publishedSource = (settings: OrderSettings, published: PublishedPolicy): Source => ({
+  file: `the policy published in ${settings.database?.shown ?? 'the database'}`,
+  bytes: Buffer.from(published.text),
+  published,
+});
+
+const isSame = (one: Source, other: Source): boolean =>
+  one.bytes.equals(other.bytes) && JSON.stringify(one.published) === JSON.stringify(other.published);
+
 /** Whether there may be a policy, as far as its path tells: nothing is read. */
-export const mayHavePolicy = ({ settings: { policy } }: Pick<OrderContext, 'settings'>): boolean =>
-  policy !== undefined &&
-  (policy.from !== 'default' || existsSync(policy.value) || existsSync(misnamed(policy.value)));
+export const mayHavePolicy = ({ settings: { policy, database } }: Pick<OrderContext, 'settings'>): boolean =>
+  database !== undefined ||
+  (policy !== undefined &&
+    (policy.from !== 'default' || existsSync(policy.value) || existsSync(misnamed(policy.value))));
 
 /** What people call a policy that is read under another name. */
 const misnamed = (file: string): string => file.replace(/\.yaml$/, '.yml');
@@ -35,14 +120,18 @@ const misnamed = (file: string): string => file.replace(/\.yaml$/, '.yml');
 /** SHA-256 of the file that this run has read its policy from; of nothing where it has read none. */
 export const policyHash = ({ settings }: Pick<OrderContext, 'settings'>): string =>
   createHash('sha256')
-    .update(loaded.get(settings)?.bytes ?? '')
+    .update(loaded.get(settings)?.source.bytes ?? '')
     .digest('hex');
 
-/** For the moment before the orders are written down. @throws ErrandError policy where the file is no longer what was read. */
+/**
+ * For the moment before the orders are written down; of one that was published the journal sees to it.
+ * @throws ErrandError policy where the file is no longer what was read.
+ */
 export function checkUnchanged({ settings }: Pick<OrderContext, 'settings'>): void {
   const file = settings.policy?.value ?? '';
   const bytes = bytesOf(settings);
-  if (bytes !== undefined && loaded.get(settings)?.bytes.equals(bytes)) return;
+  const source = loaded.get(settings)?.source;
+  if (bytes === undefined ? source?.published : source?.bytes.equals(bytes)) return;
   throw new ErrandError('policy', `${file} was changed while this command waited; nothing was sent`, {
     code: 'policy_changed',
     outcome: 'not_sent',
@@ -53,10 +142,11 @@ export function checkUnchanged({ settings }: Pick<OrderContext, 'settings'>): vo
   });
 }
 
-async function read(file: string, bytes: Buffer): Promise<Policy> {
+async function read({ file, bytes, published }: Source): Promise<Policy> {
   try {
     const { readPolicy } = await import('./read.ts');
-    const policy = readPolicy(file, new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const policy = { ...readPolicy(file, text), ...(published && { keys: published.keys }) };
     if (policy.approvers.length > 0) (await import('../approval/approvers.ts')).readApprovers(policy);
     return policy;
   } catch (cause) {
@@ -89,6 +179,20 @@ function guardedBytes(file: string): Buffer | undefined {
     throw unusable(file, `${file} cannot be read (${reasonOf(cause)})`, cause);
   }
 }
+
+/** A limit holds for all machines or for none. */
+const apart = (file: string, code: string, message: string, publish: string): ErrandError =>
+  new ErrandError('policy', message, {
+    code,
+    outcome: 'not_sent',
+    retryable: false,
+    details: { file },
+    hint: 'No order is sent until the file is published, is the same as what is published, or is taken away.',
+    next: [
+      { command: 'errand policy show', when: 'to see what is published' },
+      { command: publish, when: 'to have your file hold on every machine' },
+    ],
+  });
 
 /** Nobody knows what may be spent, so nothing is. */
 const unusable = (file: string, what: string, cause?: unknown): ErrandError =>

@@ -47,6 +47,7 @@ export interface ApproverFile extends Rule {
 
 /** What may be spent, as a policy file says it. */
 export interface Policy {
+  /** Its path; of one that was published, what messages call it. */
   readonly file: string;
   /** IANA name; days and months begin there. */
   readonly timeZone: string;
@@ -67,6 +68,8 @@ export interface Policy {
   readonly approvalMs: number;
   /** Files of public keys whose owners may approve, as they are written. */
   readonly approvers: readonly ApproverFile[];
+  /** What stands in these files, where the policy was published with them. */
+  readonly keys?: Readonly<Record<string, string>>;
 }
 
 /** `limits.per_day` of one part of the orders, in words; undefined for all of them. */

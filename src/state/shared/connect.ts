@@ -161,9 +161,15 @@ const networkWords: Readonly<Record<string, string>> = {
   EPIPE: 'the connection was cut',
 };
 
+const withoutAddresses = (text: string): string =>
+  text
+    .split(/\s/)
+    .map((word) => (word.includes('://') ? '…' : word))
+    .join(' ');
+
 /** A text of the library may hold the address with its password. */
 const whyLost = (code: string, message: string): string =>
-  networkWords[code] ?? (/^[A-Z_]+$/.test(code) ? code : message.replaceAll(/\S*:\/\/\S*/g, '…'));
+  networkWords[code] ?? (/^[A-Z_]+$/.test(code) ? code : withoutAddresses(message));
 
 function rowsOf(results: unknown): DatabaseRow[] {
   if (!Array.isArray(results)) return [];
