@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { addressProblem } from '../addresses/rules.ts';
 import type { AmountUnit } from '../contract/amount.ts';
 import type { ColumnPlan } from '../contract/bulk-columns.ts';
 import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../contract/bulk-row.ts';
-import { bodyHash } from '../state/canonical.ts';
+import { bodyHash, sha256 } from '../state/canonical.ts';
 import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './amounts.ts';
 import {
   addressOfOrder,
@@ -202,7 +201,7 @@ export const keyOfRows = (rows: readonly UploadRow[]): string =>
 
 /** A key of 36 characters that follows from what it stands for. */
 export function stableKey(parts: readonly (string | number)[]): string {
-  const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  const hex = sha256(JSON.stringify(parts));
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
     '-',
   );

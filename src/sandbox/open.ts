@@ -7,6 +7,7 @@ import type { Listing } from './catalogue/listing.ts';
 import { givenListingsName, type SandboxConfig, sandboxConfig } from './config.ts';
 import type { Control } from './control/control.ts';
 import type { SandboxFaults } from './control/faults.ts';
+import { Pace } from './control/pace.ts';
 import { untilDone } from './control/until-done.ts';
 import { Outbox } from './deliveries/outbox.ts';
 import { createApp } from './http/app.ts';
@@ -115,6 +116,7 @@ export async function openSandbox({
       return controlling;
     },
     deliver: () => outbox.wake(),
+    pace: new Pace(),
     ...(requests && { requests }),
     report: reportBug,
   };

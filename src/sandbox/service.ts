@@ -1,6 +1,7 @@
 import type { Catalogue } from './catalogue/catalogue.ts';
 import type { SandboxConfig } from './config.ts';
 import type { Control } from './control/control.ts';
+import type { Pace } from './control/pace.ts';
 import type { RequestLog } from './http/request-log.ts';
 import type { SandboxClock } from './store/clock.ts';
 import type { Identity } from './store/identity.ts';
@@ -21,6 +22,8 @@ export interface Service {
   control(): Promise<Control>;
   /** Sends the webhooks that are due, without waiting for them. */
   deliver(): void;
+  /** Who works first. */
+  readonly pace: Pace;
   /** The requests to a sandbox that is being served. */
   readonly requests?: RequestLog;
   /** Receives a bug. */

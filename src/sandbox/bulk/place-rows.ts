@@ -1,5 +1,4 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
-import { setImmediate } from '../../wait/own-timers.ts';
 import { bringUpToDate, isAnythingDue } from '../control/bring-up-to-date.ts';
 import { untilDone } from '../control/until-done.ts';
 import { Refusal } from '../http/refusal.ts';
@@ -47,7 +46,7 @@ function begin(service: Service, now: number, end: number): Promise<void> {
 
 async function placeUntil(service: Service, now: number, end: number): Promise<void> {
   const { store } = service;
-  do {
+  for (let began = performance.now(); ; began = performance.now()) {
     const due = store.all(
       `SELECT r.batch_seq, r.place, r.due, r.body, b.user_id, u.email FROM batch_rows r
        JOIN batches b ON b.seq = r.batch_seq JOIN users u ON u.id = b.user_id
@@ -59,8 +58,9 @@ async function placeUntil(service: Service, now: number, end: number): Promise<v
     const prepared: Prepared[] = [];
     for (const row of due) prepared.push(await placing(service, row));
     await placeInTurn(service, prepared);
-    await new Promise((resolve) => setImmediate(resolve));
-  } while (performance.now() < end);
+    await service.pace.pause(performance.now() - began);
+    if (performance.now() >= end) return;
+  }
 }
 
 /** A row that is ready to be placed. */

@@ -1,5 +1,4 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
-import { setImmediate } from '../../wait/own-timers.ts';
 import { advance } from '../orders/lifecycle/index.ts';
 import { storedColumns, storedOrder } from '../orders/records.ts';
 import { loadSettle } from '../orders/settle.ts';
@@ -13,7 +12,7 @@ import { untilDone } from './until-done.ts';
 /** How many records one transaction brings up to date: requests that come in the middle of one wait for its end. */
 const batch = 20;
 
-type Due = Pick<Service, 'store' | 'identity' | 'report'>;
+type Due = Pick<Service, 'store' | 'identity' | 'report' | 'pace'>;
 type AdvanceRow = (row: StoredRow, now: number) => void;
 
 interface Kind {
@@ -81,9 +80,10 @@ async function advanceUntil(service: Due, now: number, end: number): Promise<voi
   for (const kind of kinds) {
     if (nextDue(service.store, kind.table) > now) continue;
     const advanceRow = await kind.load(service);
-    while ((await advanceSome(service, kind, advanceRow, now)) === batch) {
+    for (let began = performance.now(); ; began = performance.now()) {
+      if ((await advanceSome(service, kind, advanceRow, now)) < batch) break;
       if (performance.now() >= end) return;
-      await new Promise((resolve) => setImmediate(resolve));
+      await service.pace.pause(performance.now() - began);
     }
   }
 }
