@@ -44,6 +44,8 @@ delete process.env.NODE_EXTRA_CA_CERTS;
 
 const wanted = requested.length > 0 ? requested : Object.keys(themes);
 await inFolder(async (folder) => {
+  // The program keeps compiled code where caches are; a bench keeps nothing.
+  process.env.XDG_CACHE_HOME = join(folder, 'caches');
   const other = isAlone ? undefined : otherNode(folder);
   await measureAll(wanted);
   const more = wanted.filter((name) => !alike.includes(name));

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type {
   DatabaseSync as Constructor,
   DatabaseSyncInstance,
@@ -42,11 +43,7 @@ function nodeSqlite(): typeof Constructor {
 function packagedSqlite(): typeof Constructor {
   const require = createRequire(import.meta.url);
   try {
-    const folder = join(
-      dirname(require.resolve(`${packaged}/package.json`)),
-      'prebuilds',
-      `${process.platform}-${process.arch}`,
-    );
+    const folder = join(packageFolder(), 'prebuilds', `${process.platform}-${process.arch}`);
     const libc = existsSync('/etc/alpine-release') ? '.musl.' : '.glibc.';
     const names = readdirSync(folder);
     const name = names.find((it) => it.includes(libc)) ?? names[0] ?? '';
@@ -55,4 +52,14 @@ function packagedSqlite(): typeof Constructor {
     // Built on this machine, or laid out another way.
     return require(packaged).DatabaseSync;
   }
+}
+
+/** Where the package lies: in the nearest `node_modules` that has it, as Node itself looks, which takes it 3 ms. */
+function packageFolder(): string {
+  const own = dirname(fileURLToPath(import.meta.url));
+  for (let above = own; above !== dirname(above); above = dirname(above)) {
+    const folder = join(above, 'node_modules', packaged);
+    if (existsSync(folder)) return folder;
+  }
+  throw new Error(`no ${packaged} above ${own}`);
 }
