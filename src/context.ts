@@ -3,6 +3,7 @@ import type { Surface } from './contract/operation.ts';
 import type { PrintingCommand } from './contract/outputs/printed.ts';
 import type { ErrandError } from './errors.ts';
 import type { Client } from './http/client.ts';
+import type { PaceKeeper } from './http/transport/paced.ts';
 import { type Io, interactivity } from './io.ts';
 import type { OrderContext } from './order-context.ts';
 import { deliverLines, noteLines } from './output/notice.ts';
@@ -48,6 +49,8 @@ export interface Context extends OrderContext {
   ready(): Promise<void>;
   /** A client that an interruption does not end, for what must be put back. */
   lastingClient(): Promise<Client>;
+  /** The pace that requests keep from now on, where others keep it too. */
+  readonly pace: PaceKeeper;
   /** Whether the service has carried out a write of this run. */
   hasWritten(): boolean;
   webhooks(): Promise<WebhookStore>;
@@ -202,6 +205,7 @@ export async function createContext(making: Making): Promise<Context> {
     }),
     unreported: () => intents?.all() ?? [],
     hasWritten: () => hasWritten,
+    pace: { kept: undefined },
     webhooks: once(async () => {
       const { openWebhookStore } = await import('./state/webhook-store.ts');
       const webhooks = await openWebhookStore(stateFolder(), systemClock.now, { waiting: { signal } });

@@ -22,7 +22,7 @@ export async function checkedFile(
     ...shown
   }: { skipInvalid: boolean; errors: string | undefined; validate: string } & Pick<
     Scope,
-    'run' | 'look' | 'shard'
+    'run' | 'look' | 'shard' | 'checkRows'
   >,
 ): Promise<FileCheck> {
   const check = new FileCheck(context, source, options, { local: context.previewsRequests, ...shown });

@@ -9,7 +9,7 @@ import { checkFile, emptyTally, type Part, type ShownIssue } from './check.ts';
 import { checkOneReading } from './one-reading.ts';
 import { RowNumbers } from './row-numbers.ts';
 import { type FileRow, RowKeys, type RowsOptions } from './rows.ts';
-import { checkAtService } from './service-check.ts';
+import { type Checked, checkAtService } from './service-check.ts';
 import { type Shard, shardLine } from './shard.ts';
 import type { Source } from './source.ts';
 import { countLine, isShort, type Spend, spendLine } from './spend.ts';
@@ -22,6 +22,8 @@ export interface Scope {
   readonly run?: string | undefined;
   /** The part of the file whose valid rows alone are checked with the service and uploaded. */
   readonly shard?: Shard | undefined;
+  /** Has the service check the rows, in place of this process alone. */
+  readonly checkRows?: ((name: string, batches: AsyncIterable<Batch>) => AsyncIterable<Checked>) | undefined;
   /** Is shown the rows that can be uploaded. */
   readonly look?: Pick<UploadLook, 'add'> | undefined;
 }
@@ -80,7 +82,8 @@ export class FileCheck {
     const { spend, tally } = this;
     spend.estimate = 0;
     let rows = 0;
-    for await (const checked of checkAtService(this.#context, this.#options.name, this.#batches())) {
+    const { checkRows = (name, batches) => checkAtService(this.#context, name, batches) } = this.#scope;
+    for await (const checked of checkRows(this.#options.name, this.#batches())) {
       rows += checked.rows;
       spend.estimate += checked.estimate;
       spend.wallet = checked.wallet;

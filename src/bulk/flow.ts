@@ -23,14 +23,17 @@ export class Window {
 /**
  * Works at pieces as they come, several at once, and gives each result when it is there. No more of the source is read
  * than is worked at. After a failure no piece is begun, those under way end, and then it is thrown.
- * @param now ms.
+ * @param now ms. What goes before in the same way says, by its window, how many may run at once.
  */
 export async function* inFlight<T, R>(
   source: AsyncIterable<T>,
   work: (piece: T) => Promise<R>,
-  { most, now }: { most: number; now: () => number },
+  {
+    now,
+    ...flow
+  }: { readonly now: () => number } & ({ readonly most: number } | { readonly window: Window }),
 ): AsyncGenerator<R> {
-  const window = new Window(most);
+  const window = 'window' in flow ? flow.window : new Window(flow.most);
   const pieces = source[Symbol.asyncIterator]();
   const running = new Set<Promise<void>>();
   const results: R[] = [];

@@ -33,6 +33,12 @@ export interface UploadGiven extends TableFlags, Omit<Consent, 'plan'> {
   readonly maxTotal?: number | undefined;
 }
 
+/** Where an upload differs from that of a whole file by one process. */
+interface Special extends Pick<Scope, 'shard' | 'checkRows'> {
+  /** Several workers send it. */
+  readonly isShared?: boolean;
+}
+
 /** An upload that may be sent. */
 export interface PreparedUpload {
   readonly check: FileCheck;
@@ -51,7 +57,7 @@ export async function prepareUpload(
   context: Context,
   source: Source,
   given: UploadGiven,
-  { shard }: Pick<Scope, 'shard'>,
+  { shard, checkRows, isShared = false }: Special,
 ): Promise<PreparedUpload | undefined> {
   const { batchSize = usualBatchRows, run = '', skipInvalid = false, yes = false } = given;
   const notifies = given.notifyOnComplete ?? false;
@@ -60,7 +66,7 @@ export async function prepareUpload(
   const check = await checkedFile(context, source, options, {
     skipInvalid,
     errors: given.errors,
-    ...{ run, look, shard },
+    ...{ run, look, shard, checkRows },
     validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(table)}`,
   });
   if (check.isEmptyShard()) return undefined;
@@ -79,7 +85,7 @@ export async function prepareUpload(
       ...{ preset: options.preset?.name, map: options.map, amounts: options.amounts },
       ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter },
     },
-    ...{ batchSize, run, skipInvalid, notifies },
+    ...{ batchSize, run, skipInvalid, notifies, isShared },
     shard: shard && shardText(shard),
   };
   const upload = {
@@ -113,7 +119,7 @@ export async function prepareUpload(
   return { check, upload, facts, toldRows: look.keptRows };
 }
 
-const placeQuestion = (rows: number): string =>
+export const placeQuestion = (rows: number): string =>
   `Place ${rows === 1 ? 'this order' : `these ${countText(rows)} orders`} with real money?`;
 
 const spendLines = ({ name }: Source, { tally, spend }: FileCheck, shard: Shard | undefined): string[] => [
@@ -121,7 +127,7 @@ const spendLines = ({ name }: Source, { tally, spend }: FileCheck, shard: Shard 
   spendLine(spend),
 ];
 
-async function sha256Of(source: Source): Promise<string> {
+export async function sha256Of(source: Source): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of source.chunks()) hash.update(chunk);
   return hash.digest('hex');

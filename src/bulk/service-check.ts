@@ -4,6 +4,7 @@ import type { BulkIssue } from '../contract/bulk-row.ts';
 import { listIn, numberIn, objectsIn } from '../contract/json.ts';
 import type { Received } from '../contract/received.ts';
 import { ErrandError } from '../errors.ts';
+import type { Client } from '../http/client.ts';
 import { plainText } from '../output/path.ts';
 import { centsHeading } from './amounts.ts';
 import type { Batch } from './batches.ts';
@@ -12,7 +13,7 @@ import { inFlight } from './flow.ts';
 import { type UploadRow, valueOnce } from './rows.ts';
 
 /** What the service says of one batch. */
-interface Checked {
+export interface Checked {
   readonly batch: Batch;
   readonly rows: number;
   /** Numbers of the rows that it refuses. */
@@ -35,44 +36,46 @@ export async function* checkAtService(
   batches: AsyncIterable<Batch>,
 ): AsyncGenerator<Checked> {
   const client = await context.client();
-  yield* inFlight(
-    batches,
-    async (batch) => {
-      const { rows, numbers } = batch;
-      const body = { filename: name, rows: rows.map((row) => ({ ...row })) };
-      const { body: response } = await client.call('bulk.validate', { body });
-      const checked = objectsIn(response, 'rows').map((row, place) => {
-        const index = numberIn(row, 'index') ?? place;
-        const errors = listIn(row, 'errors').map(plainText);
-        return {
-          number: numbers[index] ?? place,
-          cells: rows[index] ?? {},
-          errors,
-          isValid: row.ok === true && errors.length === 0,
-        };
-      });
-      const issues = checked.flatMap(({ number, errors, cells }) =>
-        errors.map((text) => ({ row: number, ...issueOf(text, cells) })),
-      );
-      const refused = checked.filter(({ isValid }) => !isValid).map(({ number }) => number);
-      if (amount(response, 'invalid_rows') > refused.length)
-        throw new ErrandError(
-          'unavailable',
-          `the service counts ${amount(response, 'invalid_rows')} invalid rows and names ${refused.length}`,
-          { outcome: 'not_sent' },
-        );
-      return {
-        batch,
-        rows: rows.length,
-        refused,
-        estimate: amount(response, 'estimated_total_cents'),
-        wallet: amount(response, 'wallet_balance_cents'),
-        byInvoice: response.billed_by_invoice === true,
-        issues,
-      };
-    },
-    { most: mostInFlight, now: context.clock.monotonic },
+  yield* inFlight(batches, (batch) => checkBatch(client, name, batch), {
+    most: mostInFlight,
+    now: context.clock.monotonic,
+  });
+}
+
+/** Has the service check one batch. @throws ErrandError. */
+export async function checkBatch(client: Client, name: string, batch: Batch): Promise<Checked> {
+  const { rows, numbers } = batch;
+  const body = { filename: name, rows: rows.map((row) => ({ ...row })) };
+  const { body: response } = await client.call('bulk.validate', { body });
+  const checked = objectsIn(response, 'rows').map((row, place) => {
+    const index = numberIn(row, 'index') ?? place;
+    const errors = listIn(row, 'errors').map(plainText);
+    return {
+      number: numbers[index] ?? place,
+      cells: rows[index] ?? {},
+      errors,
+      isValid: row.ok === true && errors.length === 0,
+    };
+  });
+  const issues = checked.flatMap(({ number, errors, cells }) =>
+    errors.map((text) => ({ row: number, ...issueOf(text, cells) })),
   );
+  const refused = checked.filter(({ isValid }) => !isValid).map(({ number }) => number);
+  if (amount(response, 'invalid_rows') > refused.length)
+    throw new ErrandError(
+      'unavailable',
+      `the service counts ${amount(response, 'invalid_rows')} invalid rows and names ${refused.length}`,
+      { outcome: 'not_sent' },
+    );
+  return {
+    batch,
+    rows: rows.length,
+    refused,
+    estimate: amount(response, 'estimated_total_cents'),
+    wallet: amount(response, 'wallet_balance_cents'),
+    byInvoice: response.billed_by_invoice === true,
+    issues,
+  };
 }
 
 /** What the service says of a row: `max_price: is too low`, or `max_price "5" is too low`. */

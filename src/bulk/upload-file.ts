@@ -135,7 +135,7 @@ const begun = async (
 ): Promise<Pick<KeptUpload, 'serial' | 'name'>> => ('serial' in of ? of : beginUpload(context, of));
 
 /** Where an earlier upload has begun with the file, its batches stand or are in doubt though nothing is sent now. */
-async function reserveUpload(
+export async function reserveUpload(
   context: Context,
   meant: readonly Meant[],
   consent: Consent,
@@ -153,7 +153,7 @@ async function reserveUpload(
 }
 
 /** Some of the file is uploaded and the rest is not: neither done, nor safe to take for undone. */
-function cutShort({ signal, unreported }: Context, error: unknown): unknown {
+export function cutShort({ signal, unreported }: Context, error: unknown): unknown {
   const reason: unknown = error instanceof ErrandError ? error : signal.reason;
   if (!(reason instanceof ErrandError) || !unreported().some(({ madeId }) => madeId !== undefined))
     return error;
@@ -224,7 +224,7 @@ export async function* keysOf(check: FileCheck, run: string): AsyncGenerator<str
   for await (const part of check.valid()) for (const row of part) yield keys.key(row);
 }
 
-async function uploadBatch(
+export async function uploadBatch(
   context: Context,
   {
     key,

@@ -28,6 +28,21 @@ export const nameOption = {
   },
 } as const;
 
+/** What makes a process one of several workers. */
+export const shareOptions = {
+  share: {
+    kind: 'flag',
+    description: 'be one of several workers that upload it together, from a queue in the database',
+  },
+  rate: {
+    kind: 'integer',
+    min: 1,
+    max: 1000,
+    placeholder: 'n',
+    description: 'with --share: requests a second of all workers together, at most',
+  },
+} as const;
+
 /** What all orders of a command may cost together, by its caller. */
 export const maxTotalOption = {
   maxTotal: {

@@ -17,6 +17,8 @@ export interface UploadSource {
   readonly notifies: boolean;
   /** The part of the file that it is: `3/8`; undefined for all of it. */
   readonly shard: string | undefined;
+  /** Several workers send it, from a queue. */
+  readonly isShared: boolean;
 }
 
 /** The rows of a file that an upload was sent without. */
@@ -59,6 +61,7 @@ export function sourceOf(kept: JsonObject): UploadSource {
     skipInvalid: own(kept, 'skipInvalid') === true,
     notifies: own(kept, 'notifies') === true,
     shard: textIn(kept, 'shard'),
+    isShared: own(kept, 'isShared') === true,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { isSameOrigin } from '../http/address.ts';
 import type { EmbeddedHandler } from '../http/transport/embedded.ts';
+import { pacedTransport } from '../http/transport/paced.ts';
 import { type Transport, TransportFailure } from '../http/transport/transport.ts';
 import { embeddedUrl } from '../settings/stored.ts';
 
@@ -11,7 +12,7 @@ import { embeddedUrl } from '../settings/stored.ts';
 export async function openTransport(context: Context): Promise<Transport> {
   const { baseUrl, legacyBaseUrl } = context.settings;
   const isEmbedded = baseUrl.value === embeddedUrl;
-  const main = readingClock(await transportTo(context, isEmbedded), context);
+  const main = pacedTransport(readingClock(await transportTo(context, isEmbedded), context), context.pace);
   if ((legacyBaseUrl.value === embeddedUrl) === isEmbedded) return main;
   const legacy = await transportTo(context, !isEmbedded);
   return {

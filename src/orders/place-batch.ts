@@ -31,7 +31,9 @@ export async function placeBatch(
   }
   const recorded = await recordOnce(context, intent, 'none', { isByHand, ...consent });
   if (recorded.placed) return { id: recorded.placed.order.id, existed: true };
-  return sendBatch(context, intent, batch, recorded.mayBeSent ? known?.created_at : undefined);
+  // Another machine may have recorded it since it was looked up here.
+  const since = known?.created_at ?? new Date(context.clock.now()).toISOString();
+  return sendBatch(context, intent, batch, recorded.mayBeSent ? since : undefined);
 }
 
 /** A batch as the journal keeps it. */

@@ -28,11 +28,11 @@ const alsoFine: Readonly<Record<string, readonly number[]>> = {
 };
 const speed = '50';
 /** Of a journal that machines share. */
-const ofTeam = ['policy publish'];
+const ofTeam = (path: string, line: string): boolean => path === 'policy publish' || line.includes('--share');
 /** Examples that go on until they are ended; `test/service` runs them. */
 const endless = /^errand (sandbox serve|auth login --no-browser)/;
 
-const isPossible = (path: string): boolean => hasPostgres || !ofTeam.includes(path);
+const isPossible = (path: string, line: string): boolean => hasPostgres || !ofTeam(path, line);
 
 /** What waits for events ends after a second here. */
 const soonOver = (path: string, line: string): string =>
@@ -168,13 +168,15 @@ describe('every example of the help', () => {
   );
 
   test.each(
-    examples.filter(([path, line]) => isPossible(path) && !endless.test(line) && !line.includes('$KEY')),
+    examples.filter(
+      ([path, line]) => isPossible(path, line) && !endless.test(line) && !line.includes('$KEY'),
+    ),
   )('%s: %s', { timeout: 60_000 }, async (path, line) => {
     if (line.includes('$ACCOUNT')) workspace.environment.ACCOUNT = await newAccount();
     if (line.includes('$FAILEDORDER')) workspace.environment.FAILEDORDER = await failedOrder();
     if (path.startsWith('approval')) await askForApproval();
     else delete workspace.environment.ERRAND_POLICY;
-    if (ofTeam.includes(path)) workspace.environment.ERRAND_DATABASE_URL = (await server().newDatabase()).url;
+    if (ofTeam(path, line)) workspace.environment.ERRAND_DATABASE_URL = (await server().newDatabase()).url;
     else delete workspace.environment.ERRAND_DATABASE_URL;
     if (line.includes('$PENDING')) workspace.environment.PENDING = await pendingOrder();
     const { code, stdout, stderr } = await shell(workspace, soonOver(path, line));

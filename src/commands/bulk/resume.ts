@@ -13,6 +13,7 @@ import { policyExit, policyOptions } from '../../spending/options.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { placeFile } from './place-file.ts';
 import { applyPlan } from './place-plan.ts';
+import { shareFile } from './share-file.ts';
 import { sentOutput } from './uploaded.ts';
 import { followResult } from './watch.ts';
 
@@ -59,7 +60,8 @@ export const resume = defineCommand({
     const plan = textIn(upload.source, 'plan');
     if (plan !== undefined) return applyPlan(context, plan, consent);
     const source = sourceOf(upload.source);
-    const { path, sha256, table, run, batchSize, skipInvalid, notifies, shard } = source;
+    const { path, sha256, table, run, batchSize, skipInvalid, notifies, shard, isShared } = source;
+    if (isShared) return shareFile(context, undefined, { name, ...consent });
     if (path === null) throw piped(context, upload, source);
     const problem = await changeOf(path, sha256, 'uploaded');
     if (problem !== undefined) throw moved(context, upload, source, problem);

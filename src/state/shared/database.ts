@@ -37,7 +37,8 @@ export class SharedDatabase extends DatabaseCopy {
   /** Reads what has changed; where nothing was ever written, writes what a new journal holds. @throws StorageError. */
   catchUp(): Promise<void> {
     this.#forgetBook();
-    this.#forgetBook = keepBook(this.leases);
+    // Leases stand among the journal's tables.
+    if (this.options.mirror.name === 'journal') this.#forgetBook = keepBook(this.leases);
     // Where it fails, it is not tried again at once.
     this.pulledAt = this.options.clock.monotonic();
     return this.#serially(async () => {

@@ -77,6 +77,20 @@ const migrations: readonly string[] = [
    ]
      .map((table) => `CREATE INDEX ${table}_seq ON errand.${table} (seq);`)
      .join('\n')}`,
+  // The queue of uploads that several workers share, and how fast they may go. No machine has a copy of it.
+  `CREATE TABLE errand.workers (id text PRIMARY KEY, host text NOT NULL, campaign bigint, until timestamptz NOT NULL);
+   CREATE TABLE errand.campaigns (
+     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, base_url text NOT NULL, account text NOT NULL, name text NOT NULL,
+     sent_with text NOT NULL, terms json NOT NULL, facts json NOT NULL, state text NOT NULL, reader text,
+     created_at timestamptz NOT NULL DEFAULT now(), UNIQUE (base_url, account, name));
+   CREATE TABLE errand.campaign_chunks (
+     campaign bigint NOT NULL REFERENCES errand.campaigns ON DELETE CASCADE, kind text NOT NULL, place bigint NOT NULL,
+     count bigint NOT NULL, body json NOT NULL, worker text, not_before timestamptz, result json,
+     PRIMARY KEY (campaign, kind, place));
+   CREATE TABLE errand.request_budgets (
+     base_url text NOT NULL, account text NOT NULL, rate double precision NOT NULL, most double precision NOT NULL,
+     base double precision NOT NULL, next_at timestamptz NOT NULL, grown_at timestamptz NOT NULL, cut_at timestamptz NOT NULL,
+     recent double precision[] NOT NULL, PRIMARY KEY (base_url, account));`,
 ];
 
 /** The version of the schema that this program reads and writes. */

@@ -1,0 +1,22 @@
+import { type JsonObject, listIn, objectsIn, textIn } from '../../contract/json.ts';
+import type { Batch } from '../batches.ts';
+import type { UploadRow } from '../rows.ts';
+
+/** A batch as the queue keeps it. */
+export const keptBatch = ({ key, rows, numbers, headings, fileHeadings }: Batch): JsonObject => ({
+  ...{ key, rows, numbers, headings },
+  ...(fileHeadings && { fileHeadings }),
+});
+
+/** A batch as it was kept. */
+export function batchIn(body: JsonObject): Batch {
+  const fileHeadings = listIn(body, 'fileHeadings').map(String);
+  return {
+    key: textIn(body, 'key') ?? '',
+    // What the queue holds was put there as rows of cells.
+    rows: objectsIn(body, 'rows') as readonly UploadRow[],
+    numbers: listIn(body, 'numbers').map(Number),
+    headings: listIn(body, 'headings').map(String),
+    ...(fileHeadings.length > 0 && { fileHeadings }),
+  };
+}

@@ -1,0 +1,213 @@
+import { hostname } from 'node:os';
+import type { Context } from '../../context.ts';
+import { isObject, type JsonObject, numberIn, own, textIn } from '../../contract/json.ts';
+import { ErrandError, StorageError } from '../../errors.ts';
+import { confirmSpending } from '../../orders/confirm-spending.ts';
+import { formatMoney } from '../../output/money.ts';
+import { consentOf } from '../../spending/options.ts';
+import type { DatabaseAddress } from '../../state/shared/address.ts';
+import { RequestBudget } from '../../state/shared/budget.ts';
+import type { Campaign } from '../../state/shared/campaign.ts';
+import { ShareQueue } from '../../state/shared/queue.ts';
+import type { NewUpload } from '../../state/uploads.ts';
+import { batchesOf } from '../batches.ts';
+import { type BeginningUpload, beginUpload } from '../begin-upload.ts';
+import {
+  type PreparedUpload,
+  placeQuestion,
+  prepareUpload,
+  sha256Of,
+  type UploadGiven,
+} from '../prepare-upload.ts';
+import { RowKeys } from '../rows.ts';
+import type { Source } from '../source.ts';
+import { rowsText } from '../spend.ts';
+import { meantByBatches, meantByUpload, reserveUpload, type Sent, type Uploaded } from '../upload-file.ts';
+import { checkUploadName } from '../upload-name.ts';
+import { checkTogether, groupsOf, helpChecking } from './check-together.ts';
+import { enter, nobodyReads, refusalOf } from './enter.ts';
+import { batchIn, keptBatch } from './kept-batch.ts';
+import { SharedPace } from './pace.ts';
+import { placeTogether } from './place-together.ts';
+import { Team } from './team.ts';
+import { checkTerms, type Said, workOf } from './terms.ts';
+
+/** What is said of a shared upload. */
+export type SharedGiven = UploadGiven & Said;
+
+/** What became of a shared upload, for the user. */
+export interface SharedSent {
+  readonly sent: Sent;
+  readonly facts: readonly string[];
+  readonly toldRows: ReadonlySet<number>;
+}
+
+/** Batches that are put into the queue at once. */
+const atOnce = 5;
+
+/**
+ * Uploads a file as one of several workers: the first reads it, all have the service check its rows, and all place them.
+ * @param source undefined where other workers have the file. @throws ErrandError: what stopped this worker; others go on.
+ */
+export async function shareUpload(
+  context: Context,
+  address: DatabaseAddress,
+  source: Source | undefined,
+  given: SharedGiven,
+): Promise<SharedSent> {
+  const { account, keyMasked } = await context.sender();
+  const owner = { baseUrl: context.settings.baseUrl.value, account };
+  const file = source && { name: source.name, sha256: await sha256Of(source) };
+  const name = given.name === undefined ? undefined : checkUploadName(given.name);
+  // Whoever opens the journal makes the tables.
+  await context.journal();
+  const queue = new ShareQueue(address, context.signal);
+  const budget = new RequestBudget(address, owner, context.signal);
+  const pace = new SharedPace(budget, context.clock);
+  const coming = { owner, keyMasked, name, file, said: given };
+  try {
+    for (;;) {
+      const campaign = await enter(queue, coming);
+      if (campaign.state === 'refused') throw refusalOf(campaign);
+      await queue.work(campaign);
+      await budget.begin(workOf(campaign).rate);
+      context.pace.kept = pace;
+      const team = new Team(context, queue, pace, campaign);
+      if (campaign.isReader && source) return await readAndPlace(team, source, given);
+      const ready = campaign.state === 'reading' ? await untilRead(team, file !== undefined) : campaign;
+      if (!ready) continue;
+      checkTerms(ready, given, file);
+      return await joinAndPlace(team, ready, given);
+    }
+  } finally {
+    await queue.leave();
+    // Whoever watches takes more turns; its connection is made anew then.
+    budget.close();
+  }
+}
+
+/** Reads the file, has its rows checked by all, opens the queue and works at it. */
+async function readAndPlace(team: Team, source: Source, given: SharedGiven): Promise<SharedSent> {
+  const { context, queue, campaign } = team;
+  let prepared: PreparedUpload | undefined;
+  try {
+    prepared = await prepareUpload(context, source, given, {
+      checkRows: (name, batches) => checkTogether(team, name, batches),
+      isShared: true,
+    });
+    if (!prepared) throw new Error('a whole file has rows');
+    const { check, upload } = prepared;
+    const giveBack = await reserveUpload(context, await meantByUpload(context, check, upload), upload);
+    return await leaving(team, giveBack, async () => {
+      const { serial, name } = await beginUpload(context, upload.beginning);
+      const facts = {
+        upload: name,
+        estimate: check.spend.estimate,
+        beginning: { ...upload.beginning.upload },
+      };
+      await queue.open(campaign, facts, chunksOf(upload.batchSize, upload.run, prepared));
+      await placeTogether(team, { serial });
+      return {
+        sent: { name, batches: await placedBatches(team, false) },
+        facts: prepared?.facts ?? [],
+        toldRows: prepared?.toldRows ?? new Set(),
+      };
+    });
+  } catch (error) {
+    if (error instanceof ErrandError && !context.signal.aborted && !(error instanceof StorageError))
+      await queue.refuse(campaign, { category: error.category, message: error.message, host: hostname() });
+    throw error;
+  }
+}
+
+async function* chunksOf(size: number, run: string, prepared: PreparedUpload | undefined) {
+  if (!prepared) return;
+  let place = 0;
+  for await (const some of groupsOf(batchesOf(prepared.check.valid(), new RowKeys(run), size), atOnce))
+    yield some.map((batch) => ({ place: place++, body: keptBatch(batch) }));
+}
+
+/** Helps the worker that reads the file. @returns the campaign once it can be worked at; undefined where that worker has gone. */
+async function untilRead(team: Team, hasFile: boolean): Promise<Campaign | undefined> {
+  const { context, queue } = team;
+  const { name, readerHost } = team.campaign;
+  context.note(
+    `${name} is being read by a worker on ${readerHost ?? 'another machine'}; this one helps with it`,
+  );
+  let now: Campaign | undefined = team.campaign;
+  await helpChecking(team, async () => {
+    now = await queue.read(team.campaign);
+    return now?.state === 'reading' && now.readerHost !== undefined;
+  });
+  now = await queue.read(team.campaign);
+  if (now?.state === 'refused') throw refusalOf(now);
+  if (now?.state === 'open' || now?.state === 'done') return now;
+  if (hasFile) return undefined;
+  throw nobodyReads(team.campaign);
+}
+
+/** Works at a queue that is open, with rows that another worker has read. */
+async function joinAndPlace(team: Team, campaign: Campaign, given: SharedGiven): Promise<SharedSent> {
+  const { context, queue } = team;
+  const isOver = campaign.state === 'done';
+  const beginning = beginningOf(campaign);
+  const { rows, sent } = await queue.standing(campaign);
+  const left = rows - sent;
+  if (!isOver)
+    await confirmSpending(context, {
+      yes: given.yes ?? false,
+      question: placeQuestion(left),
+      lines: async () => [
+        `  ${beginning.name}: ${rowsText(left)} of ${rows} are left`,
+        `  all of them at most ${formatMoney(numberIn(campaign.facts, 'estimate') ?? 0)}`,
+      ],
+    });
+  const giveBack = isOver
+    ? async () => {}
+    : await reserveUpload(context, await meantBy(team), consentOf(given));
+  return leaving(team, giveBack, async () => {
+    const { serial, name } = await beginUpload(context, beginning);
+    if (!isOver) await placeTogether(team, { serial });
+    return { sent: { name, batches: await placedBatches(team, isOver) }, facts: [], toldRows: new Set() };
+  });
+}
+
+/** What was reserved stands for all workers: the last one gives back what was never sent. */
+async function leaving<T>(team: Team, giveBack: () => Promise<void>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } finally {
+    const { workers } = await team.queue.standing(team.campaign).catch(() => ({ workers: 2 }));
+    if (workers <= 1) await giveBack();
+  }
+}
+
+async function meantBy({ context, queue, campaign }: Team) {
+  const { file, notifies } = workOf(campaign);
+  async function* batches() {
+    for await (const { body } of queue.orders(campaign)) yield batchIn(body);
+  }
+  return meantByBatches(context, batches(), { name: file, notifies });
+}
+
+/** All batches of the upload, whoever has sent them. @param isOver whether all of it was done before this worker came. */
+async function placedBatches({ queue, campaign }: Team, isOver: boolean): Promise<Uploaded[]> {
+  const placed = await queue.placed(campaign);
+  return placed.map(({ rows, result }) => ({
+    id: textIn(result, 'id') ?? '',
+    rows,
+    existed: isOver || own(result, 'existed') === true,
+  }));
+}
+
+function beginningOf({ name, facts }: Campaign): BeginningUpload {
+  const kept = own(facts, 'beginning');
+  const source: JsonObject = isObject(own(kept, 'source')) ? (own(kept, 'source') as JsonObject) : {};
+  const upload: NewUpload = {
+    identity: textIn(kept, 'identity') ?? '',
+    file: textIn(kept, 'file') ?? '',
+    rows: numberIn(kept, 'rows') ?? 0,
+    source,
+  };
+  return { name: textIn(facts, 'upload') ?? name, upload };
+}

@@ -1,0 +1,87 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { errand, type Finished } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { TestService } from '../service/service.ts';
+import { LimitedService } from './limited-service.ts';
+import { hasPostgres, useServer } from './postgres.ts';
+
+const headings = 'product_url,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number';
+
+const server = useServer();
+let service: TestService;
+
+beforeEach(async () => {
+  service = await TestService.start({ now: Date.now() });
+});
+afterEach(() => service.stop());
+
+/** Workers on machines of their own, with one file, at a service that takes its time. */
+async function workers(count: number, rows: number, limited: LimitedService): Promise<Workspace[]> {
+  const url = await limited.start();
+  onTestFinished(() => limited.stop());
+  const database = await server().newDatabase();
+  const table = Array.from(
+    { length: rows },
+    (_, at) => `${service.product('test-success')},100,A B,${at} Main St,Austin,TX,78701,US,+15125550100`,
+  );
+  return Array.from({ length: count }, () => {
+    const machine = makeWorkspace({
+      ERRAND_BASE_URL: url,
+      ERRAND_API_KEY: service.key,
+      ERRAND_DATABASE_URL: database.url,
+    });
+    onTestFinished(() => machine.remove());
+    writeFileSync(join(machine.folder, 'december.csv'), `${[headings, ...table].join('\n')}\n`);
+    return machine;
+  });
+}
+
+/** @returns how long they took together, ms. */
+async function upload(machines: readonly Workspace[], ...args: string[]): Promise<number> {
+  const began = performance.now();
+  const share = ['bulk', 'upload', 'december.csv', '--share', ...args];
+  const done: Finished[] = await Promise.all(machines.map((at) => errand(at, share, { timeoutMs: 120_000 })));
+  const took = performance.now() - began;
+  for (const { code, stderr } of done) expect(code, stderr).toBe(0);
+  return took;
+}
+
+/** The most requests that came within any time of such a length, ms. */
+function mostWithin(times: readonly number[], ms: number): number {
+  const sorted = times.toSorted((one, other) => one - other);
+  return Math.max(...sorted.map((from) => sorted.filter((at) => at >= from && at < from + ms).length));
+}
+
+describe.skipIf(!hasPostgres)('the workers of an upload go at one pace', { timeout: 240_000 }, () => {
+  test('what the service has time for is never passed by more than 5 %', async () => {
+    const limited = new LimitedService(service.baseUrl, { perSecond: 10 });
+    await upload(await workers(4, 140, limited), '--batch-size', '1');
+    const { passed, refused } = limited;
+    expect(passed.length).toBeGreaterThanOrEqual(140);
+    // It is found out by asking for too much.
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThanOrEqual(passed.length * 0.05);
+  });
+
+  test('--rate holds all workers together', async () => {
+    const limited = new LimitedService(service.baseUrl, {});
+    await upload(await workers(4, 80, limited), '--batch-size', '1', '--rate', '20');
+    expect(limited.passed.length).toBeGreaterThanOrEqual(80);
+    expect(mostWithin(limited.passed, 2000)).toBeLessThanOrEqual(2 * 20 * 1.05);
+  });
+
+  test('four workers are faster than one at a service that takes its time', async () => {
+    const limits = { latencyMs: 1000 };
+    const took = async (count: number): Promise<number> => {
+      const limited = new LimitedService(service.baseUrl, limits);
+      const ms = await upload(await workers(count, 200, limited), '--batch-size', '5', '--run', `${count}`);
+      expect(limited.mostAtOnce).toBeGreaterThan((count - 1) * 4);
+      return ms;
+    };
+    const alone = await took(1);
+    // The programs start on a machine with little time; `npm run bench -- share` has a campaign of 20,000 rows.
+    expect((await took(4)) / alone).toBeLessThan(0.75);
+  });
+});

@@ -1,0 +1,245 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { FaultProxy } from '../faults/proxy.ts';
+import { begin, errand, type Finished } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { TestService } from '../service/service.ts';
+import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
+
+const headings = 'product_url,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number';
+
+const server = useServer();
+let database: TeamDatabase;
+let service: TestService;
+let proxy: FaultProxy;
+let machines: Workspace[];
+
+beforeEach(async () => {
+  database = await server().newDatabase();
+  service = await TestService.start({ now: Date.now() });
+  proxy = new FaultProxy(service.baseUrl);
+  const environment = {
+    ERRAND_BASE_URL: await proxy.start(),
+    ERRAND_API_KEY: service.key,
+    ERRAND_DATABASE_URL: database.url,
+  };
+  machines = Array.from({ length: 4 }, () => makeWorkspace(environment));
+});
+afterEach(async () => {
+  await proxy.stop();
+  await service.stop();
+  for (const machine of machines) machine.remove();
+});
+
+const row = (place: number, price = '1000'): string =>
+  `${service.product('test-success')},${price},A B,${place} Main St,Austin,TX,78701,US,+15125550100`;
+
+const rows = (count: number): string[] => Array.from({ length: count }, (_, at) => row(at));
+
+/** The file of some machines, by their numbers. */
+function write(file: string, table: readonly string[], on: readonly number[] = [0, 1, 2, 3]): void {
+  for (const at of on)
+    writeFileSync(join(machines[at]?.folder ?? '', file), `${[headings, ...table].join('\n')}\n`);
+}
+
+const bulk = (machine: number, ...args: string[]): Promise<Finished> =>
+  errand(machines[machine] as Workspace, ['bulk', ...args], { timeoutMs: 90_000 });
+
+interface Placed {
+  readonly shipping_address: { readonly address_line1: string };
+}
+
+/** Where all orders go that the service has. */
+async function places(): Promise<string[]> {
+  for (let minutes = 0; minutes < 3; minutes += 1) {
+    service.pass(60_000);
+    await service.send('GET', '/orders/bulk');
+  }
+  const orders: Placed[] = (await service.send('GET', '/orders?limit=500')).body.orders;
+  return orders.map((order) => order.shipping_address.address_line1).toSorted();
+}
+
+const addresses = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `${at} Main St`).toSorted();
+
+/** The workers of an upload, each on a machine of its own. */
+const together = (count: number, ...args: string[]): Promise<Finished[]> =>
+  Promise.all(
+    Array.from({ length: count }, (_, at) => bulk(at, 'upload', 'december.csv', '--share', ...args)),
+  );
+
+/** Starts a worker whose process the test ends. */
+function begun(machine: number, ...args: string[]) {
+  const child = begin(machines[machine] as Workspace, 'errand', ['bulk', 'upload', ...args]);
+  let stderr = '';
+  child.stderr.on('data', (text) => {
+    stderr += text;
+  });
+  child.stdin.end();
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = once(child, 'close').then(([code]) => ({ code, stderr }));
+  return { child, ended };
+}
+
+/** Waits until the queue is as it is meant to be. */
+async function until(what: string): Promise<void> {
+  for (let more = 400; more > 0; more -= 1) {
+    // Before the first worker there are no tables.
+    const [found] = await database.rows<{ is: boolean }>(`SELECT ${what} AS is`).catch(() => []);
+    if (found?.is) return;
+    await setTimeout(50);
+  }
+  expect.fail(`${what} never came`);
+}
+
+const sentChunks =
+  "(SELECT count(*) FROM errand.campaign_chunks WHERE kind = 'place' AND result IS NOT NULL)";
+
+/** The time of every lease is over: nobody waits for a worker that is gone. */
+const endLeases = (): Promise<void> =>
+  database.run(`UPDATE errand.workers SET until = 'epoch';
+    UPDATE errand.heads SET seq = seq + 1 WHERE name = 'journal';
+    UPDATE errand.leases SET until = 0, seq = (SELECT seq FROM errand.heads WHERE name = 'journal')`);
+
+describe.skipIf(!hasPostgres)('several workers upload one file', { timeout: 180_000 }, () => {
+  test('each row is ordered once, and each worker shows all of it', async () => {
+    write('december.csv', rows(60));
+    const done = await together(4, '--batch-size', '3', '-o', 'json');
+    for (const { code, stderr } of done) expect(code, stderr).toBe(0);
+    const batches = done.map(({ stdout }) => JSON.parse(stdout).map(({ id }: { id: string }) => id));
+    expect(batches[0]).toHaveLength(20);
+    for (const one of batches) expect(one).toEqual(batches[0]);
+    expect(await places()).toEqual(addresses(60));
+  });
+
+  test('a worker without the file takes its rows from the database; the same again orders nothing', async () => {
+    write('december.csv', rows(30), [0]);
+    const first = begun(0, 'december.csv', '--share', '--batch-size', '1');
+    await until(`${sentChunks} > 0`);
+    const second = await bulk(1, 'upload', '--share', '--name', 'december');
+    expect(second.code, second.stderr).toBe(0);
+    expect((await first.ended).code).toBe(0);
+    const results = await bulk(2, 'results', 'december');
+    expect(results.stdout.trim().split('\n')).toHaveLength(31);
+    const again = await bulk(3, 'upload', '--share', '--name', 'december');
+    expect(again.stderr).toContain('this upload was made before; nothing was ordered again');
+    expect(await places()).toEqual(addresses(30));
+  });
+
+  test('a worker that is killed costs its lease and nothing else', async () => {
+    write('december.csv', rows(40));
+    const first = begun(0, 'december.csv', '--share', '--batch-size', '1');
+    const second = begun(1, 'december.csv', '--share', '--batch-size', '1');
+    await until(`${sentChunks} > 5`);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    await setTimeout(200);
+    await endLeases();
+    const { code, stderr } = await second.ended;
+    expect(code, stderr).toBe(0);
+    expect(await places()).toEqual(addresses(40));
+  });
+
+  test('Ctrl-C leaves the rest to the others at once', async () => {
+    write('december.csv', rows(40));
+    const first = begun(0, 'december.csv', '--share', '--batch-size', '1');
+    const second = begun(1, 'december.csv', '--share', '--batch-size', '1');
+    await until(`${sentChunks} > 5`);
+    first.child.kill('SIGINT');
+    const stopped = await first.ended;
+    expect(stopped.code).toBe(130);
+    expect(stopped.stderr).toMatch(/^\d+ rows of 40 are uploaded; the other workers go on$/m);
+    const began = performance.now();
+    const { code, stderr } = await second.ended;
+    expect(code, stderr).toBe(0);
+    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(await places()).toEqual(addresses(40));
+  });
+
+  test('another file, other options, another key: one who comes with those is refused in words', async () => {
+    write('december.csv', rows(12), [0]);
+    write('december.csv', rows(11), [1]);
+    expect((await bulk(0, 'upload', 'december.csv', '--share', '--batch-size', '4')).code).toBe(0);
+    await database.run("UPDATE errand.campaigns SET state = 'open'");
+    const refused = async (message: string, ...args: string[]): Promise<void> => {
+      const { code, stderr } = await bulk(1, 'upload', ...args, '--share');
+      expect([code, stderr.split('\n')[0]]).toEqual([5, `error: ${message}; nothing was sent`]);
+    };
+    await refused(
+      'december.csv is not the file that is shared as december: it has other bytes',
+      'december.csv',
+    );
+    const joining = ['--name', 'december'];
+    await refused(
+      'december was begun with --batch-size 4, and here it is --batch-size 5',
+      ...joining,
+      '--batch-size',
+      '5',
+    );
+    await refused(
+      'december was begun without --run, and here it is --run again',
+      ...joining,
+      '--run',
+      'again',
+    );
+    await refused(
+      'december was begun without --max-total, and here it is --max-total $1,000.00',
+      ...joining,
+      '--max-total',
+      '$1000',
+    );
+    const other = machines[1] as Workspace;
+    other.environment.ERRAND_API_KEY = await service.mint();
+    const key = await bulk(1, 'upload', 'december.csv', '--share');
+    expect(key.code).toBe(5);
+    expect(key.stderr).toMatch(
+      /^error: december is being uploaded with the key \S+, and this worker uses the key \S+; nothing was sent$/m,
+    );
+    expect(await places()).toEqual(addresses(12));
+  });
+
+  test('a file that is refused is refused for all, and the next worker reads it anew', async () => {
+    write('december.csv', [...rows(5), row(5, 'many')]);
+    const done = await together(3);
+    expect(done.map(({ code }) => code)).toEqual([7, 7, 7]);
+    for (const { stderr } of done) expect(stderr).toContain('5 of 6 rows valid; nothing was sent');
+    write('december.csv', rows(5));
+    expect((await bulk(1, 'upload', 'december.csv', '--share')).code).toBe(0);
+    expect(await places()).toEqual(addresses(5));
+  });
+
+  test.each([
+    [
+      ['december.csv', '--share', '--shard', '1/2'],
+      '--share and --shard divide a file in two ways; give one of them',
+    ],
+    [
+      ['--share'],
+      'bulk upload --share needs a file, or with --name the upload that other workers have begun',
+    ],
+    [['--share', '--name', 'june'], 'no worker has begun to share an upload called june'],
+    [
+      ['--share', '--name', 'june', '--errors', 'e.csv'],
+      '--errors is for a worker that has the file: only that one checks it',
+    ],
+    [['december.csv', '--rate', '5'], '--rate is for the workers of --share'],
+    [[], 'bulk upload needs a file; - reads stdin'],
+  ])('bulk upload %j is refused in words', async (args, message) => {
+    const { code, stderr } = await bulk(0, 'upload', ...args);
+    expect([code, stderr.split('\n')[0]]).toEqual([2, `error: ${message}`]);
+  });
+
+  test('without a database --share says what it needs', async () => {
+    write('december.csv', rows(1));
+    const alone = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+    onTestFinished(() => alone.remove());
+    const { code, stderr } = await errand(alone, ['bulk', 'upload', 'december.csv', '--share']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /^error: bulk upload --share needs a database that all workers reach, and none is named$/m,
+    );
+  });
+});
