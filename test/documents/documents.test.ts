@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { errand, shell } from '../program/run.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { hasPostgres, useServer } from '../team/postgres.ts';
 import { runInTerminal, steady } from './in-terminal.ts';
 import { blocksOf, pages, readme } from './markdown.ts';
 
@@ -68,11 +69,16 @@ describe('the README', () => {
 });
 
 describe('every page of the documents', () => {
-  test.each(pages)(
+  const server = useServer();
+  /** Needs a database that machines share. */
+  const isOfTeam = ({ name }: { readonly name: string }): boolean => name === 'docs/team.md';
+
+  test.each(pages.filter((page) => hasPostgres || !isOfTeam(page)))(
     '$name: every line of its sh blocks runs as it stands, in order',
     { timeout: 120_000 },
     async (page) => {
       await inWorkspace(async (workspace) => {
+        if (isOfTeam(page)) workspace.environment.ERRAND_DATABASE_URL = (await server().newDatabase()).url;
         for (const block of blocksOf(page, 'sh')) {
           const { code, stdout, stderr } = await shell(workspace, `set -e\n${block}`, { timeoutMs: 60_000 });
           expect(code, `${block}\n${stdout}${stderr}`).toBe(0);

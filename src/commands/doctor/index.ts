@@ -6,6 +6,7 @@ import { type Check, type Ground, type Probe, troubleOf } from './check.ts';
 import { clock } from './checks/clock.ts';
 import { completion } from './checks/completion.ts';
 import { contract } from './checks/contract.ts';
+import { database } from './checks/database.ts';
 import { journal } from './checks/journal.ts';
 import { key } from './checks/key.ts';
 import { policy } from './checks/policy.ts';
@@ -28,6 +29,7 @@ const checks: readonly Check[] = [
   clock,
   contract,
   key,
+  database,
   journal,
   policy,
   completion,
@@ -42,7 +44,7 @@ const columns: readonly Column[] = [
 ];
 
 export const command = defineRootCommand({
-  description: `Configuration, permissions, settings, TLS, proxy, service, clock, contract, key, orders in doubt, policy, completion scripts and terminal. Every check runs, whatever the others find. It changes nothing at the service.`,
+  description: `Configuration, permissions, settings, TLS, proxy, service, clock, contract, key, shared database, orders in doubt, policy, completion scripts and terminal. Every check runs, whatever the others find. It changes nothing at the service.`,
   examples: [
     { command: 'errand doctor', note: 'is all well?' },
     {

@@ -1,0 +1,85 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { errand } from '../program/run.ts';
+import { makeWorkspace } from '../program/workspace.ts';
+import { hasPostgres, useServer } from './postgres.ts';
+
+interface Found {
+  readonly check: string;
+  readonly status: string;
+  readonly message: string;
+  readonly remedy: string | null;
+}
+
+describe.skipIf(!hasPostgres)('doctor looks at the database that machines share', () => {
+  const server = useServer();
+  const careless = useServer({ fsync: 'off' });
+
+  async function findings(url: string | undefined): Promise<Found[]> {
+    const workspace = makeWorkspace(url === undefined ? {} : { ERRAND_DATABASE_URL: url });
+    onTestFinished(workspace.remove);
+    const { stdout, stderr } = await errand(workspace, ['doctor', '-o', 'json', '--debug']);
+    const password = url === undefined ? '' : decodeURIComponent(new URL(url).password);
+    if (password !== '') expect(stdout + stderr).not.toContain(password);
+    return JSON.parse(stdout).filter(({ check }: Found) => check === 'database');
+  }
+
+  const messages = (found: readonly Found[]): string =>
+    found.map(({ status, message }) => `${status}: ${message}`).join('\n');
+
+  test('without one it says nothing of it', async () => {
+    expect(await findings(undefined)).toEqual([]);
+  });
+
+  test('version, latency, rights, clock; then the tables and who is at work', async () => {
+    const database = await server().newDatabase();
+    const fresh = messages(await findings(database.url));
+    expect(fresh).toMatch(
+      /^ok: 127\.0\.0\.1:\d+\/\w+ \(ERRAND_DATABASE_URL\): PostgreSQL \d+\.\d+.* responds in \d+ ms, not encrypted$/m,
+    );
+    expect(fresh).toContain('ok: the role has the rights it needs; the first command makes the tables');
+    expect(fresh).toContain("ok: the clock of this machine agrees with the database's to 1 s");
+    expect(messages(await findings(database.url))).toMatch(
+      /^ok: its tables are of version \d+, as errand knows them; no process/m,
+    );
+    await database.run('UPDATE errand.schema SET version = 99');
+    expect(messages(await findings(database.url))).toContain(
+      'trouble: its tables are of version 99; this errand knows',
+    );
+  });
+
+  test('rights that are missing are named, with the statement that grants them', async () => {
+    const owned = await server().newDatabase('database');
+    expect(messages(await findings(owned.url))).toContain('ok: the role has the rights it needs');
+    const database = await server().newDatabase();
+    await database.run('ALTER SCHEMA errand OWNER TO admin');
+    expect(await findings(database.url)).toContainEqual(
+      expect.objectContaining({
+        status: 'trouble',
+        remedy: expect.stringContaining('ALTER SCHEMA errand OWNER TO errand;'),
+      }),
+    );
+    await database.run('DROP SCHEMA errand');
+    expect(await findings(database.url)).toContainEqual(
+      expect.objectContaining({
+        status: 'trouble',
+        remedy: expect.stringContaining('CREATE SCHEMA errand AUTHORIZATION errand;'),
+      }),
+    );
+  });
+
+  test('one that cannot be reached, or refuses the password, is one line of trouble', async () => {
+    const { url } = await server().newDatabase();
+    const [gone] = await findings(url.replace(/:\d+\//, ':1/'));
+    expect(gone).toMatchObject({ status: 'trouble', message: expect.stringContaining('cannot be reached') });
+    const [refused] = await findings(url.replace(/:[^:@]*@/, ':of-nobody@'));
+    expect(refused).toMatchObject({
+      status: 'trouble',
+      message: expect.stringContaining('refuses the password'),
+    });
+  });
+
+  test('a server that may lose what it has committed is one', async () => {
+    const { url } = await careless().newDatabase();
+    expect(messages(await findings(url))).toContain('trouble: fsync is off: after a power cut');
+  });
+});
