@@ -8,6 +8,7 @@ import { givenListingsName, type SandboxConfig, sandboxConfig } from './config.t
 import type { Control } from './control/control.ts';
 import type { SandboxFaults } from './control/faults.ts';
 import { Pace } from './control/pace.ts';
+import { Patience } from './control/patience.ts';
 import { untilDone } from './control/until-done.ts';
 import { Outbox } from './deliveries/outbox.ts';
 import { createApp } from './http/app.ts';
@@ -117,6 +118,7 @@ export async function openSandbox({
     },
     deliver: () => outbox.wake(),
     pace: new Pace(),
+    patience: new Patience(store, started.patienceMs),
     ...(requests && { requests }),
     report: reportBug,
   };

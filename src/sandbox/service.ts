@@ -2,6 +2,7 @@ import type { Catalogue } from './catalogue/catalogue.ts';
 import type { SandboxConfig } from './config.ts';
 import type { Control } from './control/control.ts';
 import type { Pace } from './control/pace.ts';
+import type { Patience } from './control/patience.ts';
 import type { RequestLog } from './http/request-log.ts';
 import type { SandboxClock } from './store/clock.ts';
 import type { Identity } from './store/identity.ts';
@@ -24,6 +25,7 @@ export interface Service {
   deliver(): void;
   /** Who works first. */
   readonly pace: Pace;
+  readonly patience: Patience;
   /** The requests to a sandbox that is being served. */
   readonly requests?: RequestLog;
   /** Receives a bug. */

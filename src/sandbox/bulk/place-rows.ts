@@ -1,6 +1,7 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
 import { bringUpToDate, isAnythingDue } from '../control/bring-up-to-date.ts';
-import { untilDone } from '../control/until-done.ts';
+import { OneRun } from '../control/one-run.ts';
+import { mayGoOn } from '../control/pace.ts';
 import { Refusal } from '../http/refusal.ts';
 import { prepareOrder } from '../orders/create.ts';
 import type { OrderBody } from '../orders/lifecycle/index.ts';
@@ -16,37 +17,27 @@ export const isAnyRowDue = (store: Store, now: number): boolean =>
     ),
   ) <= now;
 
-/** How many rows one transaction places; between two of them other requests get their turn. */
+/** How many rows are prepared at a time. */
 const group = 20;
 
-/** The run that places rows of a store in this process: two at once would prepare the same rows. */
-const underWay = new WeakMap<Store, Promise<void>>();
+const runs = new OneRun();
 
 /**
  * Places the rows of batches that are due by `now` (ms), each as an order created when the row was due, so that an
  * order's life does not depend on who looked when. Stops after `budgetMs` of real time: the rest comes with the next
  * call. Where a run is under way, waits for it no longer than that.
  */
-export async function placeRows(service: Service, now: number, budgetMs: number): Promise<void> {
-  const { store } = service;
-  const end = performance.now() + budgetMs;
-  while (isAnyRowDue(store, now)) {
-    const running = underWay.get(store);
-    if (!running) return begin(service, now, end);
-    await untilDone(running, end - performance.now());
-    if (performance.now() >= end) return;
-  }
-}
-
-function begin(service: Service, now: number, end: number): Promise<void> {
-  const run = placeUntil(service, now, end).finally(() => underWay.delete(service.store));
-  underWay.set(service.store, run);
-  return run;
-}
+export const placeRows = (service: Service, now: number, budgetMs: number): Promise<void> =>
+  runs.join(
+    service.store,
+    () => isAnyRowDue(service.store, now),
+    (end) => placeUntil(service, now, end),
+    budgetMs,
+  );
 
 async function placeUntil(service: Service, now: number, end: number): Promise<void> {
   const { store } = service;
-  for (let began = performance.now(); ; began = performance.now()) {
+  for (;;) {
     const due = store.all(
       `SELECT r.batch_seq, r.place, r.due, r.body, b.user_id, u.email FROM batch_rows r
        JOIN batches b ON b.seq = r.batch_seq JOIN users u ON u.id = b.user_id
@@ -58,7 +49,6 @@ async function placeUntil(service: Service, now: number, end: number): Promise<v
     const prepared: Prepared[] = [];
     for (const row of due) prepared.push(await placing(service, row));
     await placeInTurn(service, prepared);
-    await service.pace.pause(performance.now() - began);
     if (performance.now() >= end) return;
   }
 }
@@ -77,20 +67,32 @@ interface Prepared {
  * had set aside may be free by then.
  */
 async function placeInTurn(service: Service, rows: readonly Prepared[]): Promise<void> {
-  const { store } = service;
+  const { store, pace } = service;
   let left = rows;
   while (left.length > 0) {
-    const waiting = await store.transaction(() => {
-      const stop = left.findIndex(({ place }) => !place());
-      const placed = stop < 0 ? left : left.slice(0, stop);
-      for (const [batch, due] of new Map(placed.map((row) => [row.batch, row.due])))
-        finish(store, batch, due);
-      return stop < 0 ? [] : left.slice(stop);
-    });
-    const [first] = waiting;
-    if (first) await bringUpToDate(service, first.due);
-    left = waiting;
+    const began = performance.now();
+    const { placed, isShort } = await store.transaction(() => placeSome(store, left));
+    left = left.slice(placed);
+    const [first] = left;
+    if (first && isShort) await bringUpToDate(service, first.due);
+    await pace.pause(performance.now() - began);
   }
+}
+
+/** Within a transaction. @returns how many were placed, and whether the next one has to wait for earlier orders. */
+function placeSome(store: Store, rows: readonly Prepared[]): { placed: number; isShort: boolean } {
+  const began = performance.now();
+  let placed = 0;
+  let isShort = false;
+  for (const row of rows) {
+    isShort = !row.place();
+    if (isShort) break;
+    placed += 1;
+    if (!mayGoOn(began, placed)) break;
+  }
+  for (const [batch, due] of new Map(rows.slice(0, placed).map((row) => [row.batch, row.due])))
+    finish(store, batch, due);
+  return { placed, isShort };
 }
 
 async function placing(service: Service, row: StoredRow): Promise<Prepared> {

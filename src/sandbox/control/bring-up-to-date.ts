@@ -7,10 +7,11 @@ import { storedReturn } from '../returns/records.ts';
 import { loadSettleReturn } from '../returns/settle.ts';
 import type { Service } from '../service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
-import { untilDone } from './until-done.ts';
+import { OneRun } from './one-run.ts';
+import { mayGoOn } from './pace.ts';
 
-/** How many records one transaction brings up to date: requests that come in the middle of one wait for its end. */
-const batch = 20;
+/** How many records are read at a time. */
+const most = 20;
 
 type Due = Pick<Service, 'store' | 'identity' | 'report' | 'pace'>;
 type AdvanceRow = (row: StoredRow, now: number) => void;
@@ -48,32 +49,23 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** The run that brings a store up to date in this process: two at once would only take turns. */
-const underWay = new WeakMap<Store, Promise<void>>();
+const runs = new OneRun();
 
 /**
  * Brings about everything that is due by `now` (ms). Costs in proportion to what is due, not to what there is.
  * @param patienceMs of real time, after which the rest is left to whoever comes next.
  */
-export async function bringUpToDate(
+export function bringUpToDate(
   service: Due,
   now: number,
   patienceMs = Number.POSITIVE_INFINITY,
 ): Promise<void> {
-  const { store } = service;
-  const end = performance.now() + patienceMs;
-  while (isAnythingDue(store, now)) {
-    const running = underWay.get(store);
-    if (!running) return begin(service, now, end);
-    await untilDone(running, end - performance.now());
-    if (performance.now() >= end) return;
-  }
-}
-
-function begin(service: Due, now: number, end: number): Promise<void> {
-  const run = advanceUntil(service, now, end).finally(() => underWay.delete(service.store));
-  underWay.set(service.store, run);
-  return run;
+  return runs.join(
+    service.store,
+    () => isAnythingDue(service.store, now),
+    (end) => advanceUntil(service, now, end),
+    patienceMs,
+  );
 }
 
 async function advanceUntil(service: Due, now: number, end: number): Promise<void> {
@@ -81,7 +73,7 @@ async function advanceUntil(service: Due, now: number, end: number): Promise<voi
     if (nextDue(service.store, kind.table) > now) continue;
     const advanceRow = await kind.load(service);
     for (let began = performance.now(); ; began = performance.now()) {
-      if ((await advanceSome(service, kind, advanceRow, now)) < batch) break;
+      if (!(await advanceSome(service, kind, advanceRow, now))) break;
       if (performance.now() >= end) return;
       await service.pace.pause(performance.now() - began);
     }
@@ -99,19 +91,23 @@ const nextDue = (store: Store, table: string): number =>
     return Number(row?.due ?? Number.POSITIVE_INFINITY);
   });
 
-/** @returns how many records were brought forward, at most a batch. */
-async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now: number): Promise<number> {
+/** @returns whether there may be more. */
+async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now: number): Promise<boolean> {
   const { store } = service;
-  const some = (advanceOne: (row: StoredRow) => void): Promise<number> =>
+  const some = (advanceOne: (row: StoredRow) => void): Promise<boolean> =>
     store.derived(() => {
+      const began = performance.now();
       // Read within the transaction: another process may have been faster.
       const due = store.all(
         `SELECT ${kind.columns} FROM ${kind.table} WHERE next_due <= ? ORDER BY next_due LIMIT ?`,
         now,
-        batch,
+        most,
       );
-      for (const row of due) advanceOne(row);
-      return due.length;
+      for (const [done, row] of due.entries()) {
+        if (!mayGoOn(began, done)) return true;
+        advanceOne(row);
+      }
+      return due.length === most;
     });
   try {
     return await some((row) => advanceRow(row, now));

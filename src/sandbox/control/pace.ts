@@ -1,5 +1,12 @@
 import { setImmediate, setTimeout } from '../../wait/own-timers.ts';
 
+/** A piece of what works in the background: long enough to pay for its transaction, and short for who comes meanwhile. */
+const [fewest, longestMs] = [10, 4];
+
+/** Whether a piece of work that began at `began` (`performance.now()`) may go on. @param done how much was done in it. */
+export const mayGoOn = (began: number, done: number): boolean =>
+  done < fewest || performance.now() - began < longestMs;
+
 /** How much longer what works in the background pauses than it worked, while a request works. */
 const pauseFactor = 2;
 

@@ -2,17 +2,17 @@ import { DatabaseError } from '../../sqlite/database-error.ts';
 import { clearTimeout, setTimeout } from '../../wait/own-timers.ts';
 import { isAnyRowDue, placeRows } from '../bulk/place-rows.ts';
 import type { Service } from '../service.ts';
-import { bringUpToDate } from './bring-up-to-date.ts';
+import { bringUpToDate, isAnythingDue } from './bring-up-to-date.ts';
 
 /** How often due work is brought about without a request, ms. */
 const tickMs = 500;
 
-/** How long one tick places rows of batches, ms; requests are served in between. */
-const placingBudgetMs = 400;
+/** How long one round takes, ms; requests are served in between. */
+const roundMs = 400;
 
 /**
- * Brings about what is due, one round after the other. While rows of batches are due a round follows the one before at once:
- * how fast they are placed depends on no request. @returns how to end it, done once the last round is.
+ * Brings about what is due, one round after the other. While anything is due a round follows the one before at once:
+ * how fast it comes about depends on no request. @returns how to end it, done once the last round is.
  */
 export function tick(service: Service): () => Promise<void> {
   let round = Promise.resolve();
@@ -20,11 +20,15 @@ export function tick(service: Service): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let lastTrouble: string | undefined;
   const work = async (): Promise<boolean> => {
-    await placeRows(service, service.clock.now(), placingBudgetMs);
-    await bringUpToDate(service, service.clock.now());
+    const { store, clock } = service;
+    // Beside each other, so that no request finds one of them resting and does it itself.
+    await Promise.all([
+      placeRows(service, clock.now(), roundMs),
+      bringUpToDate(service, clock.now(), roundMs),
+    ]);
     service.deliver();
     lastTrouble = undefined;
-    return isAnyRowDue(service.store, service.clock.now());
+    return isAnyRowDue(store, clock.now()) || isAnythingDue(store, clock.now());
   };
   const report = (error: unknown): false => {
     // A full disk lasts; it is reported once, and again only after a round that went well.

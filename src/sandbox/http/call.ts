@@ -58,7 +58,7 @@ export async function callOperation(
   const issues = [...inPath.issues, ...body.issues, ...(isBodyWrong ? [] : inQuery.issues)];
   if (issues.length > 0) throw new Invalid(issues);
   const isHasty = operation.method === 'GET' || hasty.has(name);
-  const patienceMs = isHasty ? service.config.patienceMs : Number.POSITIVE_INFINITY;
+  const patienceMs = isHasty ? service.patience.forRead(now) : Number.POSITIVE_INFINITY;
   await placeRows(service, now, Math.min(placingBudgetMs, patienceMs));
   await bringUpToDate(service, now, patienceMs);
   // The table pairs each name with its handler; what was read above is what that handler declares.

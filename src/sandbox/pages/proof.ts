@@ -9,7 +9,8 @@ import type { Page } from './page.ts';
 
 /** What `delivery_proof_url` leads to: the picture that a carrier takes at the door. The order's id is the secret. */
 export const proofPage: Page<'proof'> = async ({ service, path: { order_id: id, number } }) => {
-  await bringUpToDate(service, service.clock.now(), service.config.patienceMs);
+  const now = service.clock.now();
+  await bringUpToDate(service, now, service.patience.forRead(now));
   const order = uuidPattern.test(id) ? findOrder(service.store, id.toLowerCase(), null) : undefined;
   const parcel = order?.record.tracking_numbers.find(
     ({ svc_tracking_number: own, delivery_proof_url: url }) => own === number && url !== null,

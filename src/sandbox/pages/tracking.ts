@@ -18,7 +18,8 @@ const headers = { vary: 'Accept' };
 
 /** What anyone who holds an order's id sees of it: never whom it is for. */
 export const trackingPage: Page<'tracking'> = async ({ service, path: { order_id: id } }) => {
-  await bringUpToDate(service, service.clock.now(), service.config.patienceMs);
+  const now = service.clock.now();
+  await bringUpToDate(service, now, service.patience.forRead(now));
   const order = uuidPattern.test(id) ? findOrder(service.store, id.toLowerCase(), null) : undefined;
   if (order) return found(publicTracking(order.record), order.record);
   const body = html`<p class="lead">No order has this id. The link may have been cut short.</p>`;

@@ -3,6 +3,7 @@ import type { Scenario } from '../../contract/scenario/scenario.ts';
 import { placeRows } from '../bulk/place-rows.ts';
 import { givenListingsName } from '../config.ts';
 import { bringUpToDate } from '../control/bring-up-to-date.ts';
+import { Patience } from '../control/patience.ts';
 import { hashKey } from '../http/caller.ts';
 import type { Handle } from '../http/wire.ts';
 import { mintKey } from '../keys/mint.ts';
@@ -57,13 +58,14 @@ export async function playScenario(
     config: {
       ...config,
       latencyMs: 0,
-      patienceMs: Number.POSITIVE_INFINITY,
       mintLimitPerDay: Number.MAX_SAFE_INTEGER,
       get speed() {
         return speed;
       },
     },
     deliver: () => {},
+    // It leaps from moment to moment, and each is whole.
+    patience: new Patience(store, Number.POSITIVE_INFINITY),
   };
   const keys = new Map<string, PlayedKey>();
   const stage: Stage = {

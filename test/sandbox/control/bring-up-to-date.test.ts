@@ -90,7 +90,12 @@ describe('a served sandbox with more that is due than a read waits for', () => {
     const key = `Bearer ${(await sandbox.send('POST', '/sandbox/keys')).body.api_key}`;
     const send = (method: string, target: string, body?: unknown) => sandbox.send(method, target, body, key);
     for (let made = 0; made < count; made += 1) await send('POST', '/orders', orderBody(url));
-    sandbox.pass(60_000);
+    // Time that goes by is no leap of the clock.
+    const { clock, patience } = sandbox.service;
+    for (let steps = 0; steps < 100; steps += 1) {
+      sandbox.pass(400);
+      patience.forRead(clock.now());
+    }
     const pending = (): number =>
       Number(
         sandbox.service.store.get('SELECT count(*) AS rows FROM orders WHERE next_due IS NOT NULL')?.rows,
@@ -105,10 +110,18 @@ describe('a served sandbox with more that is due than a read waits for', () => {
       await send('GET', '/wallet/me');
       left.push(pending());
     }
-    expect(left.toSorted((one, other) => other - one)).toEqual(left);
-    expect(left[0]).toBeGreaterThan(0);
-    expect(left[2]).toBeLessThan(left[0] ?? 0);
+    expect(left[0]).toBeGreaterThan(left[2] ?? count);
+    expect(left[2]).toBeGreaterThan(0);
     await send('POST', '/orders/00000000-0000-4000-8000-000000000000/cancel');
+    expect(pending()).toBe(0);
+    await close();
+    expect(bugs).toEqual([]);
+  });
+
+  test('a read after a leap of the clock finds all that it has made due', async () => {
+    const { send, pending, pass, close, bugs } = await crowded();
+    pass(1_000);
+    await send('GET', '/wallet/me');
     expect(pending()).toBe(0);
     await close();
     expect(bugs).toEqual([]);

@@ -17,8 +17,9 @@ export const forThisMachine =
     const why = stranger(request, service.config.baseUrl);
     if (why !== undefined) return refused(why);
     // What changes something finds all as it is now.
-    const patienceMs = request.method === 'GET' ? service.config.patienceMs : Number.POSITIVE_INFINITY;
-    await bringUpToDate(service, service.clock.now(), patienceMs);
+    const now = service.clock.now();
+    const patienceMs = request.method === 'GET' ? service.patience.forRead(now) : Number.POSITIVE_INFINITY;
+    await bringUpToDate(service, now, patienceMs);
     return page(visit);
   };
 

@@ -1,0 +1,41 @@
+import type { Store } from '../store/store.ts';
+import { untilDone } from './until-done.ts';
+
+interface Running {
+  readonly done: Promise<void>;
+  /** ms of `performance.now()`. */
+  readonly since: number;
+}
+
+/** Work on a store that two would only do in turns: in a process one run does it for all who need it. */
+export class OneRun {
+  readonly #running = new WeakMap<Store, Running>();
+
+  /**
+   * Does what is left, or waits while another does it.
+   * @param work ends at a time of `performance.now()` at the latest. @param patienceMs of real time. A run that has taken
+   * that long has more to do than can be waited for, and is left alone with it.
+   */
+  async join(
+    store: Store,
+    isAnyLeft: () => boolean,
+    work: (end: number) => Promise<void>,
+    patienceMs: number,
+  ): Promise<void> {
+    const began = performance.now();
+    while (isAnyLeft()) {
+      const running = this.#running.get(store);
+      if (!running) return this.#begin(store, () => work(began + patienceMs));
+      const end = Math.min(began, running.since) + patienceMs;
+      if (performance.now() >= end) return;
+      await untilDone(running.done, end - performance.now());
+    }
+  }
+
+  #begin(store: Store, work: () => Promise<void>): Promise<void> {
+    const since = performance.now();
+    const done = work().finally(() => this.#running.delete(store));
+    this.#running.set(store, { done, since });
+    return done;
+  }
+}

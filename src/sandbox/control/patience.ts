@@ -1,0 +1,30 @@
+import type { Store } from '../store/store.ts';
+import { isAnythingDue } from './bring-up-to-date.ts';
+
+/** A clock that goes this much faster than the machine's was moved, ms. */
+const leapMs = 500;
+
+/**
+ * How long a read waits for what is due. What became due as time went by, and is more than can be done at once, is not
+ * waited for long; what a leap of the clock has made due comes about before anyone sees the time after it.
+ */
+export class Patience {
+  readonly #store: Store;
+  readonly #usualMs: number;
+  #drift = Number.NEGATIVE_INFINITY;
+  #leaptTo = 0;
+
+  /** @param usualMs of real time. */
+  constructor(store: Store, usualMs: number) {
+    this.#store = store;
+    this.#usualMs = usualMs;
+  }
+
+  /** For a read at `now`, the sandbox's time in ms. @returns ms of real time. */
+  forRead(now: number): number {
+    const drift = now - performance.now();
+    if (drift - this.#drift > leapMs) this.#leaptTo = now;
+    this.#drift = drift;
+    return isAnythingDue(this.#store, this.#leaptTo) ? Number.POSITIVE_INFINITY : this.#usualMs;
+  }
+}
