@@ -136,6 +136,8 @@ export async function createContext(making: Making): Promise<Context> {
     note('warning: NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off; anyone can read the key');
   const preview = globals.curl === true ? 'curl' : globals.dryRun === true ? 'request' : undefined;
   const serviceClock = new ServiceClock(systemClock);
+  const { database: address } = settings;
+  const shared = address && { address, longestRequestMs: settings.timeoutMs.value };
   const closers: (() => void | Promise<void>)[] = [];
   let intents: RunIntents | undefined;
   let hasWritten = false;
@@ -149,8 +151,6 @@ export async function createContext(making: Making): Promise<Context> {
     return made;
   };
   const opened = once(() => open(signal));
-  const sharing = () =>
-    settings.database && { address: settings.database, longestRequestMs: settings.timeoutMs.value };
   const journalSince = (): string | undefined => storedFor(store, true).journals[folders.state];
   const stateFolder = (): string => {
     makePrivateFolder(folders.state, journalSince() !== undefined);
@@ -188,8 +188,8 @@ export async function createContext(making: Making): Promise<Context> {
       const journal = await Journal.open(stateFolder(), systemClock.now, {
         waiting: { signal },
         origin: await context.origin(),
-        shared: sharing(),
         repeatWindowMs: settings.repeatWindowMs.value,
+        ...(shared && { shared, tell: note }),
         birth: {
           since: journalSince(),
           note: (at) => store.noteJournal(folders.state, at),
@@ -214,10 +214,7 @@ export async function createContext(making: Making): Promise<Context> {
     }),
     uploads: once(async () => {
       const { Uploads } = await import('./state/uploads.ts');
-      const uploads = await Uploads.open(stateFolder(), systemClock.now, {
-        waiting: { signal },
-        shared: sharing(),
-      });
+      const uploads = await Uploads.open(stateFolder(), systemClock.now, { waiting: { signal }, shared });
       closers.push(() => uploads.close());
       return uploads;
     }),

@@ -120,11 +120,12 @@ export class OutputError extends ErrandError {
   override readonly name = 'OutputError';
 }
 
-/** A file or folder of errand's own could not be read or written. */
+/** A file, folder or database of errand's own could not be read or written. */
 export class StorageError extends ErrandError {
   override readonly name: string = 'StorageError';
-  constructor(message: string, facts: ErrorFacts = {}) {
-    super('unexpected', message, { outcome: 'not_sent', ...facts });
+  /** @param category `unavailable` where it lies elsewhere, and cannot be reached. */
+  constructor(message: string, facts: ErrorFacts = {}, category: ErrorCategory = 'unexpected') {
+    super(category, message, { outcome: 'not_sent', ...facts });
   }
 }
 

@@ -21,12 +21,11 @@ export async function tellingEarlier<T>(context: Context, name: string, work: ()
 
 async function withEarlier(context: Context, name: string, error: StorageError): Promise<StorageError> {
   const failed = (what: string, facts: ErrorFacts): StorageError =>
-    new StorageError(`${error.message}; nothing was sent now, ${what}`, {
-      ...error.facts,
-      outcome: 'unknown',
-      cause: error,
-      ...facts,
-    });
+    new StorageError(
+      `${error.message}; nothing was sent now, ${what}`,
+      { ...error.facts, outcome: 'unknown', cause: error, ...facts },
+      error.category,
+    );
   try {
     const found = earlierOf(context, name, (await context.journal()).list(true));
     if (!found) return error;

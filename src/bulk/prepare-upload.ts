@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Context } from '../context.ts';
 import { confirmSpending } from '../orders/confirm-spending.ts';
+import { readyToSend } from '../orders/ready.ts';
 import { countText } from '../output/count-text.ts';
 import { shellWord } from '../shell-word.ts';
 import { type Consent, consentOf } from '../spending/options.ts';
@@ -70,6 +71,7 @@ export async function prepareUpload(
     validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(table)}`,
   });
   if (check.isEmptyShard()) return undefined;
+  await readyToSend(context);
   checkTotal(check.spend.estimate, given.maxTotal);
   const identity = await identityOf(keysOf(check, run));
   const { name, facts: named } = await uploadName(context, {

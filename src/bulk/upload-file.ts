@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { ErrandError, StorageError } from '../errors.ts';
 import { batchIntent, placeBatch } from '../orders/place-batch.ts';
+import { readyToSend } from '../orders/ready.ts';
 import type { BatchIntent } from '../orders/send-batch.ts';
 import { createProgress } from '../output/progress.ts';
 import type { Consent } from '../spending/options.ts';
@@ -92,6 +93,7 @@ export async function sendBatches(
   context: Context,
   { name, rows, meant, of, batches, ...consent }: Sending,
 ): Promise<Sent> {
+  await readyToSend(context);
   const giveBackUnsent = context.previewsRequests
     ? async () => {}
     : await reserveUpload(context, meant, consent);

@@ -32,6 +32,8 @@ export interface CallOptions {
   readonly payment?: string | undefined;
   /** In place of the client's own. */
   readonly timeoutMs?: number | undefined;
+  /** It takes no longer than this, ms, whatever its timeout. */
+  readonly mostMs?: number | undefined;
 }
 
 export interface Performed {
@@ -52,7 +54,7 @@ export async function perform(
   handling: Handling,
 ): Promise<Performed> {
   const { clock, advice } = connection;
-  const timeoutMs = handling.timeoutMs ?? connection.timeoutMs;
+  const timeoutMs = least(handling.timeoutMs ?? connection.timeoutMs, handling.mostMs);
   const scope = new Scope([connection.signal, handling.signal], timeoutMs);
   const deadline = timeoutMs === undefined ? undefined : clock.monotonic() + timeoutMs;
   const headers =
@@ -83,6 +85,9 @@ export async function perform(
     if (!isStreaming) scope.close();
   }
 }
+
+const least = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 
 /**
  * A streamed body; one that breaks off is a failure of the request. Each piece has the whole time to come; how

@@ -45,7 +45,8 @@ async function appendFirst(context: OrderContext, entry: AuditEntry): Promise<vo
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
     const message = `the audit chain cannot be written (${error.message}); nothing was sent`;
-    throw new StorageError(message, { ...error.facts, cause: error, outcome: 'not_sent' });
+    const facts = { ...error.facts, cause: error, outcome: 'not_sent' } as const;
+    throw new StorageError(message, facts, error.category);
   }
 }
 

@@ -4,6 +4,7 @@ import { wasSentWithAnother } from '../state/take-over.ts';
 import { type IntentOf, intentOf } from './intent.ts';
 import { asBatch } from './journaled-order.ts';
 import type { Placing } from './placed.ts';
+import { readyToSend } from './ready.ts';
 import { isRepeated, recordOnce, repeated } from './repeats.ts';
 import { type BatchIntent, createBatch, notice, type PlacedBatch, sendBatch } from './send-batch.ts';
 
@@ -20,6 +21,7 @@ export async function placeBatch(
 ): Promise<PlacedBatch> {
   if (context.previewsRequests)
     return { id: (await createBatch(await context.client(), given)).id, existed: false };
+  await readyToSend(context);
   const journal = await context.journal();
   const known = journal.find(given.key, context.settings.baseUrl.value);
   const batch = { ...given, filename: await nameAtService(context, known, given) };

@@ -7,15 +7,20 @@ import type { PayOptions } from '../payments/options.ts';
 import { agreeOnPayment, notePaid, pay, requestPrice } from '../payments/pay.ts';
 import { priceText } from '../payments/price.ts';
 import { approvedKey, notePolicy, reserveAhead } from '../spending/through-policy.ts';
+import { isUnsettled } from '../state/booked.ts';
+import { journalCommand } from '../state/journal-command.ts';
 import type { Intent, PaymentNote } from '../state/journal-record.ts';
+import { whereFlags } from '../where-flags.ts';
+import { whileHeld } from './hold.ts';
 import { type IntentOf, paidBy, paidIntent, paidOperation } from './intent.ts';
 import { earlierOrder } from './place.ts';
 import type { Body, Placed, Placing } from './placed.ts';
 import { previewKey } from './preview.ts';
+import { readyToSend } from './ready.ts';
 import { type RepeatRule, recordOnce, settleEarlier, settleOwed } from './repeats.ts';
 import { keyedBody, paidOrder } from './resume-paid.ts';
 import { type Create, send } from './send.ts';
-import { refuseIntent, settleIntent } from './settle.ts';
+import { endUnsent, settleIntent } from './settle.ts';
 
 type Options = PayOptions & Placing;
 
@@ -26,6 +31,7 @@ type Options = PayOptions & Placing;
  * @throws ErrandError: payment where nothing was bought, in_doubt where no response settles the payment.
  */
 export async function placePaidOrder(context: Context, order: Body, options: Options): Promise<Placed> {
+  await readyToSend(context);
   const client = await context.client();
   const chosen = order.idempotency_key ?? undefined;
   const unkeyed = paidIntent(context, { key: '', keyOrigin: 'made', body: keyedBody(order, '') });
@@ -73,9 +79,17 @@ async function placedUnpaid(
   order: Placed['order'] & { readonly id: string },
   rule: RepeatRule,
 ): Promise<Placed> {
-  const { placed } = await recordOnce(context, intent, rule === 'none' ? rule : 'owed');
-  if (!placed) await settleIntent(context, intent, order.id);
-  return placed ?? { order, existed: false };
+  try {
+    const { placed } = await recordOnce(context, intent, rule === 'none' ? rule : 'owed');
+    if (placed) return placed;
+    await settleIntent(context, intent, order.id);
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    context.note(
+      `the order ${order.id} was placed without a payment; it is not in the journal (${error.message})`,
+    );
+  }
+  return { order, existed: false };
 }
 
 /** Pays a challenge, the journal knowing before and after. @returns what pays. @throws ErrandError payment. */
@@ -86,12 +100,13 @@ async function payOnRecord(
   options: PayOptions,
 ): Promise<string> {
   try {
-    const payment = await pay(context, challenge, options);
+    const payment = await whileHeld(context, intent, () => pay(context, challenge, options));
     await keep(context, intent, challenge, payment);
     return payment;
   } catch (error) {
-    // Nothing was sent, whatever a wallet did.
-    if (error instanceof ErrandError) await refuseIntent(context, intent, error);
+    // Nothing was sent, whatever a wallet did. What another machine may send stays as it is.
+    const isOpen = error instanceof ErrandError && error.category === 'in_doubt';
+    if (error instanceof ErrandError && !isOpen) await endUnsent(context, intent, error);
     throw error;
   }
 }
@@ -105,12 +120,36 @@ async function keep(
   try {
     await (await context.journal()).keepCredential(key, baseUrl, payment);
   } catch (error) {
-    throw error instanceof StorageError ? paidInVain(key, challenge, error) : error;
+    if (isUnsettled(error)) throw mayBeKept(context, key, challenge, error);
+    throw error instanceof ErrandError ? paidInVain(key, challenge, error) : error;
   }
 }
 
+/** Nothing was sent from here, and whoever resumes it sends it with this payment, where that has been kept. */
+const mayBeKept = (
+  context: Context,
+  key: string,
+  challenge: PaymentChallenge,
+  error: StorageError,
+): ErrandError =>
+  new ErrandError(
+    'in_doubt',
+    `in doubt: ${priceText(challenge)} was paid by ${challenge.method}, and the database that may have the payment cannot be reached (${error.message}); the order was not sent`,
+    {
+      details: { payment: noteOf(challenge) },
+      idempotencyKey: key,
+      outcome: 'unknown',
+      retryable: true,
+      hint: 'Do not order again, which pays again: resume sends the order with this payment, or says that it is lost.',
+      next: [
+        { command: journalCommand('resume', key, whereFlags(context)), when: 'once the database is reached' },
+      ],
+      cause: error,
+    },
+  );
+
 /** What pays is not sent before it is durable: a response that got lost could not be settled with the same payment. */
-const paidInVain = (key: string, challenge: PaymentChallenge, error: StorageError): ErrandError =>
+const paidInVain = (key: string, challenge: PaymentChallenge, error: ErrandError): ErrandError =>
   new ErrandError(
     'payment',
     `${priceText(challenge)} was paid by ${challenge.method}, and the order was not sent: ${error.message}`,
@@ -136,8 +175,8 @@ const noteOf = ({ id, method, amount, currency, expiresAt }: PaymentChallenge): 
 
 const telling =
   (context: Context, challenge: PaymentChallenge, create: Create): Create =>
-  async (client, body) => {
-    const made = await create(client, body);
+  async (client, body, options) => {
+    const made = await create(client, body, options);
     if (made.grant) notePaid(context, challenge, made.grant);
     return made;
   };

@@ -9,6 +9,7 @@ import { Deadline } from '../wait/deadline.ts';
 import { type IntentOf, intentOf } from './intent.ts';
 import { earlierOrder } from './place.ts';
 import type { KeyedBody, Placed } from './placed.ts';
+import { readyToSend } from './ready.ts';
 import { recordOnce, settleOwed } from './repeats.ts';
 import { send } from './send.ts';
 
@@ -31,6 +32,7 @@ export const quotedIntent = (context: OrderContext, quote: Quote): Promise<Inten
  * placed otherwise; in_doubt where no response settles it.
  */
 export async function placeQuoted(context: OrderContext, quote: Quote): Promise<Placed> {
+  await readyToSend(context);
   const client = await context.client();
   const intent = await quotedIntent(context, quote);
   checkOwn(quote, intent);

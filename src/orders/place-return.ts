@@ -4,6 +4,7 @@ import { intentOf } from './intent.ts';
 import type { MadeBy } from './order-record.ts';
 import type { Made, Placing } from './placed.ts';
 import { previewKey } from './preview.ts';
+import { readyToSend } from './ready.ts';
 import { recordOnce } from './repeats.ts';
 import { type ReturnBody, sendReturn } from './send-return.ts';
 
@@ -17,6 +18,7 @@ export async function requestReturn(
   body: ReturnBody,
   { isNew, isByHand = false }: Placing,
 ): Promise<Made<MadeBy['return.create']>> {
+  await readyToSend(context);
   const client = await context.client();
   const intent = await intentOf(context, 'return.create', { key: randomUUID(), keyOrigin: 'made', body });
   // A return has no key of its own; `api` shows no return but the one that it requested.

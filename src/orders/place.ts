@@ -10,6 +10,7 @@ import { adoptOrder, keyOfAnother } from './existing.ts';
 import { type IntentOf, intentOf } from './intent.ts';
 import type { Body, KeyedBody, Placed, Placing } from './placed.ts';
 import { previewKey } from './preview.ts';
+import { readyToSend } from './ready.ts';
 import { recordOnce, settleOwed } from './repeats.ts';
 import { resumeKnown } from './resume.ts';
 import { send } from './send.ts';
@@ -24,6 +25,7 @@ export async function placeOrder(
   body: Body,
   { isNew, ...placing }: Placing,
 ): Promise<Placed> {
+  await readyToSend(context);
   const client = await context.client();
   const given = body.idempotency_key ?? undefined;
   const isOpen = given === undefined && !context.previewsRequests;

@@ -179,20 +179,19 @@ function notRecorded(
     const sent = isUnsure
       ? 'nothing was sent now, and an earlier command may have ordered'
       : 'nothing was sent';
-    return new StorageError(`${error.message}; ${sent}`, {
-      ...error.facts,
-      outcome: 'not_sent',
-      cause: error,
-    });
+    const facts = { ...error.facts, outcome: 'not_sent', cause: error } as const;
+    return new StorageError(`${error.message}; ${sent}`, facts, error.category);
   }
   const { key, order_id: id, created_at: since } = earlier;
   const what = id === null ? `is in doubt since ${since}, as ${key}` : `was ${made} before: ${id}`;
-  return new StorageError(`${error.message}; nothing was sent now, and the same ${one} ${what}`, {
+  const facts = {
     ...error.facts,
     idempotencyKey: key,
     outcome: error instanceof DamagedError ? 'not_sent' : id === null ? 'unknown' : 'applied',
     cause: error,
-  });
+  } as const;
+  const message = `${error.message}; nothing was sent now, and the same ${one} ${what}`;
+  return new StorageError(message, facts, error.category);
 }
 
 /** The same intent is in doubt, or was placed and never reported: what became of it is what this command requested. */

@@ -9,13 +9,13 @@ import { asOrder } from './journaled-order.ts';
 import { isKeyOld, tooOld } from './key-life.ts';
 import type { Body, KeyedBody, Placed } from './placed.ts';
 import { type Create, send } from './send.ts';
-import { refuseIntent } from './settle.ts';
+import { endUnsent } from './settle.ts';
 
 /** Sends an order with what pays for it. */
 export const paidOrder =
   (payment: string): Create =>
-  async (client, body) => {
-    const { body: order, headers } = await client.call(paidOperation, { body }, { payment });
+  async (client, body, options) => {
+    const { body: order, headers } = await client.call(paidOperation, { body }, { ...options, payment });
     return { order, grant: readGrant(headers) };
   };
 
@@ -55,6 +55,6 @@ export async function resumePaid(
       hint: 'The wallet may have paid all the same: look there before you order again.',
     },
   );
-  await refuseIntent(context, intent, nothing);
+  await endUnsent(context, intent, nothing);
   throw nothing;
 }

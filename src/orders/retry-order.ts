@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { ErrandError } from '../errors.ts';
+import type { CallOptions } from '../http/perform.ts';
 import type { OrderContext } from '../order-context.ts';
+import { MadeTwiceError } from '../state/booked.ts';
 import { noteInDoubt } from './audited.ts';
 import { isCertain } from './doubt.ts';
+import { heldCall } from './hold.ts';
 import { intentOf } from './intent.ts';
 import type { MadeBy } from './order-record.ts';
 import type { Made, Placing } from './placed.ts';
 import { previewKey } from './preview.ts';
+import { readyToSend } from './ready.ts';
 import { recordOnce } from './repeats.ts';
 import { retryInDoubt } from './retry-in-doubt.ts';
-import { refuseIntent, settleIntent } from './settle.ts';
+import { endUnsent, settleIntent } from './settle.ts';
 
 /**
  * Retries a failed order as a new request (v1). There is no key that keeps it from being made twice, so that it is sent
@@ -22,8 +26,10 @@ export async function retryOrder(
   orderId: string,
   { isNew, isByHand = false }: Placing,
 ): Promise<Made<MadeBy['legacy.retry']>> {
+  await readyToSend(context);
   const client = await context.client();
-  const call = async () => (await client.call('legacy.retry', { path: { request_id: orderId } })).body;
+  const call = async (options?: CallOptions) =>
+    (await client.call('legacy.retry', { path: { request_id: orderId } }, options)).body;
   const key = randomUUID();
   const body = { order_id: orderId };
   const intent = await intentOf(context, 'legacy.retry', { key, keyOrigin: 'made', body });
@@ -35,16 +41,17 @@ export async function retryOrder(
   const recorded = await recordOnce(context, intent, rule, { isByHand });
   if (recorded.placed) return recorded.placed;
   try {
-    const made = await call();
+    const made = await call(await heldCall(context, intent));
     await settleIntent(context, intent, made.request_id);
     return { order: { order_id: orderId, ...made }, existed: false };
   } catch (error) {
-    if (!(error instanceof ErrandError)) throw error;
+    if (!(error instanceof ErrandError) || error instanceof MadeTwiceError) throw error;
     if (!isCertain(error)) {
       await noteInDoubt(context, intent, error);
       throw retryInDoubt(context, { key, body }, error);
     }
-    await refuseIntent(context, intent, error);
+    // No other machine sends a retry again.
+    await endUnsent(context, intent, error);
     throw error;
   }
 }

@@ -2,10 +2,13 @@ import type { Received } from '../contract/received.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { pages } from '../http/paging.ts';
+import type { CallOptions } from '../http/perform.ts';
 import type { OrderContext } from '../order-context.ts';
+import { MadeTwiceError } from '../state/booked.ts';
 import type { Intent } from '../state/journal-record.ts';
 import { backoffMs } from '../wait/backoff.ts';
 import { isCertain, leftInDoubt } from './doubt.ts';
+import { heldCall } from './hold.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
 
 /** Rows to be placed together. Each has an idempotency key, so that sending them twice places nothing twice. */
@@ -50,15 +53,12 @@ export async function sendBatch(
         await settleIntent(context, intent, found);
         return { id: found, existed: true };
       }
-      const response = await createBatch(client, batch);
+      const response = await createBatch(client, batch, await heldCall(context, intent));
       await settleIntent(context, intent, response.id);
       return { id: response.id, existed: false, response };
     } catch (error) {
-      if (!(error instanceof ErrandError)) throw error;
-      if (since === undefined && isCertain(error)) {
-        await refuseIntent(context, intent, error);
-        throw error;
-      }
+      if (!(error instanceof ErrandError) || error instanceof MadeTwiceError) throw error;
+      if (since === undefined && isCertain(error)) throw await refuseIntent(context, intent, error);
       since ??= new Date(context.clock.now()).toISOString();
       if (context.signal.aborted || attempt === mostAttempts || isCertain(error))
         throw await leftInDoubt(context, error, intent, 'again');
@@ -73,9 +73,10 @@ export async function sendBatch(
 export async function createBatch(
   client: Client,
   { rows, ...batch }: BatchIntent,
+  options?: CallOptions,
 ): Promise<Received<'bulk.create'>> {
   const body = { filename: labelOf(batch), rows: rows.map((row) => ({ ...row })), ...notice(batch) };
-  const { body: response } = await client.call('bulk.create', { body });
+  const { body: response } = await client.call('bulk.create', { body }, options);
   const { id, filename = body.filename, row_count: count = rows.length } = response;
   if (filename === body.filename && Number(count) === rows.length) return response;
   throw new ErrandError(

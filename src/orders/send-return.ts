@@ -5,12 +5,15 @@ import type { Shape } from '../contract/schemas/index.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { pages } from '../http/paging.ts';
+import type { CallOptions } from '../http/perform.ts';
 import type { OrderContext } from '../order-context.ts';
 import { plainText } from '../output/path.ts';
 import { shellLine } from '../shell-word.ts';
+import { MadeTwiceError } from '../state/booked.ts';
 import type { Intent } from '../state/journal-record.ts';
 import { isCertain, leftInDoubt } from './doubt.ts';
 import { existingId, withoutId } from './existing.ts';
+import { heldCall } from './hold.ts';
 import type { Made } from './placed.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
 
@@ -34,22 +37,21 @@ export async function sendReturn(
 ): Promise<Made<ReturnRecord>> {
   try {
     const found = sentSince === undefined ? undefined : await findReturn(context, client, body, sentSince);
-    const record = found ?? (await create(client, body));
+    const record = found ?? (await create(client, body, await heldCall(context, intent)));
     await settleIntent(context, intent, record.id);
     return { order: record, existed: found !== undefined };
   } catch (error) {
-    if (!(error instanceof ErrandError)) throw error;
+    if (!(error instanceof ErrandError) || error instanceof MadeTwiceError) throw error;
     if (error.facts.code === ('already_exists' satisfies ErrorCode))
       return adoptReturn(context, client, intent, body, error);
     if (sentSince !== undefined || !isCertain(error))
       throw await leftInDoubt(context, error, intent, sentSince === undefined ? 'first' : 'again');
-    await refuseIntent(context, intent, error);
-    throw error;
+    throw await refuseIntent(context, intent, error);
   }
 }
 
-async function create(client: Client, body: ReturnBody): Promise<ReturnRecord> {
-  const { body: record } = await client.call('return.create', { body });
+async function create(client: Client, body: ReturnBody, options: CallOptions): Promise<ReturnRecord> {
+  const { body: record } = await client.call('return.create', { body }, options);
   const differing = differences(body, record);
   if (differing.length === 0) return record;
   const what = `the response describes another return than the one that was sent, ${record.id}`;
@@ -69,10 +71,9 @@ async function adoptReturn(
     await settleIntent(context, intent, record.id);
     return { order: record, existed: true };
   } catch (error) {
-    if (!(error instanceof ErrandError)) throw error;
+    if (!(error instanceof ErrandError) || error instanceof MadeTwiceError) throw error;
     if (error.category !== 'conflict') throw await leftInDoubt(context, error, intent);
-    await refuseIntent(context, intent, error);
-    throw error;
+    throw await refuseIntent(context, intent, error);
   }
 }
 

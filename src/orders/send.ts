@@ -3,11 +3,14 @@ import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { ServiceError } from '../http/errors.ts';
 import { type Grant, readGrant } from '../http/payment-credential.ts';
+import type { CallOptions } from '../http/perform.ts';
 import type { OrderContext } from '../order-context.ts';
+import { MadeTwiceError } from '../state/booked.ts';
 import type { Intent, KeyOrigin } from '../state/journal-record.ts';
 import { isAnotherOrder } from './compare.ts';
 import { isCertain, leftInDoubt, type Sending } from './doubt.ts';
 import { adoptOrder, compareOrder, existingId, withoutId } from './existing.ts';
+import { heldCall } from './hold.ts';
 import type { IdentifiedOrder } from './order-record.ts';
 import type { KeyedBody, Placed } from './placed.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
@@ -16,6 +19,7 @@ import { refuseIntent, settleIntent } from './settle.ts';
 export type Create = (
   client: Client,
   body: KeyedBody,
+  options: CallOptions,
 ) => Promise<{ readonly order: IdentifiedOrder; readonly grant?: Grant }>;
 
 /** An intent in the journal, and what is sent for it. */
@@ -26,8 +30,8 @@ export interface Sendable {
   readonly create?: Create;
 }
 
-const byAccount: Create = async (client, body) => {
-  const { body: order } = await client.call('order.create', { body });
+const byAccount: Create = async (client, body, options) => {
+  const { body: order } = await client.call('order.create', { body }, options);
   return { order };
 };
 
@@ -35,21 +39,17 @@ const byAccount: Create = async (client, body) => {
 export async function send(context: OrderContext, client: Client, sendable: Sendable): Promise<Placed> {
   const { intent, body, sending, create = byAccount } = sendable;
   try {
-    const { order, grant } = await create(client, body);
+    const { order, grant } = await create(client, body, await heldCall(context, intent));
     await checkMade(context, sendable, order);
     await settleIntent(context, intent, order.id, grant);
     return { order, existed: false };
   } catch (error) {
-    if (!(error instanceof ErrandError)) throw error;
+    if (!(error instanceof ErrandError) || error instanceof MadeTwiceError) throw error;
     if (error.facts.code === ('already_exists' satisfies ErrorCode))
       return adoptExisting(context, client, sendable, error);
     if (sending === 'again' || !isCertain(error)) throw await leftInDoubt(context, error, intent, sending);
-    await refuseIntent(context, intent, error);
-    throw new ErrandError(error.category, error.message, {
-      ...error.facts,
-      idempotencyKey: intent.key,
-      cause: error,
-    });
+    const { category, message, facts } = await refuseIntent(context, intent, error);
+    throw new ErrandError(category, message, { ...facts, idempotencyKey: intent.key, cause: error });
   }
 }
 
@@ -78,27 +78,31 @@ async function adoptExisting(
   if (id === undefined)
     throw await leftInDoubt(context, withoutId(context, refusal, intent), intent, 'again');
   try {
-    await keepGrant(context, id, refusal);
+    const grant = await keepGrant(context, id, refusal);
     if (intent.keyOrigin === 'made') {
       // Nobody else has a key that was made at random: the order is that of an earlier attempt, however it is spelt.
-      await settleIntent(context, intent, id);
+      await settleIntent(context, intent, id, grant);
       return await adoptOrder(context, client, body, id);
     }
     const placed = await compareOrder(context, client, { body, id, refusal, sending });
-    await settleIntent(context, intent, id);
+    await settleIntent(context, intent, id, grant);
     return placed;
   } catch (error) {
     if (!(error instanceof ErrandError) || context.unreported().some(({ madeId }) => madeId === id))
       throw error;
     if (error.category !== 'conflict') throw await leftInDoubt(context, error, intent);
-    await refuseIntent(context, intent, error);
-    throw error;
+    throw await refuseIntent(context, intent, error);
   }
 }
 
 /** The response to a payment that was made before carries the key that reads what it bought. */
-async function keepGrant(context: OrderContext, orderId: string, refusal: ErrandError): Promise<void> {
+async function keepGrant(
+  context: OrderContext,
+  orderId: string,
+  refusal: ErrandError,
+): Promise<Grant | undefined> {
   const grant = refusal instanceof ServiceError ? readGrant(refusal.headers) : undefined;
-  if (grant?.apiKey === undefined) return;
-  await (await context.journal()).grants.keep(orderId, context.settings.baseUrl.value, grant);
+  if (grant?.apiKey === undefined) return undefined;
+  await (await context.journal()).keepGrant(orderId, context.settings.baseUrl.value, grant);
+  return grant;
 }

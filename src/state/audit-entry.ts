@@ -46,6 +46,9 @@ export interface AuditDetails {
   in_doubt: Attempt & Coded;
   /** The user has given an intent up. */
   given_up: Attempt;
+  /** An intent that is open is answered for by another journal from here on, or from another one (`in`); `database` is the shared one. */
+  moved_out: Attempt & { readonly database: string };
+  moved_in: Attempt & { readonly database: string };
   /** A payment challenge is paid; the order, or the paid read, is sent with the payment next. */
   paid: Attempt & { readonly method: string; readonly challenge: string };
   /** The policy that orders are held to is another than before; both are SHA-256 of its file, null before the first. */
@@ -161,6 +164,8 @@ export const auditKinds: Readonly<Record<AuditKind, string>> = {
   refused: 'the service surely has nothing of it',
   in_doubt: 'an attempt ended, and what became of it is unknown',
   given_up: 'the user has given an intent up',
+  moved_out: 'a database that machines share answers for it from here on',
+  moved_in: "it came from a machine's own journal, where it was in doubt or untold",
   paid: 'a payment challenge is paid',
   policy: 'the policy file is another one than before',
   policy_published: 'a policy is published for all machines that share the journal',

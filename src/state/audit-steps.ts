@@ -37,6 +37,13 @@ export const failureEntry = (kind: 'refused' | 'in_doubt', row: IntentRow, code:
   detail: { operation: String(row.operation), code: codeOf(code) },
 });
 
+/** An intent goes from a machine's own journal into a database that machines share. @param database as it is shown. */
+export const movedEntry = (row: IntentRow, way: 'in' | 'out', database: string): AuditEntry => ({
+  kind: way === 'in' ? 'moved_in' : 'moved_out',
+  ...subjectOf(row),
+  detail: { operation: String(row.operation), database },
+});
+
 export const paidEntry = (row: IntentRow, note: Paid): AuditEntry => ({
   ...subjectOf(row),
   ...paymentEntry(String(row.operation), note),

@@ -11,10 +11,16 @@ export interface StoredGrant {
 export class Grants {
   readonly #database: Database;
   readonly #now: () => number;
+  readonly #recent = new Map<string, StoredGrant>();
 
   constructor(database: Database, now: () => number) {
     this.#database = database;
     this.#now = now;
+  }
+
+  /** For as long as this process runs, also where it can be kept nowhere. */
+  remember(orderId: string, baseUrl: string, grant: StoredGrant): void {
+    this.#recent.set(JSON.stringify([baseUrl, orderId]), grant);
   }
 
   /** Keeps what an order came with; what is known already stays where nothing new comes. */
@@ -43,7 +49,7 @@ export class Grants {
       orderId,
       baseUrl,
     );
-    if (!row) return undefined;
+    if (!row) return this.#recent.get(JSON.stringify([baseUrl, orderId]));
     const { api_key: apiKey, receipt } = row;
     return {
       apiKey: typeof apiKey === 'string' ? apiKey : undefined,

@@ -1,5 +1,6 @@
 import type { AuditChain } from './audit.ts';
 import { failureEntry, paidEntry, stepEntry } from './audit-steps.ts';
+import { takenOver } from './booked.ts';
 import type { Grants, StoredGrant } from './grants.ts';
 import { storable } from './hidden-text.ts';
 import { type IntentRow, isIntact, ownerOf, recordOf, sealed } from './intent-row.ts';
@@ -8,6 +9,7 @@ import type { IntentState } from './journal-record.ts';
 import { isSelf, nobodyAtWork } from './owner.ts';
 import type { Reservations } from './reservations.ts';
 import type { RunIntent } from './run-intents.ts';
+import type { Missed } from './shared/spool.ts';
 
 /** Why nothing came of an intent. */
 export interface RefusalReason {
@@ -37,16 +39,40 @@ export class IntentEnds {
     this.#now = now;
   }
 
-  respond(key: string, baseUrl: string, madeId: string, grant: StoredGrant | undefined): void {
+  /** @returns what the journal knows of it already, where that is another one: it stays so. */
+  respond(key: string, baseUrl: string, madeId: string, grant: StoredGrant | undefined): string | undefined {
     const row = this.#table.intact(key, baseUrl);
     if (grant) this.#grants.write(madeId, baseUrl, grant);
-    this.#reservations.made(row, madeId);
-    if (row.state === ('reported' satisfies IntentState) && row.order_id === madeId) return;
     if (row.order_id !== madeId) this.#audit.append(stepEntry('responded', row, madeId));
+    if (row.order_id !== null && row.order_id !== madeId) return String(row.order_id);
+    this.#reservations.made(row, madeId);
+    if (row.state === ('reported' satisfies IntentState)) return undefined;
     this.#change(row, { state: 'responded', order_id: madeId, code: null, message: null, live: 2 });
+    return undefined;
   }
 
-  report(intents: readonly RunIntent[]): void {
+  /**
+   * How an attempt ended that the database knew nothing of until now; the same again changes nothing.
+   * @returns `unknown` where there is no record that it could be about; what the service has made besides what is known.
+   */
+  bringIn(missed: Missed): 'done' | 'unknown' | { readonly known: string; readonly madeId: string } {
+    const { key, baseUrl } = missed;
+    const row = this.#table.find(key, baseUrl);
+    if (missed.kind === 'ended') {
+      const isAsItWas =
+        row?.created_at === missed.since && row.pid === missed.pid && row.process_started === missed.started;
+      if (isAsItWas && isIntact(row)) this.#refuse(row, missed);
+      return 'done';
+    }
+    if (!row || !isIntact(row)) return 'unknown';
+    const { madeId, grant, isReported } = missed;
+    const known = this.respond(key, baseUrl, madeId, grant);
+    if (known !== undefined) return { known, madeId };
+    if (isReported) this.report([{ key, baseUrl }]);
+    return 'done';
+  }
+
+  report(intents: readonly Pick<RunIntent, 'key' | 'baseUrl'>[]): void {
     for (const { key, baseUrl } of intents) {
       const row = this.#table.intact(key, baseUrl);
       if (row.state === ('responded' satisfies IntentState))
@@ -54,15 +80,32 @@ export class IntentEnds {
     }
   }
 
+  /** @throws ErrandError conflict for one that another process has taken over. */
   keepCredential(key: string, baseUrl: string, credential: string): void {
     const row = this.#table.intact(key, baseUrl);
+    if (!this.#isOwn(row)) throw takenOver(key);
     const { payment } = recordOf(row);
     if (payment) this.#audit.append(paidEntry(row, payment));
     this.#table.write(sealed({ ...row, credential }), row);
   }
 
-  refuse(key: string, baseUrl: string, reason: RefusalReason): void {
+  refuse(key: string, baseUrl: string, reason: RefusalReason): 'booked' | 'taken' {
     const row = this.#table.intact(key, baseUrl);
+    if (row.state === ('refused' satisfies IntentState)) return 'booked';
+    if (!this.#isOwn(row)) return 'taken';
+    this.#refuse(row, reason);
+    return 'booked';
+  }
+
+  /** Whether it is in doubt, and no other process has taken it over. */
+  isOwn(key: string, baseUrl: string): boolean {
+    return this.#isOwn(this.#table.intact(key, baseUrl));
+  }
+
+  #isOwn = (row: IntentRow): boolean =>
+    row.state === ('intended' satisfies IntentState) && isSelf(ownerOf(row));
+
+  #refuse(row: IntentRow, reason: RefusalReason): void {
     if (row.state !== ('intended' satisfies IntentState)) return;
     this.#audit.append(failureEntry('refused', row, reason.code));
     const [code, message] = [storable(reason.code), storable(reason.message)];
@@ -71,7 +114,8 @@ export class IntentEnds {
   }
 
   leaveInDoubt(key: string, baseUrl: string, code: string): void {
-    this.#audit.append(failureEntry('in_doubt', this.#table.intact(key, baseUrl), code));
+    const row = this.#table.intact(key, baseUrl);
+    if (isSelf(ownerOf(row))) this.#audit.append(failureEntry('in_doubt', row, code));
   }
 
   forget(key: string, baseUrl: string): void {

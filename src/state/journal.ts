@@ -4,8 +4,9 @@ import { nobody } from './audit-entry.ts';
 import { intentEntry, stepEntry } from './audit-steps.ts';
 import { type Birth, noteBirth } from './birth.ts';
 import { contentHash } from './content.ts';
-import { Grants, type StoredGrant } from './grants.ts';
-import { IntentEnds, type RefusalReason } from './intent-ends.ts';
+import { Grants } from './grants.ts';
+import { IntentEnds } from './intent-ends.ts';
+import { IntentOutcomes } from './intent-outcomes.ts';
 import { type IntentRow, isIntact, newIntent, recordOf, sealed } from './intent-row.ts';
 import { IntentTable } from './intent-table.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
@@ -16,8 +17,8 @@ import { isSelf, self } from './owner.ts';
 import { pickRecord } from './pick-record.ts';
 import { Quotes } from './quotes.ts';
 import { Reservations, type Reserving } from './reservations.ts';
-import { type RunIntent, RunIntents } from './run-intents.ts';
 import { readSeal, sealOf, writeSeal } from './seal.ts';
+import type { Beside } from './shared/beside.ts';
 import { checkFree, checkReuse, isOthers, mayHaveMade } from './take-over.ts';
 import { firstTwin, type Twin, type TwinRule } from './twins.ts';
 import { Undoing } from './undoing.ts';
@@ -26,42 +27,41 @@ import { Undoing } from './undoing.ts';
  * The money journal: what was requested and is not known to the user survives timeouts, crashes and reboots. A record is
  * durable when `record` resolves; it is owned by a live process or free to be resumed. Shared safely by several processes.
  */
-export class Journal {
-  readonly grants: Grants;
+export class Journal extends IntentOutcomes {
   readonly audit: AuditChain;
   readonly reservations: Reservations;
   readonly quotes: Quotes;
   readonly undoing: Undoing;
-  /** What this process has recorded and not reported. */
-  readonly run = new RunIntents();
-  readonly #database: Database;
-  readonly #table: IntentTable;
-  readonly #ends: IntentEnds;
   readonly #now: () => number;
   readonly #sealFile: string;
   readonly #recentMs: number;
   readonly #birth: Birth | undefined;
 
-  private constructor(database: Database, now: () => number, options: JournalOptions) {
+  private constructor(database: Database, now: () => number, options: JournalOptions, beside?: Beside) {
     const { repeatWindowMs = 0, birth, origin = () => nobody } = options;
+    const table = new IntentTable(database);
+    const audit = new AuditChain(database, now, origin);
+    const grants = new Grants(database, now);
+    const reservations = new Reservations(database, table, audit, now);
+    const ends = new IntentEnds(table, audit, grants, reservations, now);
+    super({ database, table, ends, grants, beside });
     this.#recentMs = Math.max(repeatWindowMs, shortestRecentMs);
     // A copy may be lost at any time.
     this.#birth = options.shared ? undefined : birth;
-    this.audit = new AuditChain(database, now, origin);
-    this.grants = new Grants(database, now);
-    this.#database = database;
-    this.#table = new IntentTable(database);
-    this.reservations = new Reservations(database, this.#table, this.audit, now);
-    this.quotes = new Quotes(database, this.audit, now);
-    this.#ends = new IntentEnds(this.#table, this.audit, this.grants, this.reservations, now);
-    this.undoing = new Undoing(database, this.#table, this.audit, now);
+    this.audit = audit;
+    this.reservations = reservations;
+    this.quotes = new Quotes(database, audit, now);
+    this.undoing = new Undoing(database, table, audit, now);
     this.#now = now;
     this.#sealFile = sealOf(database.file);
   }
 
   /** @throws StorageError where the journal cannot be written; then nothing may be sent. */
   static async open(folder: string, now: () => number, options: JournalOptions = {}): Promise<Journal> {
-    return new Journal(await openJournalDatabase(folder, options), now, options);
+    const { database, beside } = await openJournalDatabase(folder, options);
+    const journal = new Journal(database, now, options, beside);
+    await journal.catchUp();
+    return journal;
   }
 
   /**
@@ -71,11 +71,14 @@ export class Journal {
    * that would be paid again; StorageError where the journal cannot vouch for what it holds.
    */
   async record(intent: Intent, rule?: TwinRule, reserving?: Reserving): Promise<Recorded> {
+    await this.ready();
     const seal = readSeal(this.#sealFile);
     const hash = contentHash(intent.operation, intent.body);
-    const recorded = await this.#database.transaction((): Recorded & { readonly count?: number } => {
-      this.#table.tally.check(seal);
-      const before = this.#table.find(intent.key, intent.baseUrl);
+    // As it is sent for the first time; what an earlier attempt has left is in doubt as it was.
+    let fresh: IntentRow | undefined;
+    const work = (): Recorded & { readonly count?: number } => {
+      this.table.tally.check(seal);
+      const before = this.table.find(intent.key, intent.baseUrl);
       const earlier = withRecord(before);
       if (earlier) checkReuse(intent, hash, earlier);
       const twin = rule && this.#takeTwin(intent, hash, rule);
@@ -83,16 +86,21 @@ export class Journal {
       this.reservations.policies.checkSeen();
       this.quotes.use(intent, earlier);
       const now = this.#now();
-      const row = newIntent(intent, self(this.#database.lease), isoOf(now));
+      const row = newIntent(intent, self(this.database.lease), isoOf(now));
       // The service counts the life of a key from its first use.
       const isAgain = before?.state === ('intended' satisfies IntentState);
       if (reserving) this.reservations.claim(reserving, isAgain);
-      this.#table.write(isAgain ? sealed({ ...row, created_at: before.created_at }) : row, before);
-      const count = this.#table.tally.next();
-      const salt = addressSalt(this.#database, this.#table.tally);
+      this.table.write(isAgain ? sealed({ ...row, created_at: before.created_at }) : row, before);
+      const count = this.table.tally.next();
+      const salt = addressSalt(this.database, this.table.tally);
       this.audit.append(intentEntry(intent, hash, count, { again: isAgain, salt }));
-      this.#table.sweep(count, now, now - this.#recentMs);
-      return { mayBeSent: earlier !== undefined && mayHaveMade(earlier, intent), count };
+      this.table.sweep(count, now, now - this.#recentMs);
+      const mayBeSent = earlier !== undefined && mayHaveMade(earlier, intent);
+      fresh = mayBeSent ? undefined : row;
+      return { mayBeSent, count };
+    };
+    const recorded = await this.database.transaction(work).catch((error: unknown) => {
+      throw this.beside?.notRecorded(error, fresh) ?? error;
     });
     if (recorded.twin) return this.#noted(recorded.twin);
     writeSeal(this.#sealFile, recorded.count ?? 0);
@@ -103,9 +111,10 @@ export class Journal {
 
   /** Whether a record of the same intent stands in the way, without writing the intent down. @throws StorageError. */
   async look(intent: Intent, rule: TwinRule): Promise<Twin | undefined> {
+    await this.ready();
     const seal = readSeal(this.#sealFile);
-    const twin = await this.#database.transaction(() => {
-      this.#table.tally.check(seal);
+    const twin = await this.database.transaction(() => {
+      this.table.tally.check(seal);
       return this.#takeTwin(intent, contentHash(intent.operation, intent.body), rule);
     });
     return twin && this.#noted(twin).twin;
@@ -113,89 +122,41 @@ export class Journal {
 
   /** The same, only read: nothing is taken over. @throws StorageError. */
   see(intent: Intent, rule: TwinRule): Twin | undefined {
-    this.#table.tally.check(readSeal(this.#sealFile));
+    this.table.tally.check(readSeal(this.#sealFile));
     const twin = this.#findTwin(intent, contentHash(intent.operation, intent.body), rule);
     return twin && { situation: twin.situation, record: recordOf(twin.row) };
   }
 
-  /** The service has made something of an intent; `grant` is what an order paid by challenge came with. @throws StorageError. */
-  async respond(key: string, baseUrl: string, madeId: string, grant?: StoredGrant): Promise<void> {
-    this.run.respond({ key, baseUrl }, madeId);
-    await this.#database.transaction(() => this.#ends.respond(key, baseUrl, madeId, grant));
-  }
-
-  /**
-   * The user knows what became of these. Not synced: where it is lost, they are reported twice.
-   * @throws StorageError.
-   */
-  async report(intents: readonly RunIntent[]): Promise<void> {
-    await this.#database.derived(() => this.#ends.report(intents));
-    for (const intent of intents) this.run.drop(intent);
-  }
-
-  /** Keeps what pays for an intent in doubt, durably, before it is sent. @throws StorageError. */
-  async keepCredential(key: string, baseUrl: string, credential: string): Promise<void> {
-    await this.#database.transaction(() => this.#ends.keepCredential(key, baseUrl, credential));
-  }
-
-  /** What pays for an intent in doubt; undefined where nothing was paid yet. @throws StorageError. */
-  credentialOf(key: string, baseUrl: string): string | undefined {
-    return this.#table.credentialOf(key, baseUrl);
-  }
-
-  /** The service surely has nothing of this intent. What it has made something of by now stays. @throws StorageError. */
-  async refuse(key: string, baseUrl: string, reason: RefusalReason): Promise<void> {
-    this.run.drop({ key, baseUrl });
-    await this.#database.transaction(() => this.#ends.refuse(key, baseUrl, reason));
-  }
-
-  /** An attempt ended without a response that settles it: the intent stays as it is. @throws StorageError. */
-  async leaveInDoubt(key: string, baseUrl: string, code: string): Promise<void> {
-    await this.#database.transaction(() => this.#ends.leaveInDoubt(key, baseUrl, code));
-  }
-
-  /** The user gives the intent up; whether an order came of it is theirs to know. @throws StorageError. */
-  async forget(key: string, baseUrl: string): Promise<void> {
-    this.run.drop({ key, baseUrl });
-    await this.#database.transaction(() => this.#ends.forget(key, baseUrl));
-  }
-
-  /** A process that goes on is no longer at work on an intent that it left in doubt. @throws StorageError. */
-  async letGo(key: string, baseUrl: string): Promise<void> {
-    this.run.drop({ key, baseUrl });
-    await this.#database.transaction(() => this.#ends.letGo(key, baseUrl));
-  }
-
   /** What a key stands for at other services than one. @throws StorageError. */
   elsewhere = (key: string, baseUrl: string): JournalRecord[] =>
-    this.#table.elsewhere(key, baseUrl).map(recordOf);
+    this.table.elsewhere(key, baseUrl).map(recordOf);
 
   /** How many intents were recorded, as the journal counts them, and how many of those before there was an audit chain. */
   recorded(): { readonly all: number; readonly beforeChain: number } {
     return {
-      all: this.#table.tally.count(),
-      beforeChain: Number(readFact(this.#database, 'chain_from') ?? 0),
+      all: this.table.tally.count(),
+      beforeChain: Number(readFact(this.database, 'chain_from') ?? 0),
     };
   }
 
   /** Reads all of it: what an order will need may lie on any page. @throws DamagedError where it is not whole; StorageError. */
   async checkWhole(): Promise<void> {
-    const found = this.#database.get('PRAGMA integrity_check(1)')?.integrity_check;
+    const found = this.database.get('PRAGMA integrity_check(1)')?.integrity_check;
     if (found !== 'ok')
-      throw this.#table.tally.damaged('parts of it cannot be read, or contradict each other');
+      throw this.table.tally.damaged('parts of it cannot be read, or contradict each other');
     this.list(true);
-    this.#table.checkTexts();
+    this.table.checkTexts();
     this.reservations.since(0);
     (await this.reservations.approvals()).list();
   }
 
   /** The record of a key, whatever became of it. */
-  find = (key: string, baseUrl: string) => withRecord(this.#table.find(key, baseUrl));
+  find = (key: string, baseUrl: string) => withRecord(this.table.find(key, baseUrl));
 
   /** What the journal holds of an intent that cannot be recorded now; undefined where nothing, or it cannot be read. */
   earlier(intent: Intent): JournalRecord | undefined {
     try {
-      const twins = this.#table.twins(intent, contentHash(intent.operation, intent.body));
+      const twins = this.table.twins(intent, contentHash(intent.operation, intent.body));
       return [this.find(intent.key, intent.baseUrl), ...twins.map(recordOf)].find(
         (record) => record && record.state !== 'refused' && record.state !== 'forgotten',
       );
@@ -211,17 +172,17 @@ export class Journal {
 
   /** The record that has led to an order or a batch. */
   madeBy(id: string, baseUrl: string): JournalRecord | undefined {
-    return this.#table.madeBy(id, baseUrl).filter(isIntact).map(recordOf)[0];
+    return this.table.madeBy(id, baseUrl).filter(isIntact).map(recordOf)[0];
   }
 
   /** What the user has still to be shown, oldest first; with `all` everything that is kept. @throws StorageError. */
   list(all = false): JournalRecord[] {
-    this.#table.tally.check(readSeal(this.#sealFile));
-    return (all ? this.#table.all() : this.#table.owed()).map(recordOf);
+    this.table.tally.check(readSeal(this.#sealFile));
+    return (all ? this.table.all() : this.table.owed()).map(recordOf);
   }
 
   /** Keys of what was recorded for a service since a time (ISO 8601), newest first. @throws StorageError. */
-  keysSince = (baseUrl: string, since: string): string[] => this.#table.keysSince(baseUrl, since);
+  keysSince = (baseUrl: string, since: string): string[] => this.table.keysSince(baseUrl, since);
 
   /** What is owed to the user by commands that were interrupted. @throws StorageError. */
   owed(): { readonly inDoubt: readonly JournalRecord[]; readonly unreported: readonly JournalRecord[] } {
@@ -236,7 +197,7 @@ export class Journal {
 
   /** The record of a key, or of a prefix of one that names a single record; of several services' the one at `baseUrl`. @throws ErrandError not_found, UsageError. */
   get(key: string, baseUrl: string): JournalRecord {
-    return pickRecord(this.#table.named(key).map(recordOf), key, baseUrl);
+    return pickRecord(this.table.named(key).map(recordOf), key, baseUrl);
   }
 
   /**
@@ -244,8 +205,8 @@ export class Journal {
    * @returns the record as it is now. @throws ErrandError conflict where a live process works on it.
    */
   async claim(read: JournalRecord, isToSettle = true): Promise<JournalRecord> {
-    const record = await this.#database.transaction(() => {
-      const row = this.#table.find(read.key, read.base_url);
+    const record = await this.database.transaction(() => {
+      const row = this.table.find(read.key, read.base_url);
       if (!row || !isIntact(row)) return withRecord(row) ?? read;
       if (!isOwed(row)) return recordOf(row);
       checkFree(recordOf(row));
@@ -256,11 +217,12 @@ export class Journal {
 
   /** Where machines share it: reads what others have written. @param isAnew reads all of it anew. @throws StorageError. */
   refresh(isAnew?: boolean): Promise<void> {
-    return this.#database.refresh(isAnew);
+    return this.database.refresh(isAnew);
   }
 
   close(): void | Promise<void> {
-    return this.#database.close();
+    this.beside?.close();
+    return this.database.close();
   }
 
   /** The record that stands in the way of a new one, taken over where no live process works on it. */
@@ -273,14 +235,14 @@ export class Journal {
   }
 
   #findTwin = (intent: Intent, hash: string, rule: TwinRule) =>
-    firstTwin(this.#table.twins(intent, hash), intent, hash, rule);
+    firstTwin(this.table.twins(intent, hash), intent, hash, rule);
 
   #take(row: IntentRow, isToSettle = true): JournalRecord {
-    const { pid, started } = self(this.#database.lease);
+    const { pid, started } = self(this.database.lease);
     if (isToSettle && row.state === ('intended' satisfies IntentState))
       this.audit.append(stepEntry('resumed', row));
     const taken = sealed({ ...row, pid, process_started: started });
-    this.#table.write(taken, row);
+    this.table.write(taken, row);
     return recordOf(taken);
   }
 

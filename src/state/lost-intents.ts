@@ -12,7 +12,7 @@ export interface LostIntents {
 }
 
 const going = ['intent', 'resumed', 'in_doubt', 'paid'];
-const ended = ['responded', 'refused', 'given_up'];
+const ended = ['responded', 'refused', 'given_up', 'moved_out'];
 
 /**
  * Intents that were recorded and of which the table has no row any more. A record that is not what was written tells

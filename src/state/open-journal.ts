@@ -4,20 +4,23 @@ import { openStateDatabase } from './database.ts';
 import type { JournalOptions } from './journal-options.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
 import { copyFolder } from './shared/address.ts';
+import type { Beside } from './shared/beside.ts';
 import { damagedAdvice } from './tally.ts';
 
-/** The journal's database: a file of this machine, or one that machines share. @throws StorageError. */
+/** The journal's database: a file of this machine, or one that machines share, with what stands beside it. @throws StorageError. */
 export async function openJournalDatabase(
   folder: string,
   { birth, shared, waiting, tell }: JournalOptions,
-): Promise<Database> {
+): Promise<{ readonly database: Database; readonly beside?: Beside }> {
   const options = { ...(waiting && { waiting }), ...(tell && { tell }), damagedAdvice };
   if (!shared) {
     const file = journalFile(folder);
     const beforeFirst = (): void => checkBirth(file, birth);
-    return openStateDatabase(file, journalMigrations, { ...options, beforeFirst });
+    return { database: await openStateDatabase(file, journalMigrations, { ...options, beforeFirst }) };
   }
   const { openShared } = await import('./shared/open.ts');
+  const { Beside } = await import('./shared/beside.ts');
   const file = journalFile(copyFolder(folder, shared.address));
-  return openShared(file, journalMigrations, 'journal', shared, options);
+  const database = await openShared(file, journalMigrations, 'journal', shared, options);
+  return { database, beside: new Beside(database, folder, shared, options) };
 }

@@ -56,6 +56,13 @@ export interface Reservation extends Omit<OrderToReserve, 'intent'> {
 export const usesApproval = ({ state, orderId }: Pick<Reservation, 'state' | 'orderId'>): boolean =>
   state !== 'released' || orderId !== undefined;
 
+/** The same once it has led to an order. What was given back, since it was taken for refused, is held again. Pure. */
+export function withOrder(reservation: Reservation, intent: string, orderId: string): Reservation {
+  if (reservation.state !== 'released') return { ...reservation, orderId };
+  if (reservation.orderId === orderId) return reservation;
+  return { ...reservation, state: 'held', counted: reservation.cents, intents: [intent], orderId };
+}
+
 const columns = [
   'key',
   'base_url',

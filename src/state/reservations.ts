@@ -17,6 +17,7 @@ import {
   storedReservations,
   unknownIntent,
   usesApproval,
+  withOrder,
 } from './reservation-row.ts';
 import { ReservationTable } from './reservation-table.ts';
 
@@ -126,7 +127,7 @@ export class Reservations {
   /** An intent has led to an order. Within a transaction of the journal. */
   made(intent: IntentRow, orderId: string): void {
     const reservation = this.#find(orderOf(intent));
-    if (reservation && reservation.state !== 'released') this.#write({ ...reservation, orderId });
+    if (reservation) this.#write(withOrder(reservation, String(intent.key), orderId));
   }
 
   /** An intent surely ordered nothing. Within a transaction of the journal. */

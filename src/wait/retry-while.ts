@@ -6,9 +6,11 @@ export interface Waiting {
   readonly clock?: Timer;
   /** Ends the wait soon after it is aborted. */
   readonly signal?: AbortSignal | undefined;
+  /** How long it is waited for at most, ms. */
+  readonly longestMs?: number;
 }
 
-/** How long another process may hold what is waited for, ms. */
+/** How long another process may hold what is waited for, ms, where nothing else is said. */
 const longestWaitMs = 15_000;
 /** What is left of that once the user wants to stop, ms: a lock is rarely held for longer than a commit takes. */
 const graceMs = 200;
@@ -18,14 +20,14 @@ const backoff = { firstMs: 1, longestMs: 25, jitter: 0.5 };
 /**
  * Attempts what fails while another process holds a lock, again and again until it succeeds. The event loop turns
  * between two attempts, so that signals are heard. The first attempt is made at once, whatever the signal says.
- * @throws what the signal was aborted with; the attempt's own error after 15 seconds, or for anything else.
+ * @throws what the signal was aborted with; the attempt's own error after `longestMs`, 15 seconds, or for anything else.
  */
 export async function retryWhile<T>(
   isLocked: (error: unknown) => boolean,
   attempt: () => T | Promise<T>,
-  { clock = systemClock, signal }: Waiting,
+  { clock = systemClock, signal, longestMs = longestWaitMs }: Waiting,
 ): Promise<T> {
-  let deadline = clock.monotonic() + longestWaitMs;
+  let deadline = clock.monotonic() + longestMs;
   for (let attempts = 1; ; attempts += 1) {
     try {
       return await attempt();

@@ -24,6 +24,12 @@ key,state
 monday-1,reported
 …
 
+# What is open on this machine alone goes into a database that several machines share, once one is named.
+$ errand order journal move
+? 2
+! error: no database is named: set ERRAND_DATABASE_URL, or that of the profile
+! …
+
 # The same order again within ten minutes is taken for a repeated command: a retried step of a job, a second Enter.
 $ errand order create --product $URL --max-price '$70' --ship-to home -o id > first.txt
 $ errand order create --product $URL --max-price '$70.00' --ship-to home -o json > second.json

@@ -14,6 +14,7 @@ import { checkTotal } from '../../bulk/upload-options.ts';
 import type { LeftOut } from '../../bulk/upload-source.ts';
 import type { Context } from '../../context.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
+import { readyToSend } from '../../orders/ready.ts';
 import { countText } from '../../output/count-text.ts';
 import type { ResultOf } from '../../output/output-forms.ts';
 import { type Consent, consentOf } from '../../spending/options.ts';
@@ -43,6 +44,7 @@ export async function applyPlan(
   const read = await readPlan(path, whereFlags(context));
   const selected = chosenRows(read, { ...more, shard });
   if (shard && selected.length === 0) return nothingIn(shardText(shard), path);
+  await readyToSend(context);
   const { plan } = read;
   const { profile } = context.settings;
   const keys = new Set(read.rows.map(({ key }) => key));

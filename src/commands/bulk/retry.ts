@@ -21,6 +21,7 @@ import { ceilingsOf, journaledRows, rowsOfFile } from '../../bulk/uploaded-rows.
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../errors.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
+import { readyToSend } from '../../orders/ready.ts';
 import { formatMoney } from '../../output/money.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
@@ -94,6 +95,7 @@ export const retry = defineCommand({
       );
     if (force && to === undefined) throw new UsageError('--force goes with --to: it writes over that file');
     const raise = raiseCeiling === undefined ? undefined : parseRaise(raiseCeiling);
+    if (to === undefined) await readyToSend(context);
     const named = await namedBatches(context, [id]);
     const [upload] = named.uploads;
     if (upload && file !== undefined)

@@ -79,7 +79,7 @@ function advance(intent: ToldIntent, record: Fields): void {
     intent.state = 'made';
     intent.madeId = typeof id === 'string' ? id : undefined;
   }
-  if (kind === 'refused' || kind === 'given_up') intent.state = 'ended';
+  if (kind === 'refused' || kind === 'given_up' || kind === 'moved_out') intent.state = 'ended';
   // What a sandbox has undone is no order of this machine's any more.
   if (kind === 'refused') intent.madeId = undefined;
   const amount = kind === 'paid' ? numberIn(record, 'amount_cents') : undefined;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from 'postgres';
 import { ErrandError, StorageError } from '../../errors.ts';
+import { unsettledCode } from '../booked.ts';
 import type { DatabaseAddress } from './address.ts';
 
 /** How long a connection may take, ms. */
@@ -53,20 +54,43 @@ export class StatementError extends Error {
   }
 }
 
-/** The database did not respond: what was asked of it may have been done. */
+interface Loss extends ErrorOptions {
+  readonly code?: string;
+  readonly isPassing?: boolean;
+  readonly mayHaveArrived?: boolean;
+}
+
+/** The database did not respond: what was asked of it may have been done, unless it was not even connected. */
 export class ConnectionLost extends StorageError {
   /** Whether the server said that it will soon give connections again. */
   readonly isPassing: boolean;
+  /** Whether what was asked may have reached it. */
+  readonly mayHaveArrived: boolean;
+  readonly why: string;
 
-  constructor(shown: string, why: string, options: ErrorOptions & { readonly isPassing?: boolean } = {}) {
-    const { isPassing = false, ...cause } = options;
-    super(`the database ${shown} cannot be reached: ${why}`, {
-      ...cause,
-      code: 'database_unreachable',
-      hint: 'Nothing is sent without it. See that it runs and that this machine reaches it, then try again.',
-      next: [{ command: 'errand doctor', when: 'to see what is wrong' }],
-    });
+  constructor(shown: string, why: string, options: Loss = {}) {
+    const { isPassing = false, mayHaveArrived = true, ...facts } = options;
+    super(
+      `the database ${shown} cannot be reached: ${why}`,
+      {
+        code: 'database_unreachable',
+        retryable: true,
+        ...facts,
+        hint: 'No order is sent without it. See that it runs and that this machine reaches it, then try again.',
+        next: [{ command: 'errand doctor', when: 'to see what is wrong' }],
+      },
+      'unavailable',
+    );
+    this.why = why;
     this.isPassing = isPassing;
+    this.mayHaveArrived = mayHaveArrived;
+  }
+}
+
+/** Nobody knows whether what was committed last is in the database. */
+export class UnsettledCommit extends ConnectionLost {
+  constructor(shown: string, why: string, options?: ErrorOptions) {
+    super(shown, why, { ...options, code: unsettledCode });
   }
 }
 
@@ -121,8 +145,10 @@ export class Connection {
     const { shown } = this.address;
     if (!(cause instanceof Error)) return new StorageError(`the database ${shown} failed`, { cause });
     const code = 'code' in cause ? String(cause.code) : '';
-    if (!/^[0-9A-Z]{5}$/.test(code))
-      return new ConnectionLost(shown, whyLost(code, cause.message), { cause });
+    if (!/^[0-9A-Z]{5}$/.test(code)) {
+      const mayHaveArrived = !unconnected.has(code);
+      return new ConnectionLost(shown, whyLost(code, cause.message), { cause, mayHaveArrived });
+    }
     const refusal = refusals[code];
     if (refusal) return new StorageError(`the database ${shown} ${refusal}`, { cause, hint: doctorHint });
     if (lost.has(code) || code.startsWith('08'))
@@ -148,6 +174,9 @@ const lost = new Set(['57P01', '57P02', '57P03', '53300', '25P03', '55P03', '570
 
 /** It starts, or has no connection left at the moment. */
 const passing = new Set(['57P03', '53300']);
+
+/** There was no connection yet. */
+const unconnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'CONNECT_TIMEOUT']);
 
 const networkWords: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',

@@ -91,7 +91,8 @@ export function applyChange(copy: CopyStatements, { table, rows, removed }: Chan
 /** SQL that makes the running process note which rows it touches. Temporary: other processes have triggers of their own. */
 export const watchSql = ({ tables }: Mirror): string =>
   [
-    'CREATE TEMP TABLE IF NOT EXISTS touched (name TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (name, key)) WITHOUT ROWID',
+    // An upsert that fires a trigger would turn its OR IGNORE into a failure, so that a row may stand here twice.
+    'CREATE TEMP TABLE IF NOT EXISTS touched (name TEXT NOT NULL, key TEXT NOT NULL)',
     ...tables.flatMap(({ name, key }) =>
       [
         ['INSERT', 'NEW'],
@@ -102,14 +103,14 @@ export const watchSql = ({ tables }: Mirror): string =>
           event,
           row,
         ]) => `CREATE TEMP TRIGGER IF NOT EXISTS touch_${name}_${event} AFTER ${event} ON main."${name}" BEGIN
-          INSERT OR IGNORE INTO touched VALUES ('${name}', json_array(${key.map((column) => `${row}."${column}"`).join(', ')})); END`,
+          INSERT INTO touched VALUES ('${name}', json_array(${key.map((column) => `${row}."${column}"`).join(', ')})); END`,
       ),
     ),
   ].join(';\n');
 
 /** Within a transaction: what it has written so far. */
 export function touchedRows(copy: CopyStatements, { tables }: Mirror): Change[] {
-  const touched = copy.all('SELECT name, key FROM temp.touched');
+  const touched = copy.all('SELECT DISTINCT name, key FROM temp.touched');
   return tables.flatMap((table) => {
     const keys = touched.filter(({ name }) => name === table.name).map(({ key }) => String(key));
     return keys.length === 0 ? [] : [changeOf(copy, table, keys)];

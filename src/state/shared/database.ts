@@ -2,7 +2,7 @@ import { StorageError } from '../../errors.ts';
 import type { Synchronous } from '../../sqlite/database.ts';
 import type { Sqlite } from '../../sqlite/load.ts';
 import { keepBook } from '../owner.ts';
-import { ConnectionLost, newId } from './connect.ts';
+import { ConnectionLost, newId, UnsettledCommit } from './connect.ts';
 import { allRows, applyChange, copyState, type Pulled, touchedRows, writeCopyState } from './copy.ts';
 import { DatabaseCopy, type SharedOptions } from './database-copy.ts';
 import { ContradictedError, OvertakenError } from './remote.ts';
@@ -10,9 +10,6 @@ import { isDamage, result, type Tried } from './tried.ts';
 
 /** For so long what was read last is taken as it was, ms. */
 const freshMs = 3000;
-
-/** Nobody knows whether what was committed last is in the database. */
-export class UnsettledCommit extends ConnectionLost {}
 
 /**
  * A database that several machines share, in PostgreSQL. This machine has a copy of it in a SQLite file, on which reads and
@@ -28,6 +25,11 @@ export class SharedDatabase extends DatabaseCopy {
   constructor(file: string, sqlite: Sqlite, options: SharedOptions, unwritable?: unknown) {
     super(file, sqlite, options, unwritable);
     if (options.longestRequestMs !== undefined) this.leases.expectRequests(options.longestRequestMs);
+  }
+
+  /** Which database it is: one that was made anew has another id. */
+  get id(): string {
+    return copyState(this).of;
   }
 
   override get lease(): string {
@@ -141,14 +143,15 @@ export class SharedDatabase extends DatabaseCopy {
       pulled = await this.options.remote.lock(this.seq(), this.chainEnd());
       await this.apply(pulled);
     } catch (error) {
-      const why = error instanceof Error ? error.message : cause.message;
-      throw new UnsettledCommit(this.options.remote.shown, why, { cause });
+      if (!cause.mayHaveArrived) throw cause;
+      throw new UnsettledCommit(this.options.remote.shown, cause.why, { cause: error });
     }
     // An upload is written again as it was.
     const isJournal = this.options.mirror.name === 'journal';
     const own = isJournal ? this.get('SELECT turn FROM leases WHERE id = ?', this.lease) : undefined;
     if (own?.turn !== turn) return this.#finish(work, turn, pulled);
     await this.options.remote.unlock();
+    this.leases.confirm();
     return result(tried);
   }
 
@@ -188,6 +191,7 @@ export class SharedDatabase extends DatabaseCopy {
   /** What is committed stands in the copy too, unless another process was faster there. */
   async #taken<T>(seq: number, tried: Tried<T>): Promise<T> {
     this.#hasLease ||= this.options.mirror.name === 'journal';
+    this.leases.confirm();
     await super.transaction(() => {
       const state = copyState(this);
       if (state.seq !== seq) return;

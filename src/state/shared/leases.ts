@@ -7,7 +7,9 @@ import { newId } from './connect.ts';
 /** A lease outlives what it is for by so much, ms. */
 export const leaseMarginMs = 30_000;
 /** The longest that a request may take for which a lease is taken, ms, where nothing says otherwise. */
-export const longestRequestMs = 120_000;
+const longestRequestMs = 120_000;
+/** The longest that one may take at all, ms: the records of a machine that is lost are kept from others for as long. */
+const mostRequestMs = 600_000;
 /** How long a lease that has ended is kept, ms. */
 const keptMs = 24 * 3600 * 1000;
 
@@ -27,6 +29,7 @@ export class Leases implements LeaseBook {
   readonly #copy: Copy;
   #read: { readonly time: number; readonly monotonic: number } | undefined;
   #requestMs = longestRequestMs;
+  #begun: { readonly monotonic: number; readonly now: number } | undefined;
   #renewed: { readonly monotonic: number; readonly now: number } | undefined;
 
   constructor(copy: Copy, clock: Pick<Clock, 'now' | 'monotonic'>) {
@@ -55,7 +58,12 @@ export class Leases implements LeaseBook {
 
   /** From now on requests may take so long, ms. */
   expectRequests(longestMs: number): void {
-    this.#requestMs = Math.max(longestRequestMs, longestMs);
+    this.#requestMs = Math.min(Math.max(longestMs * 1.25, longestRequestMs), mostRequestMs);
+  }
+
+  /** How long this process may work on what it records at this moment, ms. */
+  get requestMs(): number {
+    return this.#requestMs;
   }
 
   /** Within a transaction: the lease holds anew from now on. @param turn tells this transaction from all others. */
@@ -67,7 +75,12 @@ export class Leases implements LeaseBook {
       ...[this.id, hostname(), process.pid, Math.round(time + lasts), turn],
     );
     this.#copy.run('DELETE FROM leases WHERE until < ?', Math.round(time - keptMs));
-    this.#renewed = { monotonic: this.#clock.monotonic(), now: this.#clock.now() };
+    this.#begun = { monotonic: this.#clock.monotonic(), now: this.#clock.now() };
+  }
+
+  /** What was renewed last is committed: it holds from when that was begun. */
+  confirm(): void {
+    this.#renewed = this.#begun;
   }
 
   /** How long this process may still work on what it has recorded, ms, by its own clocks. */

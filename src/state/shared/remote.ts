@@ -1,3 +1,4 @@
+import { systemClock } from '../../clock.ts';
 import { StorageError } from '../../errors.ts';
 import { retryWhile, type Waiting } from '../../wait/retry-while.ts';
 import { type Connection, ConnectionLost, type DatabaseRow, StatementError } from './connect.ts';
@@ -123,9 +124,17 @@ export class Remote {
     }
   }
 
-  /** Trying again mends a server that starts anew: what did not reach it was not done. */
-  #patiently<T>(ask: () => Promise<T>): Promise<T> {
-    return retryWhile((error) => error instanceof ConnectionLost, ask, this.#waiting);
+  /** Trying again mends a server that starts anew: what did not reach it was not done. One that is gone is not waited for again and again. */
+  async #patiently<T>(ask: () => Promise<T>): Promise<T> {
+    const { clock = systemClock } = this.#waiting;
+    const isGone = clock.monotonic() < (givenUp.get(this.shown) ?? Number.NEGATIVE_INFINITY) + restMs;
+    const longestMs = isGone ? 0 : patienceMs;
+    try {
+      return await retryWhile(isLost, ask, { ...this.#waiting, longestMs });
+    } catch (error) {
+      if (isLost(error)) givenUp.set(this.shown, clock.monotonic());
+      throw error;
+    }
   }
 
   #known(pulled: Pulled): Pulled {
@@ -155,5 +164,14 @@ const isPassing = (error: unknown): boolean => error instanceof ConnectionLost &
 
 /** A record that is there already, or does not follow. */
 const contradictions = new Set(['23505', brokenChainCode]);
+
+/** How long a server is waited for that may be starting anew, ms, and how long it is taken for gone after that. */
+const patienceMs = 6000;
+const restMs = 60_000;
+
+/** When a server was given up, by its clock. */
+const givenUp = new Map<string, number>();
+
+const isLost = (error: unknown): boolean => error instanceof ConnectionLost;
 
 const missing = new Set(['3F000', '42P01']);

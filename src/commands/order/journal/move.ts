@@ -1,0 +1,65 @@
+import { defineCommand } from '../../../cli/define.ts';
+import { exitCodes, UsageError } from '../../../errors.ts';
+import { countText } from '../../../output/count-text.ts';
+import type { Moved } from '../../../state/shared/move.ts';
+import { journalColumns, shown } from './columns.ts';
+
+export const move = defineCommand({
+  name: 'move',
+  summary: "Take this machine's open orders into the shared database",
+  description:
+    'For the day on which several machines begin to share a journal. What is in doubt or was never reported in the journal of this machine goes into the database that ERRAND_DATABASE_URL or the profile names, with what its policy has reserved for it; from then on any machine can resume it there. Until then nothing is ordered from here. Cut short, the same command does the rest.',
+  options: {
+    dryRun: { kind: 'flag', description: 'show what would be moved; move nothing' },
+  },
+  examples: [
+    { command: 'errand order journal move --dry-run', note: 'what is open on this machine alone' },
+    { command: 'errand order journal move', note: 'into the database' },
+  ],
+  output: { list: 'JournalRecord' },
+  exitCodes: {
+    5: 'some stay here, since the database has another order of the same key, or they are damaged',
+  },
+  related: ['order journal list', 'order journal resume'],
+  async run(context, { dryRun: isPreview = false }) {
+    const { database: address, folders } = context.settings;
+    if (address === undefined)
+      throw new UsageError('no database is named: set ERRAND_DATABASE_URL, or that of the profile', {
+        hint: 'The journal of this machine alone needs no move.',
+      });
+    const { moveJournal } = await import('../../../state/shared/move.ts');
+    const moved = await moveJournal(
+      folders.state,
+      { address },
+      {
+        now: context.clock.now,
+        origin: await context.origin(),
+        waiting: { signal: context.signal },
+        isPreview,
+      },
+    );
+    return {
+      kind: 'list',
+      rows: moved.records.map(shown),
+      columns: journalColumns,
+      id: 'key',
+      empty: 'this machine has nothing open of its own',
+      hints: () => hints(moved, address.shown, isPreview),
+      exitCode: () => (moved.left.length > 0 ? exitCodes.conflict : 0),
+    };
+  },
+});
+
+function hints({ records, reservations, left }: Moved, shownAddress: string, isPreview: boolean): string[] {
+  const held = reservations === 0 ? '' : `, with ${countText(reservations)} of the policy's reservations`;
+  const went = isPreview ? 'would go' : records.length === 1 ? 'is' : 'are';
+  return [
+    ...(records.length === 0
+      ? []
+      : [
+          `${countText(records.length)} ${went} ${isPreview ? 'into' : 'in'} the database ${shownAddress}${held}`,
+        ]),
+    ...left.map(({ record, why }) => `${record.key} stays here: ${why}`),
+    ...(isPreview || records.length === 0 ? [] : ['errand order journal resume --all settles them there']),
+  ];
+}
