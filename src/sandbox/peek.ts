@@ -1,5 +1,4 @@
 import type { Sqlite } from '../sqlite/load.ts';
-import { retailers } from './catalogue/retailers.ts';
 import { sandboxFile } from './config.ts';
 
 export type Kind = 'orders' | 'accounts' | 'batches' | 'returns';
@@ -61,5 +60,8 @@ async function ownerOf(database: Sqlite, apiKey: string): Promise<string> {
 const idOf = (row: object): string => String(Object.assign(Object.create(null), row).id);
 
 /** The sandbox's retailers. */
-export const peekRetailers = (): readonly Choice[] =>
-  retailers.map(({ retailer, name }) => ({ id: retailer, text: name }));
+export async function peekRetailers(): Promise<readonly Choice[]> {
+  // The other kinds are looked up without it.
+  const { retailers } = await import('./catalogue/retailers.ts');
+  return retailers.map(({ retailer, name }) => ({ id: retailer, text: name }));
+}

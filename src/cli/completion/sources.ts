@@ -143,7 +143,7 @@ const sources: Readonly<Record<SourceName, Source<KnownToAll>>> = {
     peekEvents(stateDir, most).map(({ id, text }) => ({ value: id, text })),
   retailers: async ({ settings }) => {
     if (settings.service?.baseUrl !== embeddedUrl) return [];
-    return peekRetailers().map(({ id, text }) => ({ value: id, text }));
+    return (await peekRetailers()).map(({ id, text }) => ({ value: id, text }));
   },
 };
 
