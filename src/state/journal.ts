@@ -178,7 +178,15 @@ export class Journal extends IntentOutcomes {
   /** What the user has still to be shown, oldest first; with `all` everything that is kept. @throws StorageError. */
   list(all = false): JournalRecord[] {
     this.table.tally.check(readSeal(this.#sealFile));
-    return (all ? this.table.all() : this.table.owed()).map(recordOf);
+    return (all ? this.table.all() : this.table.owed()).map((row) => this.#asKnown(recordOf(row)));
+  }
+
+  /** What was made here is not in doubt, though the database that machines share does not know of it yet. */
+  #asKnown(record: JournalRecord): JournalRecord {
+    const madeId = this.beside?.madeId({ key: record.key, baseUrl: record.base_url });
+    return madeId === undefined || record.order_id !== null
+      ? record
+      : { ...record, state: 'responded', order_id: madeId };
   }
 
   /** Keys of what was recorded for a service since a time (ISO 8601), newest first. @throws StorageError. */

@@ -22,7 +22,7 @@ export class Beside {
   readonly #options: OpenOptions;
   readonly #spool: Spool;
   readonly #tell: Tell;
-  readonly #following = new Set<string>();
+  readonly #following = new Map<string, string>();
   #own: OwnJournal | undefined;
   #mayHaveKept = true;
 
@@ -41,11 +41,14 @@ export class Beside {
   keep(missed: Missed): void {
     this.#mayHaveKept = true;
     this.#spool.keep(missed);
-    if (missed.kind === 'made') this.#following.add(idOf(missed));
+    if (missed.kind === 'made') this.#following.set(idOf(missed), missed.madeId);
   }
 
   /** Whether the record of what was made follows. */
   follows = (intent: Pick<Missed, 'key' | 'baseUrl'>): boolean => this.#following.has(idOf(intent));
+
+  /** What was made of an intent whose record follows. */
+  madeId = (intent: Pick<Missed, 'key' | 'baseUrl'>): string | undefined => this.#following.get(idOf(intent));
 
   /** Brings in what the database has missed, of this process and of others on this machine. @throws StorageError. */
   async bringIn(ends: IntentEnds): Promise<void> {

@@ -145,7 +145,8 @@ export class Connection {
     const { shown } = this.address;
     if (!(cause instanceof Error)) return new StorageError(`the database ${shown} failed`, { cause });
     const code = 'code' in cause ? String(cause.code) : '';
-    if (!/^[0-9A-Z]{5}$/.test(code)) {
+    // EPIPE has the form of a code of PostgreSQL.
+    if (!/^[0-9A-Z]{5}$/.test(code) || code in networkWords) {
       const mayHaveArrived = !unconnected.has(code);
       return new ConnectionLost(shown, whyLost(code, cause.message), { cause, mayHaveArrived });
     }
