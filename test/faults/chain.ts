@@ -13,6 +13,8 @@ export function brokenChain(home: string): string[] {
 export function brokenChainIn(file: string): string[] {
   const database = openReader(file);
   try {
+    // Whoever made it was killed before it had tables.
+    if (!database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'audit'").get()) return [];
     const rows = database.prepare('SELECT * FROM audit ORDER BY number').all();
     const { count = 0 } = Object(database.prepare('SELECT count FROM tally').get());
     return brokenRows(

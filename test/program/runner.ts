@@ -60,7 +60,7 @@ export class Runner {
 }
 
 function started(): Promise<ChildProcess> {
-  const child = fork(script, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(script, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   return new Promise((resolve, reject) => {
     child.once('message', () => resolve(child));
     child.once('error', reject);
