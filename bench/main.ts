@@ -21,6 +21,7 @@ const themes: Readonly<Record<string, () => Promise<{ readonly measure: Theme }>
   export: () => import('./export.ts'),
   validate: () => import('./validate.ts'),
   upload: () => import('./upload.ts'),
+  share: () => import('./share.ts'),
   watch: () => import('./watch.ts'),
   batches: () => import('./batches.ts'),
   served: () => import('./served.ts'),

@@ -195,3 +195,17 @@ sent
 $ errand bulk resume $NAME
 ! all of … is at the service; nothing was sent
 ! follow: errand bulk watch …
+
+# A file is divided among machines: each row falls to one part, and the whole file orders nothing more.
+$ errand bulk upload orders.csv --run parts --shard 1/2 -o json --query '[].rows' > first
+$ errand bulk upload orders.csv --run parts --shard 2/2 -o json --query '[].rows' > second
+$ cat first second | tr -cd '0-9\n' | awk '{ sum += $1 } END { print sum }'
+2
+$ errand bulk upload orders.csv --shard 3/2
+? 2
+! error: --shard 3/2: the parts are 1/2 to 2/2
+…
+$ errand bulk upload orders.csv --share
+? 2
+! error: bulk upload --share needs a database that all workers reach, and none is named
+! hint: Set ERRAND_DATABASE_URL, or the database of a profile. Without one, --shard 1/4 takes a part of a file.

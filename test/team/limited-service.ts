@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-interface Limits {
+export interface Limits {
   /** How long each response is held back, ms. */
   readonly latencyMs?: number;
   /** Requests in any second; whoever comes beyond gets 429 and is told when to come again. */

@@ -242,4 +242,34 @@ describe.skipIf(!hasPostgres)('several workers upload one file', { timeout: 180_
       /^error: bulk upload --share needs a database that all workers reach, and none is named$/m,
     );
   });
+
+  test('any machine watches it from the beginning to the end, without the file', async () => {
+    write('december.csv', rows(30), [0]);
+    const first = begun(0, 'december.csv', '--share', '--batch-size', '1', '--rate', '8');
+    await until(`${sentChunks} > 0`);
+    const timer = setInterval(() => service.pass(5_000), 50);
+    onTestFinished(() => clearInterval(timer));
+    const { code, stdout, stderr } = await bulk(1, 'watch', 'december', '-o', 'json');
+    // Some products cost more than their ceilings.
+    expect([0, 7], stderr).toContain(code);
+    expect(JSON.parse(stdout)).toHaveLength(30);
+    expect((await first.ended).code).toBe(0);
+    expect(await places()).toEqual(addresses(30));
+  });
+
+  test('a limit of the policy holds for all of it, and a worker that joins has no limit of its own', async () => {
+    write('december.csv', rows(20));
+    for (const { folder, environment } of machines) {
+      const policy = join(folder, 'policy.yaml');
+      writeFileSync(policy, 'version: 1\nlimits: { per_day: $150 }\n', { mode: 0o600 });
+      environment.ERRAND_POLICY = policy;
+    }
+    expect((await errand(machines[0] as Workspace, ['policy', 'publish', 'policy.yaml'])).code).toBe(0);
+    const refused = await together(2, '--batch-size', '2');
+    for (const { code, stderr } of refused) expect(code, stderr).toBe(11);
+    write('december.csv', rows(12));
+    const fits = await together(2, '--batch-size', '2');
+    for (const { code, stderr } of fits) expect(code, stderr).toBe(0);
+    expect(await places()).toEqual(addresses(12));
+  });
 });

@@ -9,6 +9,8 @@ import { batchIn } from './kept-batch.ts';
 import type { Team } from './team.ts';
 import { workOf } from './terms.ts';
 
+export const workersText = (count: number): string => (count === 1 ? '1 worker' : `${count} workers`);
+
 /**
  * Places what is left of a shared upload together with its other workers, each batch journaled before it is sent, and waits
  * until the last one is placed, whoever does it. @throws ErrandError: what stopped this worker; others go on.
@@ -53,11 +55,7 @@ export async function placeTogether(team: Team, { serial }: Pick<KeptUpload, 'se
 
   async function look() {
     const standing = await queue.standing(campaign);
-    const others = standing.workers - 1;
-    progress.update(
-      standing.sent,
-      others > 0 ? `with ${others} other ${others === 1 ? 'worker' : 'workers'}` : '',
-    );
+    progress.update(standing.sent, standing.workers > 1 ? workersText(standing.workers) : '');
     return standing;
   }
 }

@@ -41,7 +41,11 @@ export const watch = defineCommand({
   exitCodes: { 7: 'a row failed, or was not sent yet', 8: '--timeout passed; the batches go on' },
   related: ['bulk get', 'bulk results', 'bulk retry'],
   async run(context, { ids }) {
-    return followResult(context, await namedBatches(context, ids));
+    const { database } = context.settings;
+    if (!database) return followResult(context, await namedBatches(context, ids));
+    const { untilPlaced } = await import('../../bulk/share/until-placed.ts');
+    const leftMs = await untilPlaced(context, ids);
+    return followResult({ ...context, waitMs: () => leftMs }, await namedBatches(context, ids));
   },
 });
 

@@ -55,10 +55,10 @@ export class ShareQueue {
       (state = 'open' OR (state = 'reading' AND ${isLive('reader')}))`;
     const rows = await this.#ask(
       [
-        `SELECT pg_advisory_xact_lock(${beginLock})`,
-        this.#signSql(),
         ...(begin
           ? [
+              `SELECT pg_advisory_xact_lock(${beginLock})`,
+              this.#signSql(),
               `DELETE FROM errand.campaigns WHERE created_at < now() - interval '${keptDays} days'`,
               `INSERT INTO errand.campaigns AS known (base_url, account, name, sent_with, terms, facts, state, reader)
                  SELECT ${owner}, ${literal(name)}, ${literal(begin.sentWith)}, ${jsonText(begin.terms)}, '{}', 'reading', '${this.worker}'
