@@ -54,7 +54,7 @@ export async function compareOrder(
 /** @throws ErrandError conflict for a key that has led to an order with other content. */
 export function keyOfAnother(
   { key, operation, body, order_id: id }: JournalRecord,
-  requested: KeyedBody,
+  requested: Readonly<Record<string, unknown>>,
 ): ErrandError {
   const differing = differingFields(operation, requested, body).map((path) => ({
     field: path.join('.'),

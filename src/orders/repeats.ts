@@ -14,6 +14,7 @@ import { Deadline } from '../wait/deadline.ts';
 import { whereFlags } from '../where-flags.ts';
 import type { IntentOf } from './intent.ts';
 import { keyLifeMs } from './key-life.ts';
+import { madeByKey } from './made-by-key.ts';
 import type { JournaledOperation, MadeBy } from './order-record.ts';
 import type { Made, Placing } from './placed.ts';
 import { resumeKnown } from './resume.ts';
@@ -130,6 +131,8 @@ async function pastTwins<N extends JournaledOperation>(
     const twins = twinRule(context, left);
     const twin = await known(context, intent, () => attempt(twins));
     if (!twin) return { placed: undefined, rule: left };
+    if (twin.situation === 'made')
+      return { placed: await madeByKey(context, intent, twin.record), rule: left };
     if (twin.situation === 'damaged') throw damagedRecord(twin.record);
     if (twin.situation === 'other_key') throw sentWithAnother(twin.record);
     if (twin.situation === 'in_doubt' || twin.situation === 'unreported')

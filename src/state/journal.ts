@@ -20,7 +20,7 @@ import { Reservations, type Reserving } from './reservations.ts';
 import { readSeal, sealOf, writeSeal } from './seal.ts';
 import type { Beside } from './shared/beside.ts';
 import { checkFree, checkReuse, isOthers, mayHaveMade } from './take-over.ts';
-import { firstTwin, type Twin, type TwinRule } from './twins.ts';
+import { firstTwin, isMadeByKey, type Twin, type TwinRule } from './twins.ts';
 import { Undoing } from './undoing.ts';
 
 /**
@@ -81,6 +81,8 @@ export class Journal extends IntentOutcomes {
       const before = this.table.find(intent.key, intent.baseUrl);
       const earlier = withRecord(before);
       if (earlier) checkReuse(intent, hash, earlier);
+      // Another process may have been faster with the same key.
+      if (earlier && isMadeByKey(earlier, intent)) return { twin: { situation: 'made', record: earlier } };
       const twin = rule && this.#takeTwin(intent, hash, rule);
       if (twin) return { twin };
       this.reservations.policies.checkSeen();

@@ -133,8 +133,10 @@ export class Reservations {
   /** An intent surely ordered nothing. Within a transaction of the journal. */
   giveBack(intent: IntentRow): void {
     const { key, baseUrl, account } = orderOf(intent);
+    // What another attempt has ordered with the key is spent.
     for (const reservation of this.#held(baseUrl, account))
-      if (reservation.intents.includes(key)) this.#drop(reservation, key);
+      if (reservation.intents.includes(key) && reservation.orderId === undefined)
+        this.#drop(reservation, key);
     this.#noteReturned(baseUrl);
   }
 

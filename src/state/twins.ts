@@ -1,5 +1,5 @@
 import { type IntentRow, isIntact, recordOf } from './intent-row.ts';
-import type { Intent, JournalRecord } from './journal-record.ts';
+import { type Intent, isMade, type JournalRecord } from './journal-record.ts';
 import { isOthers, wasSentWithAnother } from './take-over.ts';
 
 /** What is done about other records that mean the same. */
@@ -9,12 +9,12 @@ export interface TwinRule {
 }
 
 /**
- * A record of the same intent under another idempotency key. `other_key` was sent with another API key, so that its
+ * A record of the same intent under another idempotency key; or `made`, what a key of the user's own has led to. `other_key` was sent with another API key, so that its
  * account is not known; `in_doubt` and `unreported` have been taken over by this process;
  * `at_work` belongs to a live one; `repeated` is known to the user.
  */
 export interface Twin {
-  readonly situation: 'damaged' | 'other_key' | 'in_doubt' | 'unreported' | 'at_work' | 'repeated';
+  readonly situation: 'made' | 'damaged' | 'other_key' | 'in_doubt' | 'unreported' | 'at_work' | 'repeated';
   readonly record: JournalRecord;
 }
 
@@ -28,13 +28,22 @@ const situations = [
   'repeated',
 ] as const satisfies readonly Twin['situation'][];
 
+type Found = (typeof situations)[number];
+
+/** Whether a key of the user's own has led to something by now, so that nothing is sent with it again. */
+export const isMadeByKey = (before: JournalRecord, intent: Intent): boolean =>
+  intent.keyOrigin === 'chosen' &&
+  isMade(before) &&
+  before.order_id !== null &&
+  !wasSentWithAnother(before, intent);
+
 /** The row that has to be dealt with first. */
 export function firstTwin(
   rows: readonly IntentRow[],
   intent: Intent,
   hash: string,
   rule: TwinRule,
-): { readonly row: IntentRow; readonly situation: Twin['situation'] } | undefined {
+): { readonly row: IntentRow; readonly situation: Found } | undefined {
   return rows
     .flatMap((row) => {
       const situation = situationOf(row, intent, hash, rule);
@@ -48,7 +57,7 @@ function situationOf(
   intent: Intent,
   hash: string,
   { repeatedSince }: TwinRule,
-): Twin['situation'] | undefined {
+): Found | undefined {
   if (!isIntact(row)) return 'damaged';
   const record = recordOf(row);
   const { state, body_hash, settled_at: at, created_at: since, profile } = record;

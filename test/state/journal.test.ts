@@ -171,6 +171,19 @@ describe('the journal', () => {
     expect(await journal.record(intent('k2', 7))).toEqual({ mayBeSent: false });
   });
 
+  test('a key of the user that another process was faster with is not used again, for the same or for another order', async () => {
+    const chosen = { ...intent('k1'), keyOrigin: 'chosen' } as const;
+    await journal.record(chosen);
+    await journal.respond('k1', baseUrl, 'order-1');
+    const made = { situation: 'made', record: { key: 'k1', order_id: 'order-1' } };
+    expect(await journal.record(chosen)).toMatchObject({ twin: made });
+    expect(await journal.record({ ...intent('k1', 1), keyOrigin: 'chosen' })).toMatchObject({ twin: made });
+    expect(journal.get('k1', baseUrl)).toMatchObject({ state: 'responded', order_id: 'order-1' });
+    // Sent with another API key it may be of another account.
+    const other = { ...chosen, account: 'another', keyMasked: 'another' };
+    expect(await journal.record(other)).toMatchObject({ mayBeSent: false });
+  });
+
   test('what another process has settled since it was read stays settled', async () => {
     await elsewhere('k1');
     const read = journal.get('k1', baseUrl);

@@ -143,6 +143,14 @@ describe('reservations', () => {
     expect(journal.reservations.since(0).find(({ key }) => key === 'k2')?.orderId).toBe('order-2');
   });
 
+  test('what an order was made of stays reserved, though its key is refused to a later attempt', async () => {
+    await journal.record(intent('k1'), undefined, upTo(200, order('k1', 60)));
+    await journal.respond('k1', baseUrl, 'order-1');
+    await journal.record(intent('k1'), undefined, upTo(200, order('k1', 60)));
+    await journal.refuse('k1', baseUrl, { code: 'no', message: 'no' });
+    expect(counted()).toEqual({ k1: ['held', 60] });
+  });
+
   test('a row that two batches may order is given back once neither may', async () => {
     await journal.record(intent('b1', 1), undefined, upTo(100, order('row', 60, 'b1')));
     await journal.record(intent('b2', 2), undefined, upTo(100, order('row', 60, 'b2')));
