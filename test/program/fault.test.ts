@@ -114,3 +114,12 @@ test('what is not a fault is refused with what there is, and nothing is switched
   expect(refused.stderr).toContain('"explode" is not a fault; write one of refuse, reset-before, ');
   expect((await fault()).faults).toEqual(['delay=1ms']);
 });
+
+test.each(['503:0%', '503@FOO /orders', '403:forbidden@GET /orders?limit=1', '503@/healthz'])(
+  '%s can never fall, and is refused',
+  async (text) => {
+    const { code, stdout, stderr } = await errand(workspace, ['sandbox', 'fault', text]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`"${text}" is not a fault`);
+  },
+);

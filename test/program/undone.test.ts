@@ -67,6 +67,10 @@ describe('the journal knows what a sandbox no longer has', () => {
     await errand(workspace, ['sandbox', 'fault', 'reset-after@POST /orders']);
     expect((await place('test-success', '--retries', '0')).code).toBe(10);
     await errand(workspace, ['sandbox', 'fault', '--off']);
+    const there = ['order', 'journal', 'resume', '--all', '--base-url', service.baseUrl];
+    expect((await errand(workspace, there)).stderr).toContain(
+      'more is in doubt in the sandbox that errand brings along: errand order journal resume --all --base-url embedded:',
+    );
     await errand(workspace, ['sandbox', 'reset', '--yes', '--base-url', service.baseUrl]);
     expect((await records()).map(({ state }: { state: string }) => state).toSorted()).toEqual([
       'intended',

@@ -4,6 +4,7 @@ import type { Context } from '../../../context.ts';
 import { UsageError } from '../../../errors.ts';
 import { resumeIntent } from '../../../orders/resume.ts';
 import { orderList } from '../../../orders/screen.ts';
+import { embeddedUrl } from '../../../settings/stored.ts';
 import { shellLine } from '../../../shell-word.ts';
 import type { JournalRecord } from '../../../state/journal-record.ts';
 import { wasSentWithAnother } from '../../../state/take-over.ts';
@@ -19,8 +20,9 @@ async function owedHere(
   const { value: baseUrl } = context.settings.baseUrl;
   const elsewhere = records.filter((record) => record.base_url !== baseUrl).map(({ base_url: url }) => url);
   for (const url of new Set(elsewhere)) {
+    const where = url === embeddedUrl ? 'in the sandbox that errand brings along' : `at ${url}`;
     context.note(
-      `more is in doubt at ${url}: ${shellLine`errand order journal resume --all --base-url ${url}`}`,
+      `more is in doubt ${where}: ${shellLine`errand order journal resume --all --base-url ${url}`}`,
     );
   }
   const here = records.filter((record) => record.base_url === baseUrl);

@@ -1,3 +1,4 @@
+import { healthPath, isControl } from '../../../contract/control.ts';
 import { errorCodes } from '../../../contract/error-codes.ts';
 import { isObject } from '../../../contract/json.ts';
 import { normaliseSpellings, oddIds } from '../../../contract/sandbox-faults.ts';
@@ -70,7 +71,7 @@ export function readFault(text: string): Fault | undefined {
   const form = Object.hasOwn(forms, name) ? forms[name] : serviceError(name);
   const taken = form && readVariant(form, variant);
   const part = Number(share) / 100;
-  if (!form || !taken || part > 1) return undefined;
+  if (!form || !taken || part > 1 || part === 0 || canNeverFall(method, path)) return undefined;
   if (body !== undefined && (!form.takesBody || variant !== undefined || !isJsonObject(body)))
     return undefined;
   if ((time !== undefined && !form.takesTime) || (path !== undefined && form.nowhere)) return undefined;
@@ -87,6 +88,12 @@ export function readFault(text: string): Fault | undefined {
     ...(body !== undefined && { body }),
   };
 }
+
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** A path is compared without its query, and faults spare what controls the sandbox. */
+const canNeverFall = (method = 'GET', path = '/'): boolean =>
+  !methods.has(method) || /[?#]/.test(path) || path === healthPath || isControl(path);
 
 /** A body of the user's own stands behind the first `=`: `402={"code":"card_declined"}:20%@POST /orders`. */
 function withoutBody(text: string): { readonly body?: string; readonly rest: string } {
