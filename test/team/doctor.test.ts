@@ -1,7 +1,11 @@
+import { execFileSync } from 'node:child_process';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { errand } from '../program/run.ts';
 import { makeWorkspace } from '../program/workspace.ts';
-import { hasPostgres, useServer } from './postgres.ts';
+import { hasPostgres, PostgresServer, servingUser, useServer } from './postgres.ts';
 
 interface Found {
   readonly check: string;
@@ -76,6 +80,26 @@ describe.skipIf(!hasPostgres)('doctor looks at the database that machines share'
       status: 'trouble',
       message: expect.stringContaining('refuses the password'),
     });
+  });
+
+  test('what crosses a network is encrypted: a server that cannot, or that nobody vouches for, is told by name', async () => {
+    const plain = await server().newDatabase();
+    const [cut] = await findings(`${plain.url}?sslmode=require`);
+    expect(cut?.message).toContain('it may not offer TLS');
+    const folder = mkdtempSync(join(tmpdir(), 'errand-certificate-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const [key, certificate] = [join(folder, 'server.key'), join(folder, 'server.crt')];
+    const made = ['-keyout', key, '-out', certificate, '-subj', '/CN=localhost', '-days', '2'];
+    execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...made], { stdio: 'ignore' });
+    const user = servingUser();
+    if (user) for (const path of [folder, key, certificate]) chownSync(path, user.uid, user.gid);
+    const guarded = await PostgresServer.start({ ssl: 'on', ssl_key_file: key, ssl_cert_file: certificate });
+    onTestFinished(() => guarded.remove());
+    const { url } = await guarded.newDatabase();
+    const [encrypted] = await findings(`${url}?sslmode=require`);
+    expect(encrypted).toMatchObject({ status: 'ok', message: expect.stringMatching(/, encrypted$/) });
+    const [unproved] = await findings(`${url.replace('127.0.0.1', 'localhost')}?sslmode=verify-full`);
+    expect(unproved).toMatchObject({ status: 'trouble', message: expect.stringContaining('self-signed') });
   });
 
   test('a server that may lose what it has committed is one', async () => {

@@ -227,8 +227,8 @@ export function program(name: string): string {
   return join(programs, name);
 }
 
-/** PostgreSQL refuses to run as root. */
-function servingUser(): { readonly uid: number; readonly gid: number } | undefined {
+/** Who runs it where we are root, which PostgreSQL refuses to run as. */
+export function servingUser(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };

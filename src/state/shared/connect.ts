@@ -98,6 +98,7 @@ export class UnsettledCommit extends ConnectionLost {
 export class Connection {
   readonly address: DatabaseAddress;
   #sql: Sql | undefined;
+  #hasResponded = false;
 
   constructor(address: DatabaseAddress) {
     this.address = address;
@@ -119,6 +120,7 @@ export class Connection {
     });
     try {
       const results: unknown = await Promise.race([used.unsafe(sql).simple(), late]);
+      this.#hasResponded = true;
       return rowsOf(results);
     } catch (cause) {
       const error = cause instanceof ErrandError ? cause : this.#explained(cause);
@@ -141,6 +143,15 @@ export class Connection {
     used?.end({ timeout: 0 }).catch(() => {});
   }
 
+  /** A server without TLS ends a connection that begins with it. */
+  #withoutTls(code: string): string {
+    const wantsTls = /[?&]sslmode=(?:require|verify-full)/.test(this.address.url);
+    const isCut = networkWords[code] === networkWords.ECONNRESET;
+    return wantsTls && isCut && !this.#hasResponded
+      ? '; it may not offer TLS, which its address wants (sslmode=disable is for a network that you trust)'
+      : '';
+  }
+
   #explained(cause: unknown): Error {
     const { shown } = this.address;
     if (!(cause instanceof Error)) return new StorageError(`the database ${shown} failed`, { cause });
@@ -148,7 +159,8 @@ export class Connection {
     // EPIPE has the form of a code of PostgreSQL.
     if (!/^[0-9A-Z]{5}$/.test(code) || code in networkWords) {
       const mayHaveArrived = !unconnected.has(code);
-      return new ConnectionLost(shown, whyLost(code, cause.message), { cause, mayHaveArrived });
+      const why = `${whyLost(code, cause.message)}${this.#withoutTls(code)}`;
+      return new ConnectionLost(shown, why, { cause, mayHaveArrived });
     }
     const refusal = refusals[code];
     if (refusal) return new StorageError(`the database ${shown} ${refusal}`, { cause, hint: doctorHint });
@@ -189,6 +201,12 @@ const networkWords: Readonly<Record<string, string>> = {
   CONNECTION_DESTROYED: 'the connection was cut',
   ECONNRESET: 'the connection was cut',
   EPIPE: 'the connection was cut',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is of an authority that is not known here',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is of an authority that is not known here',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is of an authority that is not known here',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
 };
 
 const withoutAddresses = (text: string): string =>
