@@ -24,9 +24,15 @@ const alone = [
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
 /** Run on the embedded store and on PostgreSQL. */
-const onBothStores = ['state/journal', 'state/reservations', 'state/audit', 'state/payments'].map(
-  (name) => `test/${name}.test.ts`,
-);
+const onBothStores = [
+  'state/journal',
+  'state/reservations',
+  'state/audit',
+  'state/payments',
+  'program/bulk-in-doubt',
+  'program/return-again',
+  'program/at-once',
+].map((name) => `test/${name}.test.ts`);
 
 /** Each takes a minute and more, most of it waiting. */
 const longest = [
