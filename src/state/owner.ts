@@ -12,6 +12,8 @@ export interface LeaseBook {
   isHeld(lease: string): boolean;
   /** The machine of whoever has it; undefined where that is not known. */
   hostOf(lease: string): string | undefined;
+  /** How long it still holds, ms. */
+  heldMs(lease: string): number | undefined;
 }
 
 export const leasePrefix = 'lease:';
@@ -55,6 +57,10 @@ export function ownerText({ pid, started }: Owner): string {
   const hosts = [...books].map((book) => book.hostOf(started)).filter((host) => host !== undefined);
   return hosts[0] === undefined ? `process ${pid}` : `process ${pid} on ${hosts[0]}`;
 }
+
+/** How long an owner may still be at work though it is gone, ms; undefined where that shows by itself. */
+export const leaseMsOf = ({ started }: Owner): number | undefined =>
+  [...books].map((book) => book.heldMs(started)).find((left) => left !== undefined);
 
 /** Start time in clock ticks since boot, where the system says so (Linux). */
 function startOf(pid: number): string | undefined {

@@ -3,7 +3,7 @@ import { anotherSentence } from './another.ts';
 import { contentHash } from './content.ts';
 import { journalCommand } from './journal-command.ts';
 import { type Intent, isMade, type JournalRecord, maskedAccount, type Sender } from './journal-record.ts';
-import { isAlive, isSelf, ownerText } from './owner.ts';
+import { isAlive, isSelf, leaseMsOf, ownerText } from './owner.ts';
 
 /** Whether another process is alive and at work on a record. */
 export const isOthers = ({ pid, process_started }: Pick<JournalRecord, 'pid' | 'process_started'>): boolean =>
@@ -17,11 +17,14 @@ export const isBeingSent = (record: JournalRecord | undefined): boolean =>
 export function checkFree(record: JournalRecord): void {
   if (!isOthers(record)) return;
   const order = record.order_id === null ? '' : `, which is the order ${record.order_id}`;
-  const owner = ownerText({ pid: record.pid, started: record.process_started });
-  throw new ErrandError('conflict', `${owner} is at work on ${record.key}${order}`, {
+  const owner = { pid: record.pid, started: record.process_started };
+  const leaseMs = leaseMsOf(owner);
+  throw new ErrandError('conflict', `${ownerText(owner)} is at work on ${record.key}${order}`, {
     idempotencyKey: record.key,
     outcome: record.order_id === null ? 'unknown' : 'applied',
-    hint: 'Wait for it to end; the journal then says what became of the order.',
+    hint: `Wait for it to end; the journal then says what became of the order.${
+      leaseMs === undefined ? '' : ` Should it be gone, its lease ends in ${Math.ceil(leaseMs / 1000)} s.`
+    }`,
   });
 }
 

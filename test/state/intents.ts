@@ -65,14 +65,14 @@ export function openingIn(
 
 /**
  * Lets another process work on the journal of a folder, and die without a word; where machines share it, on another machine,
- * whose lease has ended then. @param work with `journal` in scope.
+ * whose lease has ended then, unless it is to hold. @param work with `journal` in scope.
  */
-export function inAnotherProcess(folder: string, nowMs: number, work: string): void {
+export function inAnotherProcess(folder: string, nowMs: number, work: string, leaseHolds = false): void {
   const place = isOnPostgres ? `${folder}-elsewhere` : folder;
   const { opens, env } = openingIn(folder, nowMs, place);
   const script = `${opens}
     ${work};
-    ${isOnPostgres ? endOfLeases : ''}
+    ${isOnPostgres && !leaseHolds ? endOfLeases : ''}
     process.kill(process.pid, 'SIGKILL');`;
   const node = ['--import', 'tsx', '--input-type=module', '-e', script];
   const { signal, stderr } = spawnSync(process.execPath, node, { encoding: 'utf8', env });

@@ -136,6 +136,17 @@ describe('the journal', () => {
       expect(await journal.record(intent('on purpose'))).toEqual({ mayBeSent: false });
     });
 
+    test.runIf(isOnPostgres)('is at work until its lease ends, which is told', async () => {
+      inAnotherProcess(folder, now, `await journal.record(${JSON.stringify(intent('k1'))})`, true);
+      await beginAnew();
+      const situation = async () => (await journal.record(intent('k2'), recent())).twin?.situation;
+      expect(await situation()).toBe('at_work');
+      await expect(journal.claim(journal.get('k1', baseUrl))).rejects.toMatchObject({
+        message: expect.stringMatching(/^process \d+ on \S+ is at work on k1$/),
+        facts: { hint: expect.stringMatching(/ Should it be gone, its lease ends in 1[0-5]\d s\.$/) },
+      });
+    });
+
     test.each([
       ['another ceiling', intent('k2', 1)],
       ['another service', { ...intent('k2'), baseUrl: 'https://else.example' }],

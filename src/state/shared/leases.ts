@@ -44,8 +44,7 @@ export class Leases implements LeaseBook {
 
   /** Whether a process that holds a lease may still be at work. */
   isHeld(id: string): boolean {
-    const until = Number(this.#copy.get('SELECT until FROM leases WHERE id = ?', id)?.until ?? 0);
-    return until > this.#time();
+    return (this.heldMs(id) ?? 0) > 0;
   }
 
   isOwn = (id: string): boolean => id === this.id;
@@ -54,6 +53,12 @@ export class Leases implements LeaseBook {
   hostOf(id: string): string | undefined {
     const host = this.#copy.get('SELECT host FROM leases WHERE id = ?', id)?.host;
     return typeof host === 'string' ? host : undefined;
+  }
+
+  /** How long a lease still holds, ms; undefined where nobody knows of it. */
+  heldMs(id: string): number | undefined {
+    const until = this.#copy.get('SELECT until FROM leases WHERE id = ?', id)?.until;
+    return until === undefined ? undefined : Number(until) - this.#time();
   }
 
   /** From now on requests may take so long, ms. */
