@@ -7,6 +7,7 @@ import { ErrandError, type NextStep, UsageError } from '../errors.ts';
 import { countText } from '../output/count-text.ts';
 import { shellWord } from '../shell-word.ts';
 import { type JournalPlace, journalExists } from '../state/journal-tables.ts';
+import { isBeingSent } from '../state/take-over.ts';
 import type { KeptBatch, KeptUpload, UploadOwner } from '../state/uploads.ts';
 import { uploadsFile } from '../state/uploads-file.ts';
 import { whereFlags } from '../where-flags.ts';
@@ -81,7 +82,11 @@ async function known(context: Context, upload: KeptUpload): Promise<KnownUpload>
   const batches = upload.batches.map((batch) => {
     const record = batch.id === undefined ? journal?.find(batch.key, baseUrl.value) : undefined;
     const id = batch.id ?? record?.order_id ?? undefined;
-    return { ...batch, id, isInDoubt: id === undefined && record?.state === 'intended' };
+    return {
+      ...batch,
+      id,
+      isInDoubt: id === undefined && record?.state === 'intended' && !isBeingSent(record),
+    };
   });
   const sent = new Set(batches.flatMap(({ id, layout }) => (id === undefined ? [] : layout.numbers)));
   return { ...upload, batches, sent: sent.size };

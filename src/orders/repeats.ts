@@ -1,4 +1,4 @@
-import { DamagedError, ErrandError, StorageError } from '../errors.ts';
+import { ErrandError, StorageError } from '../errors.ts';
 import type { OrderContext } from '../order-context.ts';
 import { shellLine, shellWord, typedCommand } from '../shell-word.ts';
 import type { Consent } from '../spending/options.ts';
@@ -15,6 +15,7 @@ import { whereFlags } from '../where-flags.ts';
 import type { IntentOf } from './intent.ts';
 import { keyLifeMs } from './key-life.ts';
 import { madeByKey } from './made-by-key.ts';
+import { notRecorded } from './not-recorded.ts';
 import type { JournaledOperation, MadeBy } from './order-record.ts';
 import type { Made, Placing } from './placed.ts';
 import { resumeKnown } from './resume.ts';
@@ -62,7 +63,7 @@ export async function recordOnce<N extends JournaledOperation>(
   rule: RepeatRule,
   { isByHand = false, ...consent }: Omit<Placing, 'isNew'> = {},
 ): Promise<Recorded<N>> {
-  const gate = await gateOf(context, intent, consent);
+  const gate = await gateOf(context, intent, rule, consent);
   let mayBeSent = false;
   const attempt = async (twins: TwinRule | undefined): Promise<Twin | undefined> => {
     const journal = await context.journal();
@@ -75,11 +76,16 @@ export async function recordOnce<N extends JournaledOperation>(
 }
 
 /** What keeps the policy from deciding sends nothing now; what the same intent may have led to before stands all the same. */
-async function gateOf(context: OrderContext, intent: Intent, consent: Consent): Promise<Gate | undefined> {
+async function gateOf(
+  context: OrderContext,
+  intent: Intent,
+  rule: RepeatRule,
+  consent: Consent,
+): Promise<Gate | undefined> {
   try {
     return await gateFor(context, [{ intent }], consent);
   } catch (error) {
-    const earlier = error instanceof ErrandError ? await earlierOf(context, intent) : undefined;
+    const earlier = error instanceof ErrandError ? await earlierOf(context, intent, rule) : undefined;
     if (!earlier || !(error instanceof ErrandError)) throw error;
     const { key, order_id: id } = earlier;
     throw new ErrandError(id === null ? 'in_doubt' : error.category, error.message, {
@@ -129,7 +135,7 @@ async function pastTwins<N extends JournaledOperation>(
   let left = rule;
   for (;;) {
     const twins = twinRule(context, left);
-    const twin = await known(context, intent, () => attempt(twins));
+    const twin = await known(context, intent, rule, () => attempt(twins));
     if (!twin) return { placed: undefined, rule: left };
     if (twin.situation === 'made')
       return { placed: await madeByKey(context, intent, twin.record), rule: left };
@@ -151,50 +157,32 @@ async function pastTwins<N extends JournaledOperation>(
 }
 
 /** Where the journal cannot be written, what it holds of the intent is said. */
-async function known<T>(context: OrderContext, intent: Intent, work: () => Promise<T>): Promise<T> {
+async function known<T>(
+  context: OrderContext,
+  intent: Intent,
+  rule: RepeatRule,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
-    throw notRecorded(error, intent, await earlierOf(context, intent));
+    throw notRecorded(error, intent, await earlierOf(context, intent, rule));
   }
 }
 
 /** Undefined also where the journal cannot be opened. */
-async function earlierOf(context: OrderContext, intent: Intent): Promise<JournalRecord | undefined> {
+async function earlierOf(
+  context: OrderContext,
+  intent: Intent,
+  rule: RepeatRule,
+): Promise<JournalRecord | undefined> {
   try {
-    return (await context.journal()).earlier(intent);
+    return (await context.journal()).earlier(intent, rule !== 'none');
   } catch (error) {
     if (error instanceof StorageError) return undefined;
     throw error;
   }
-}
-
-/** Nothing was sent now; what an earlier command has sent for the same intent stands all the same. */
-function notRecorded(
-  error: StorageError,
-  { operation }: Intent,
-  earlier: JournalRecord | undefined,
-): ErrandError {
-  const { one, made } = thingOf(operation);
-  if (!earlier) {
-    const isUnsure = error instanceof DamagedError;
-    const sent = isUnsure
-      ? 'nothing was sent now, and an earlier command may have ordered'
-      : 'nothing was sent';
-    const facts = { ...error.facts, outcome: 'not_sent', cause: error } as const;
-    return new StorageError(`${error.message}; ${sent}`, facts, error.category);
-  }
-  const { key, order_id: id, created_at: since } = earlier;
-  const what = id === null ? `is in doubt since ${since}, as ${key}` : `was ${made} before: ${id}`;
-  const facts = {
-    ...error.facts,
-    idempotencyKey: key,
-    outcome: error instanceof DamagedError ? 'not_sent' : id === null ? 'unknown' : 'applied',
-    cause: error,
-  } as const;
-  const message = `${error.message}; nothing was sent now, and the same ${one} ${what}`;
-  return new StorageError(message, facts, error.category);
 }
 
 /** The same intent is in doubt, or was placed and never reported: what became of it is what this command requested. */

@@ -7,6 +7,9 @@ import type { Sqlite, Statement } from './load.ts';
 export type SqlValue = string | number | null;
 export type StoredRow = Readonly<Record<string, unknown>>;
 
+/** What is read where several machines share a database: what is new, unless that was asked a moment ago; what is new, now; all of it. */
+export type Freshness = 'lately' | 'now' | 'anew';
+
 /** A step from one schema to the next: SQL, or what SQL alone cannot do. */
 export type Migration = string | ((database: Database) => void);
 
@@ -128,7 +131,7 @@ export class Database {
   }
 
   /** Where several machines share it: what they have written since is read. On one machine there is nothing to do. */
-  async refresh(_isAnew?: boolean): Promise<void> {}
+  async refresh(_when?: Freshness): Promise<void> {}
 
   close(): void | Promise<void> {
     this.#statements.clear();

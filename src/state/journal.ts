@@ -1,4 +1,4 @@
-import type { Database } from '../sqlite/database.ts';
+import type { Database, Freshness } from '../sqlite/database.ts';
 import { AuditChain } from './audit.ts';
 import { nobody } from './audit-entry.ts';
 import { intentEntry, stepEntry } from './audit-steps.ts';
@@ -155,10 +155,14 @@ export class Journal extends IntentOutcomes {
   /** The record of a key, whatever became of it. */
   find = (key: string, baseUrl: string) => withRecord(this.table.find(key, baseUrl));
 
-  /** What the journal holds of an intent that cannot be recorded now; undefined where nothing, or it cannot be read. */
-  earlier(intent: Intent): JournalRecord | undefined {
+  /**
+   * What the journal holds of an intent that cannot be recorded now; undefined where nothing, or it cannot be read.
+   * @param withTwins also under other keys: not where another of the same is meant.
+   */
+  earlier(intent: Intent, withTwins: boolean): JournalRecord | undefined {
     try {
-      const twins = this.table.twins(intent, contentHash(intent.operation, intent.body));
+      const hash = contentHash(intent.operation, intent.body);
+      const twins = withTwins ? this.table.twins(intent, hash) : [];
       return [this.find(intent.key, intent.baseUrl), ...twins.map(recordOf)].find(
         (record) => record && record.state !== 'refused' && record.state !== 'forgotten',
       );
@@ -194,6 +198,9 @@ export class Journal extends IntentOutcomes {
   /** Keys of what was recorded for a service since a time (ISO 8601), newest first. @throws StorageError. */
   keysSince = (baseUrl: string, since: string): string[] => this.table.keysSince(baseUrl, since);
 
+  /** Where machines share it: what the journal that this one had of its own has in doubt or untold. @throws StorageError. */
+  openInOwn = async (): Promise<readonly JournalRecord[]> => (await this.beside?.openInOwn()) ?? [];
+
   /** What is owed to the user by commands that were interrupted. @throws StorageError. */
   owed(): { readonly inDoubt: readonly JournalRecord[]; readonly unreported: readonly JournalRecord[] } {
     const free = this.list().filter((record) => !isOthers(record));
@@ -225,9 +232,9 @@ export class Journal extends IntentOutcomes {
     return isOwed(record) ? this.#noted({ situation: 'in_doubt', record }).twin.record : record;
   }
 
-  /** Where machines share it: reads what others have written. @param isAnew reads all of it anew. @throws StorageError. */
-  refresh(isAnew?: boolean): Promise<void> {
-    return this.database.refresh(isAnew);
+  /** Where machines share it: reads what others have written. @throws StorageError. */
+  refresh(when?: Freshness): Promise<void> {
+    return this.database.refresh(when);
   }
 
   close(): void | Promise<void> {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../contract/json.ts';
-import type { Database, StoredRow } from '../sqlite/database.ts';
+import type { Database, Freshness, StoredRow } from '../sqlite/database.ts';
 import { type OpenOptions, openStateDatabase } from './database.ts';
 import { copyFolder, type Sharing } from './shared/address.ts';
 import { uploadsFile } from './uploads-file.ts';
@@ -192,6 +192,11 @@ export class Uploads {
       key,
     );
     return row && { serial: Number(row.serial), name: String(row.name) };
+  }
+
+  /** As the journal's. @throws StorageError. */
+  refresh(when?: Freshness): Promise<void> {
+    return this.#database.refresh(when);
   }
 
   close(): void | Promise<void> {

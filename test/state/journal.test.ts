@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { IntentTable } from '../../src/state/intent-table.ts';
 import type { Journal } from '../../src/state/journal.ts';
 import { journalMigrations } from '../../src/state/journal-tables.ts';
 import { isOnPostgres } from '../team/store.ts';
-import { baseUrl, inAnotherProcess, intent, openJournal, recordedElsewhere } from './intents.ts';
+import { baseUrl, inAnotherProcess, intent, openingIn, openJournal, recordedElsewhere } from './intents.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -145,6 +146,14 @@ describe('the journal', () => {
         message: expect.stringMatching(/^process \d+ on \S+ is at work on k1$/),
         facts: { hint: expect.stringMatching(/ Should it be gone, its lease ends in 1[0-5]\d s\.$/) },
       });
+    });
+
+    test.runIf(isOnPostgres)('is in doubt at once where its process was one of this machine', async () => {
+      const { opens, env } = openingIn(folder, now);
+      const script = `${opens} await journal.record(${JSON.stringify(intent('k1'))}); process.kill(process.pid, 'SIGKILL');`;
+      spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { env });
+      await beginAnew();
+      expect(await journal.record(intent('k2'), recent())).toMatchObject({ twin: { situation: 'in_doubt' } });
     });
 
     test.each([

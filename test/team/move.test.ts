@@ -1,10 +1,12 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { nobody } from '../../src/state/audit-entry.ts';
 import { Journal } from '../../src/state/journal.ts';
 import { moveJournal } from '../../src/state/shared/move.ts';
+import { errand } from '../program/run.ts';
+import { makeWorkspace } from '../program/workspace.ts';
 import { baseUrl, inAnotherProcess, intent, paidIntent } from '../state/intents.ts';
 import { workElsewhere } from './elsewhere.ts';
 import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
@@ -164,5 +166,20 @@ describe.runIf(hasPostgres)("a machine's own journal, once a database is named",
       { record: { key: 'k1' }, why: 'the database has another order under this key' },
     ]);
     expect(await own((journal) => journal.list())).toMatchObject([{ key: 'k1' }]);
+  });
+
+  test('is told by list, resume and doctor, since it stops all spending', async () => {
+    const workspace = makeWorkspace({ ERRAND_STATE_DIR: folder, ERRAND_DATABASE_URL: team.url });
+    onTestFinished(workspace.remove);
+    const line =
+      "2 orders of this machine's own journal are in doubt or untold, which stops spending: errand order journal move";
+    for (const verb of [['list'], ['resume', '--all']])
+      expect(await errand(workspace, ['order', 'journal', ...verb])).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining(line),
+      });
+    const { code, stdout } = await errand(workspace, ['doctor', '-o', 'json']);
+    expect(code).toBe(7);
+    expect(stdout).toContain("2 orders of this machine's own journal are in doubt or untold");
   });
 });

@@ -75,7 +75,7 @@ const mostTold = 5;
 async function walk(context: Context, check: ChainCheck): Promise<void> {
   const journal = await context.journal();
   // Where machines share the chain, it is the database's that is to be proved, not what this one remembers of it.
-  await journal.refresh(true);
+  await journal.refresh('anew');
   const recorded = journal.recorded();
   try {
     for (const row of journal.audit.rows()) check.take(recordOfRow(row), row.hides_text === 0);

@@ -62,6 +62,9 @@ export async function sentResult(
       hints: () => [...facts, follow],
     };
   context.note(follow);
+  // Other workers may have sent a part of it.
+  await (await context.journal()).refresh('now');
+  await (await context.uploads()).refresh('now');
   const named = await namedBatches(context, words);
   // What was left out of a plan was left out on purpose.
   const uploads = named.uploads.map((upload) => ({ ...upload, rows: upload.sent }));

@@ -5,6 +5,7 @@ import { isUnsettled } from '../booked.ts';
 import type { OpenOptions } from '../database.ts';
 import type { IntentEnds } from '../intent-ends.ts';
 import type { IntentRow } from '../intent-row.ts';
+import type { JournalRecord } from '../journal-record.ts';
 import { journalFile } from '../journal-tables.ts';
 import type { Sharing } from './address.ts';
 import type { SharedDatabase } from './database.ts';
@@ -81,11 +82,16 @@ export class Beside {
     return new StorageError(told, { ...facts, idempotencyKey: String(key), cause: failure }, category);
   }
 
-  /** @throws ErrandError conflict while this machine's own journal has something open that the database does not know of; StorageError. */
-  async checkOwnJournal(): Promise<void> {
-    if (!this.#own && !existsSync(journalFile(this.#folder))) return;
+  /** What this machine's own journal has in doubt or untold, oldest first. @throws StorageError. */
+  async openInOwn(): Promise<readonly JournalRecord[]> {
+    if (!this.#own && !existsSync(journalFile(this.#folder))) return [];
     this.#own ??= await OwnJournal.open(this.#folder, this.#options);
-    const open = this.#own.open();
+    return this.#own.open();
+  }
+
+  /** @throws ErrandError conflict while there is such a thing, which the database does not know of; StorageError. */
+  async checkOwnJournal(): Promise<void> {
+    const open = await this.openInOwn();
     if (open.length > 0) throw openRecords(open, this.#sharing.address.shown);
   }
 

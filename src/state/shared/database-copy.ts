@@ -38,6 +38,7 @@ export class DatabaseCopy extends Database {
     if (this.version() !== this.options.migrations.length || !this.#hasAllTables())
       this.attempt(() => this.#beginAnew());
     this.execute(watchSql(this.options.mirror));
+    this.attempt(() => this.leases.noteOwn());
   }
 
   protected seq = (): number => copyState(this).seq;
@@ -55,7 +56,9 @@ export class DatabaseCopy extends Database {
 
   #hasAllTables(): boolean {
     const names = this.all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name }) => name);
-    return this.options.mirror.tables.every(({ name }) => names.includes(name));
+    return ['own_leases', ...this.options.mirror.tables.map(({ name }) => name)].every((name) =>
+      names.includes(name),
+    );
   }
 
   /** The copy becomes what was read. @throws StorageError where it knows of what the database does not. */
@@ -95,6 +98,7 @@ export class DatabaseCopy extends Database {
       this.#beginAnew();
       applyPulled(this, mirror, pulled);
       this.execute(watchSql(mirror));
+      this.leases.noteOwn();
     });
     return pulled;
   }

@@ -1,5 +1,5 @@
 import { StorageError } from '../../errors.ts';
-import type { Synchronous } from '../../sqlite/database.ts';
+import type { Freshness, Synchronous } from '../../sqlite/database.ts';
 import type { Sqlite } from '../../sqlite/load.ts';
 import { keepBook } from '../owner.ts';
 import { ConnectionLost, newId, UnsettledCommit } from './connect.ts';
@@ -49,10 +49,10 @@ export class SharedDatabase extends DatabaseCopy {
     });
   }
 
-  /** @param isAnew all of it is read, whatever the copy holds; else only what is new, and not more often than it is worth. @throws StorageError. */
-  override async refresh(isAnew = false): Promise<void> {
-    if (isAnew) await this.#serially(() => this.readAnew());
-    else if (this.options.clock.monotonic() - this.pulledAt > freshMs) await this.catchUp();
+  /** @throws StorageError. */
+  override async refresh(when: Freshness = 'lately'): Promise<void> {
+    if (when === 'anew') await this.#serially(() => this.readAnew());
+    else if (when === 'now' || this.options.clock.monotonic() - this.pulledAt > freshMs) await this.catchUp();
   }
 
   override transaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {

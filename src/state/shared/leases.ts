@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../../clock.ts';
 import type { StoredRow } from '../../sqlite/database.ts';
-import { type LeaseBook, leasePrefix } from '../owner.ts';
+import { isAlive, type LeaseBook, leasePrefix, self } from '../owner.ts';
 import { newId } from './connect.ts';
 
 /** A lease outlives what it is for by so much, ms. */
@@ -42,8 +42,21 @@ export class Leases implements LeaseBook {
     this.#read = { time, monotonic: this.#clock.monotonic() };
   }
 
-  /** Whether a process that holds a lease may still be at work. */
+  /** Within a transaction of the copy: this process is one of those that work on it. */
+  noteOwn(): void {
+    const { pid, started } = self();
+    const now = this.#clock.now();
+    this.#copy.run('DELETE FROM own_leases WHERE at < ?', now - keptMs);
+    this.#copy.run(
+      'INSERT OR REPLACE INTO own_leases (id, pid, started, at) VALUES (?, ?, ?, ?)',
+      ...[this.id, pid, started, now],
+    );
+  }
+
+  /** Whether a process that holds a lease may still be at work. One of this machine that is gone is not. */
   isHeld(id: string): boolean {
+    const own = this.#copy.get('SELECT pid, started FROM own_leases WHERE id = ?', id);
+    if (own && !isAlive({ pid: Number(own.pid), started: String(own.started) })) return false;
     return (this.heldMs(id) ?? 0) > 0;
   }
 

@@ -50,7 +50,7 @@ async function opened(file: string, options: SharedOptions): Promise<SharedDatab
   const database = await openKind(SharedDatabase, file, options);
   try {
     await database.catchUp();
-    if (options.mirror.name === 'journal' && !vouches(database)) await database.refresh(true);
+    if (options.mirror.name === 'journal' && !vouches(database)) await database.refresh('anew');
     return database;
   } catch (error) {
     await database.close();

@@ -5,6 +5,7 @@ import { recordOf } from '../intent-row.ts';
 import { IntentTable } from '../intent-table.ts';
 import type { JournalRecord } from '../journal-record.ts';
 import { journalFile, journalMigrations } from '../journal-tables.ts';
+import { ownOpenText } from '../own-open.ts';
 import { readSeal, sealOf } from '../seal.ts';
 import { damagedAdvice } from '../tally.ts';
 
@@ -39,17 +40,16 @@ const mostNamed = 10;
 
 /** One journal must know of all that is open, or the same may be ordered twice. */
 export function openRecords(records: readonly JournalRecord[], shown: string): ErrandError {
-  const [what, are, them] =
-    records.length === 1 ? ['one order', 'is', 'it'] : [`${records.length} orders`, 'are', 'them'];
+  const them = records.length === 1 ? 'it' : 'them';
   return new ErrandError(
     'conflict',
-    `${what} of this machine's own journal ${are} in doubt or untold, and the database ${shown} does not know of ${them}; nothing was sent`,
+    `${ownOpenText(records)}, and the database ${shown} does not know of ${them}; nothing was sent`,
     {
       code: 'open_in_own_journal',
       outcome: 'not_sent',
       retryable: false,
       details: { keys: records.slice(0, mostNamed).map(({ key }) => key) },
-      hint: 'Or settle it where no database is named: without ERRAND_DATABASE_URL, by a profile that has none, `errand order journal resume --all`.',
+      hint: 'Take it into the database; or settle it without one: `errand order journal resume --all` where ERRAND_DATABASE_URL is not set and the profile names none.',
       next: [{ command: 'errand order journal move', when: 'to take all of it into the database' }],
     },
   );

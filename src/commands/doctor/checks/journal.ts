@@ -1,5 +1,6 @@
 import { DamagedError } from '../../../errors.ts';
 import { owedLine, settlingCommands } from '../../../orders/owed.ts';
+import { ownOpenText } from '../../../state/own-open.ts';
 import { type Check, ok, trouble, troubleOf } from '../check.ts';
 
 export const journal: Check = {
@@ -8,6 +9,12 @@ export const journal: Check = {
     try {
       const opened = await context.journal();
       await opened.checkWhole();
+      const own = await opened.openInOwn();
+      if (own.length > 0)
+        return trouble(
+          `${ownOpenText(own)}; the shared database does not know of it`,
+          '`errand order journal move` takes all of it into the database; until then nothing is ordered.',
+        );
       const owed = opened.owed();
       const line = await owedLine(context, owed);
       if (line === undefined) return ok('the journal can be written, and no order is in doubt');

@@ -1,5 +1,6 @@
 import { defineCommand } from '../../../cli/define.ts';
 import { journalColumns, shown } from './columns.ts';
+import { ownOpenLine } from './own-open.ts';
 
 export const list = defineCommand({
   name: 'list',
@@ -15,12 +16,14 @@ export const list = defineCommand({
   related: ['order journal resume', 'order journal forget'],
   async run(context, { all = false }) {
     const journal = await context.journal();
+    const own = await ownOpenLine(context);
     return {
       kind: 'list',
       rows: journal.list(all).map(shown),
       columns: journalColumns,
       id: 'key',
       empty: 'nothing is in doubt or unreported',
+      ...(own !== undefined && { hints: () => [own] }),
     };
   },
 });

@@ -49,7 +49,7 @@ async function isWhole(context: Context): Promise<boolean> {
 /** Where machines share the journal, this one has only a copy. @throws DamagedError where that was not what is damaged. */
 async function readAnew(context: Context, shown: string): Promise<string> {
   const journal = await context.journal();
-  await journal.refresh(true);
+  await journal.refresh('anew');
   try {
     await journal.checkWhole();
   } catch (error) {

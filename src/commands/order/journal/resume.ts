@@ -10,6 +10,7 @@ import type { JournalRecord } from '../../../state/journal-record.ts';
 import { wasSentWithAnother } from '../../../state/take-over.ts';
 import { whereFlags } from '../../../where-flags.ts';
 import { asItIs, keysMeaning } from './keys.ts';
+import { ownOpenLine } from './own-open.ts';
 
 /** What is owed at the service and account in use; what is elsewhere is noted. */
 async function owedHere(
@@ -81,6 +82,8 @@ export const resume = defineCommand({
     if (all && resend) throw new UsageError('--resend needs the keys by name: each was looked at before');
     const named = await readIds(context, 'key', keys, asItIs);
     const journal = await context.journal();
+    const own = await ownOpenLine(context);
+    if (own !== undefined) context.note(own);
     const { value: baseUrl } = context.settings.baseUrl;
     const found = new Map(
       all ? (await owedHere(context, journal.list(), keyChanged)).map((record) => [record.key, record]) : [],

@@ -1,0 +1,30 @@
+import { DamagedError, type ErrandError, StorageError } from '../errors.ts';
+import type { Intent, JournalRecord } from '../state/journal-record.ts';
+import { thingOf } from './things.ts';
+
+/** Nothing was sent now; what an earlier command has sent for the same intent stands all the same. */
+export function notRecorded(
+  error: StorageError,
+  { operation }: Intent,
+  earlier: JournalRecord | undefined,
+): ErrandError {
+  const { one, made } = thingOf(operation);
+  if (!earlier) {
+    const isUnsure = error instanceof DamagedError;
+    const sent = isUnsure
+      ? 'nothing was sent now, and an earlier command may have ordered'
+      : 'nothing was sent';
+    const facts = { ...error.facts, outcome: 'not_sent', cause: error } as const;
+    return new StorageError(`${error.message}; ${sent}`, facts, error.category);
+  }
+  const { key, order_id: id, created_at: since } = earlier;
+  const what = id === null ? `is in doubt since ${since}, as ${key}` : `was ${made} before: ${id}`;
+  const facts = {
+    ...error.facts,
+    idempotencyKey: key,
+    outcome: error instanceof DamagedError ? 'not_sent' : id === null ? 'unknown' : 'applied',
+    cause: error,
+  } as const;
+  const message = `${error.message}; nothing was sent now, and the same ${one} ${what}`;
+  return new StorageError(message, facts, error.category);
+}
