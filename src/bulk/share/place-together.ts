@@ -19,6 +19,7 @@ export async function placeTogether(team: Team, { serial }: Pick<KeptUpload, 'se
   const { queue, campaign, context } = team;
   const { file, notifies } = workOf(campaign);
   const begun = await queue.standing(campaign);
+  let last = begun;
   const progress = createProgress(context.io, {
     label: 'uploading',
     total: begun.rows,
@@ -45,9 +46,13 @@ export async function placeTogether(team: Team, { serial }: Pick<KeptUpload, 'se
     for await (const _ of team.work('place', place, { waits, isTaken })) await look();
     await queue.finish(campaign);
   } catch (error) {
-    const { rows, sent, workers } = await queue.standing(campaign).catch(() => begun);
-    const how = workers > 1 ? 'the other workers go on' : 'the same command goes on from there';
-    context.note(`${rowsText(sent)} of ${rows} are uploaded; ${how}`);
+    let isKnown = true;
+    const { rows, sent, workers } = await queue.standing(campaign).catch(() => {
+      isKnown = false;
+      return last;
+    });
+    const how = isKnown && workers > 1 ? 'the other workers go on' : 'the same command goes on from there';
+    context.note(`${isKnown ? '' : 'at least '}${rowsText(sent)} of ${rows} are uploaded; ${how}`);
     throw cutShort(context, error);
   } finally {
     progress.end();
@@ -55,6 +60,7 @@ export async function placeTogether(team: Team, { serial }: Pick<KeptUpload, 'se
 
   async function look() {
     const standing = await queue.standing(campaign);
+    last = standing;
     progress.update(standing.sent, standing.workers > 1 ? workersText(standing.workers) : '');
     return standing;
   }

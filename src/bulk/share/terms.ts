@@ -97,7 +97,10 @@ export function checkTerms(
   throw new ErrandError(
     'conflict',
     `${name} was begun ${was}, and here it is ${shown(flag, given)}; nothing was sent`,
-    { outcome: 'not_sent', hint: `Leave ${flag} out: a worker takes what the upload was begun with.` },
+    {
+      outcome: 'not_sent',
+      hint: `Leave ${flag} out: a worker takes what the upload was begun with. What is meant as another upload needs a --name of its own.`,
+    },
   );
 }
 

@@ -8,6 +8,9 @@ import type { DatabaseAddress } from './address.ts';
 const connectMs = 5000;
 /** How long the database may take to respond, ms: longer than anybody may hold a lock. */
 const responseMs = 20_000;
+/** How long what is under way may still take once nobody waits for it any more, ms: a commit longer, as nobody would know of it. */
+const readGraceMs = 300;
+const writeGraceMs = 1500;
 /** How long a transaction of another may be waited for, and how long one may lie idle, ms. */
 const lockMs = 12_000;
 const idleMs = 10_000;
@@ -97,38 +100,54 @@ export class UnsettledCommit extends ConnectionLost {
 /** Statements without parameters, each call one round trip. Not for two callers at once. */
 export class Connection {
   readonly address: DatabaseAddress;
+  readonly #signal: AbortSignal | undefined;
   #sql: Sql | undefined;
   #hasResponded = false;
 
-  constructor(address: DatabaseAddress) {
+  /** @param signal aborted when nobody waits for it any more: what is under way is given a moment. */
+  constructor(address: DatabaseAddress, signal?: AbortSignal) {
     this.address = address;
+    this.#signal = signal;
   }
 
   /**
    * @param sql statements of ours; values stand in it as `jsonText` or `literal` writes them.
-   * @returns the rows of all of them. @throws ConnectionLost; StatementError; StorageError for what no trying again mends.
+   * @param writes whether it may be done though nobody hears of it.
+   * @returns the rows of all of them. @throws ConnectionLost; StatementError; StorageError for what no trying again mends;
+   * what the signal was aborted with, of what only reads.
    */
-  async ask(sql: string): Promise<readonly DatabaseRow[]> {
+  async ask(sql: string, writes = false): Promise<readonly DatabaseRow[]> {
     this.#sql ??= await connect(this.address);
     const used = this.#sql;
-    let timer: NodeJS.Timeout | undefined;
+    const signal = this.#signal;
+    const timers: NodeJS.Timeout[] = [];
+    let stop = (): void => {};
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new ConnectionLost(this.address.shown, 'it does not respond')),
-        responseMs,
-      );
+      const silent = (): void => reject(new ConnectionLost(this.address.shown, 'it does not respond'));
+      timers.push(setTimeout(silent, responseMs));
+      // What is asked after that is about how things ended: it is given the time of a commit.
+      const isKept = writes || signal?.aborted === true;
+      const end = isKept ? silent : (): void => reject(signal?.reason);
+      stop = () => timers.push(setTimeout(end, isKept ? writeGraceMs : readGraceMs));
     });
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
     try {
       const results: unknown = await Promise.race([used.unsafe(sql).simple(), late]);
       this.#hasResponded = true;
       return rowsOf(results);
     } catch (cause) {
+      if (signal?.aborted && cause === signal.reason) {
+        this.drop();
+        throw cause;
+      }
       const error = cause instanceof ErrandError ? cause : this.#explained(cause);
       // The state of a connection that failed is not known: the next one begins anew.
       if (error instanceof ConnectionLost) this.drop();
       throw error;
     } finally {
-      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+      for (const timer of timers) clearTimeout(timer);
     }
   }
 

@@ -65,7 +65,7 @@ export async function examineDatabase(
 
 const serverSql = `SELECT current_setting('server_version') AS server, current_user AS role,
   coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS is_encrypted,
-  pg_is_in_recovery() AS is_standby, current_setting('fsync') AS fsync,
+  (pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on') AS is_standby, current_setting('fsync') AS fsync,
   current_setting('full_page_writes') AS full_page_writes,
   to_regnamespace('errand') IS NOT NULL AS has_schema,
   CASE WHEN to_regnamespace('errand') IS NULL THEN has_database_privilege(current_database(), 'CREATE')

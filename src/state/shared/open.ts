@@ -28,7 +28,8 @@ export async function openShared(
   const isJournal = name === 'journal';
   const all = [...migrations, createCopy, ...(isJournal ? [createLeases] : [])];
   const mirror = isJournal ? journalMirror : uploadsMirror;
-  const remote = (): Remote => new Remote(new Connection(sharing.address), mirror, options.waiting);
+  const remote = (): Remote =>
+    new Remote(new Connection(sharing.address, options.waiting?.signal), mirror, options.waiting);
   const shared: SharedOptions = {
     ...stateOptions(file, all, options),
     remote: remote(),

@@ -82,17 +82,17 @@ export class Remote {
 
   /** Commits what follows from what was read at `seq`. @throws OvertakenError; ConnectionLost where nobody knows whether it was done. */
   async push(seq: number, changes: readonly Change[]): Promise<void> {
-    await this.#asked(pushSql(this.#mirror, seq, changes, schemaVersion));
+    await this.#asked(pushSql(this.#mirror, seq, changes, schemaVersion), true);
   }
 
   /** The same under the lock, which ends with it. */
   async pushLocked(seq: number, changes: readonly Change[]): Promise<void> {
-    await this.#asked(`${pushSql(this.#mirror, seq, changes, schemaVersion)}; COMMIT`);
+    await this.#asked(`${pushSql(this.#mirror, seq, changes, schemaVersion)}; COMMIT`, true);
   }
 
   /** Nobody waits for the lock any longer. */
   async unlock(): Promise<void> {
-    if (this.#connection.isOpen) await this.#connection.ask('ROLLBACK').catch(() => {});
+    if (this.#connection.isOpen) await this.#connection.ask('ROLLBACK', true).catch(() => {});
   }
 
   /** A lease that cannot be ended soon ends by itself. */
@@ -107,6 +107,7 @@ export class Remote {
       `UPDATE errand.heads SET seq = seq + 1 WHERE name = '${name}';
        UPDATE errand.leases SET until = 0, seq = (SELECT seq FROM errand.heads WHERE name = '${name}')
          WHERE id = '${lease}'`,
+      true,
     );
     await Promise.race([told.catch(() => {}), late]);
     clearTimeout(timer);
@@ -116,9 +117,9 @@ export class Remote {
     this.#connection.drop();
   }
 
-  async #asked(sql: string): Promise<readonly DatabaseRow[]> {
+  async #asked(sql: string, writes = false): Promise<readonly DatabaseRow[]> {
     try {
-      return await this.#connection.ask(sql);
+      return await this.#connection.ask(sql, writes);
     } catch (error) {
       throw this.#explained(error);
     }

@@ -6,6 +6,9 @@ const slowMs = 250;
 /** Leases end by the clock of the database, whatever this machine's says: only people are misled, ms. */
 const allowedMs = 30_000;
 
+/** PostgreSQL's code for a right that the role lacks. */
+const isRights = (error: unknown): boolean => error instanceof Error && Object(error.cause).code === '42501';
+
 export const database: Check = {
   name: 'database',
   async run({ context }) {
@@ -20,7 +23,9 @@ export const database: Check = {
       const found = troubleOf(error);
       return trouble(
         `${found.message} (named by ${by})`,
-        'See that the server runs, that this machine reaches it, and that user, password and sslmode of the address are right.',
+        isRights(error)
+          ? 'Name the role in the address that owns the schema errand and all that is in it: a team has one.'
+          : 'See that the server runs, that this machine reaches it, and that user, password and sslmode of the address are right.',
       );
     }
   },
@@ -39,8 +44,8 @@ function rights({ mayUse, hasSchema, role, schema, atWork }: DatabaseFacts): Fin
   if (!mayUse && hasSchema)
     return [
       trouble(
-        'the role may not use the schema errand',
-        `As its owner or a superuser: ALTER SCHEMA errand OWNER TO ${owner};`,
+        'the role may not use the schema errand, which is of another role',
+        'Name the role in the address that owns the schema: a team has one.',
       ),
     ];
   if (!mayUse)
@@ -71,7 +76,10 @@ function rights({ mayUse, hasSchema, role, schema, atWork }: DatabaseFacts): Fin
 function lasting({ off, isStandby }: DatabaseFacts): Finding[] {
   return [
     ...(isStandby
-      ? [trouble('it is a standby, which takes no writes', 'Name the primary server in the address.')]
+      ? [trouble(
+            'it takes no writes: it is a standby, or read-only',
+            'Name the primary server in the address, or let the role write.',
+          )]
       : []),
     ...off.map((name) =>
       trouble(
