@@ -9,7 +9,7 @@ export const database = defineCommand({
   name: 'database',
   summary: 'Name the database that a profile shares; read from stdin or a hidden prompt',
   description:
-    'Takes postgres://<user>:<password>@<host>:<port>/<database>. No argument takes it: it would stay in the shell history and in the list of processes. ERRAND_DATABASE_URL goes before it.',
+    'Takes postgres://user:password@host/name. No argument takes it: it would stay in the shell history and in the list of processes. ERRAND_DATABASE_URL goes before it.',
   arguments: [
     { name: 'name', completes: 'profiles', description: 'name of the profile; by default the one in use' },
   ],

@@ -53,6 +53,7 @@ describe('what a TAB is told', () => {
       'list',
       'resume',
       'forget',
+      'move',
       'repair',
     ]);
     expect((await complete(workspace, ['order', ''])).values).not.toContain('ls');

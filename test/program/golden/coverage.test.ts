@@ -59,6 +59,10 @@ const without: Readonly<Record<string, readonly string[]>> = {
   'profile use': ['JSON'],
   'profile delete': ['JSON'],
   'config set': ['JSON'],
+  'profile database': ['JSON'],
+  // They need a database that machines share: test/team.
+  'order journal move': ['table', 'JSON'],
+  'policy publish': ['table', 'JSON'],
   // It ends with its deadline or a signal only.
   'webhook listen': ['table', 'JSON'],
 };

@@ -76,10 +76,12 @@ function rights({ mayUse, hasSchema, role, schema, atWork }: DatabaseFacts): Fin
 function lasting({ off, isStandby }: DatabaseFacts): Finding[] {
   return [
     ...(isStandby
-      ? [trouble(
+      ? [
+          trouble(
             'it takes no writes: it is a standby, or read-only',
             'Name the primary server in the address, or let the role write.',
-          )]
+          ),
+        ]
       : []),
     ...off.map((name) =>
       trouble(
