@@ -20,8 +20,8 @@ function refusal(text: string): string {
 
 describe('the address of a database', () => {
   test.each([
-    ['postgres://me:secret@db.example:6000/team', 'db.example:6000/team'],
-    ['postgresql://me:secret@db.example/team', 'db.example:5432/team'],
+    ['postgres://me:pw-4711-pw@db.example:6000/team', 'db.example:6000/team'],
+    ['postgresql://me:pw-4711-pw@db.example/team', 'db.example:5432/team'],
     ['postgres://me@10.0.0.7/team_1?sslmode=disable\n', '10.0.0.7:5432/team_1'],
   ])('%j is shown as %s', (text, shown) => {
     expect(check(text).shown).toBe(shown);
@@ -128,10 +128,10 @@ describe('where it comes from', () => {
   });
 
   test('a program that the user has errand run does not get it', () => {
-    expect(withoutKeys({ ERRAND_DATABASE_URL: 'postgres://me:secret@localhost/team', PATH: '/bin' })).toEqual(
-      {
-        PATH: '/bin',
-      },
-    );
+    expect(
+      withoutKeys({ ERRAND_DATABASE_URL: 'postgres://me:pw-4711-pw@localhost/team', PATH: '/bin' }),
+    ).toEqual({
+      PATH: '/bin',
+    });
   });
 });

@@ -13,7 +13,9 @@ test.each([
   await once(database, 'listening');
   onTestFinished(() => void database.close());
   const { port } = Object(database.address());
-  const workspace = makeWorkspace({ ERRAND_DATABASE_URL: `postgres://errand:secret@127.0.0.1:${port}/team` });
+  const workspace = makeWorkspace({
+    ERRAND_DATABASE_URL: `postgres://errand:pw-4711-pw@127.0.0.1:${port}/team`,
+  });
   onTestFinished(workspace.remove);
   const child = begin(workspace, 'errand', ['order', 'journal', 'list']);
   await once(database, 'connection');
