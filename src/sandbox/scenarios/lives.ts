@@ -47,22 +47,14 @@ export function orderMoments(row: Scenario['orders'][number], index: number, pre
         return refused;
       },
     },
-    ...events.map(({ at, event, errorType }, place): Moment => {
-      const where = isTold ? [...path, 'events', place] : [...path, 'state'];
-      if (isTold && at < course.created) return refusedAt(at, where, 'lies before its order was created');
-      return {
-        at,
-        path: where,
-        run: (stage) => {
-          const { id } = named;
-          // It was refused, and that was told.
-          if (id === undefined) return [];
-          stage.setSpeed(course.speed);
-          if (!isTold && errorType === undefined && leadsTo(stage, id, event)) return [];
-          return act(stage, { id, event, errorType, key: row.key, path: where });
-        },
-      };
-    }),
+    ...eventMoments(
+      { events, path, isTold, begins: course.created, early: 'lies before its order was created', named },
+      (stage, id, { event, errorType }, where) => {
+        stage.setSpeed(course.speed);
+        if (!isTold && errorType === undefined && leadsTo(stage, id, event)) return [];
+        return act(stage, { id, event, errorType, key: row.key, path: where });
+      },
+    ),
   ];
 }
 
@@ -164,28 +156,59 @@ export function returnMoments(
         return refused;
       },
     },
-    ...events.map(({ at, event }, place): Moment => {
-      const where = isTold ? [...path, 'events', place] : [...path, 'state'];
-      if (isTold && at < course.created) return refusedAt(at, where, 'lies before its return was requested');
-      return {
-        at,
-        path: where,
-        run: (stage) => {
-          const { id } = named;
-          if (id === undefined) return [];
-          const found = findReturn(stage.service.store, id, keyOf(stage, key).userId);
-          if (!isTold && found?.record.status === event) return [];
-          // It comes to it by itself in time.
-          if (!isTold && found?.plan.some((change) => change.status === event && change.at <= now)) return [];
-          stage.setSpeed(course.speed);
-          return post(stage, {
-            target: triggerPath,
-            body: { event: `return-${event}`, id },
-            key,
-            path: where,
-          });
-        },
-      };
-    }),
+    ...eventMoments(
+      { events, path, isTold, begins: course.created, early: 'lies before its return was requested', named },
+      (stage, id, { event }, where) => {
+        const found = findReturn(stage.service.store, id, keyOf(stage, key).userId);
+        if (!isTold && found?.record.status === event) return [];
+        // It comes to it by itself in time.
+        if (!isTold && found?.plan.some((change) => change.status === event && change.at <= now)) return [];
+        stage.setSpeed(course.speed);
+        return post(stage, { target: triggerPath, body: { event: `return-${event}`, id }, key, path: where });
+      },
+    ),
   ];
+}
+
+interface Happening {
+  readonly at: number;
+  readonly event: string;
+  readonly errorType?: string | undefined;
+}
+
+interface Events {
+  readonly events: readonly Happening[];
+  /** Of what they happen to. */
+  readonly path: ScenarioProblem['path'];
+  /** Whether the scenario lists them, or they follow from a state. */
+  readonly isTold: boolean;
+  /** Before this none can happen, ms. */
+  readonly begins: number;
+  /** What is wrong with one that does. */
+  readonly early: string;
+  /** What they happen to, once it is there. */
+  readonly named: { readonly id: string | undefined };
+}
+
+/** What happens to an order or a return, each at its time. */
+function eventMoments(
+  { events, path, isTold, begins, early, named }: Events,
+  happen: (
+    stage: Stage,
+    id: string,
+    event: Happening,
+    path: ScenarioProblem['path'],
+  ) => ReturnType<Moment['run']>,
+): Moment[] {
+  return events.map((event, place) => {
+    const { at } = event;
+    const where = isTold ? [...path, 'events', place] : [...path, 'state'];
+    if (isTold && at < begins) return refusedAt(at, where, early);
+    return {
+      at,
+      path: where,
+      // One that was refused is not there, and that was told.
+      run: (stage) => (named.id === undefined ? [] : happen(stage, named.id, event, where)),
+    };
+  });
 }
