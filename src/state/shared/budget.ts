@@ -1,8 +1,8 @@
 import { numberIn } from '../../contract/json.ts';
 import type { DatabaseAddress } from './address.ts';
 import type { CampaignOwner } from './campaign.ts';
-import { Connection, type DatabaseRow, literal } from './connect.ts';
-import { askPatiently } from './patience.ts';
+import { type DatabaseRow, literal } from './connect.ts';
+import { PatientConnection } from './patience.ts';
 
 /** Requests a second, where the service has never asked for fewer. */
 const firstRate = 30;
@@ -26,15 +26,12 @@ export type Turn = { readonly at: number; readonly waitMs?: never } | { readonly
  * them. The service's refusals (429) lower it, and it grows again slowly.
  */
 export class RequestBudget {
-  readonly #connection: Connection;
-  readonly #signal: AbortSignal;
+  readonly #connection: PatientConnection;
   readonly #where: string;
   readonly #owner: string;
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor(address: DatabaseAddress, { baseUrl, account }: CampaignOwner, signal: AbortSignal) {
-    this.#connection = new Connection(address);
-    this.#signal = signal;
+    this.#connection = new PatientConnection(address, signal);
     this.#owner = `${literal(baseUrl)}, ${literal(account)}`;
     this.#where = `base_url = ${literal(baseUrl)} AND account = ${literal(account)}`;
   }
@@ -42,7 +39,7 @@ export class RequestBudget {
   /** The budget is there. @param most requests a second that somebody has set; undefined where nobody has. */
   async begin(most: number | undefined): Promise<void> {
     const limit = most ?? mostRate;
-    await this.#ask(
+    await this.#connection.ask(
       `INSERT INTO errand.request_budgets AS known (base_url, account, rate, most, base, next_at, grown_at, cut_at, recent)
          VALUES (${this.#owner}, least(${firstRate}, ${limit}), ${limit}, ${firstRate}, clock_timestamp(), clock_timestamp(), 'epoch', '{}')
        ON CONFLICT (base_url, account) DO UPDATE SET most = excluded.most, rate = least(known.rate, excluded.most)`,
@@ -52,7 +49,7 @@ export class RequestBudget {
   /** Takes a turn where it is time for one. @returns when it was taken, s since the epoch by the database's clock. */
   async take(): Promise<Turn> {
     const now = 'extract(epoch FROM clock_timestamp())::float8';
-    const rows = await this.#ask(
+    const rows = await this.#connection.ask(
       `UPDATE errand.request_budgets SET
          rate = least(most, rate + base * ${growth} * least(1, greatest(0, ${now} - extract(epoch FROM grown_at)))),
          grown_at = clock_timestamp(),
@@ -75,7 +72,7 @@ export class RequestBudget {
     const isNew = `extract(epoch FROM cut_at) < ${at}`;
     const taken = `(SELECT count(*) FROM unnest(recent) AS turn WHERE turn > ${at} - 1 AND turn <= ${at})`;
     const lower = `greatest(${leastRate}, ${cut} * least(rate, greatest(1, ${taken} - 1)))`;
-    await this.#ask(
+    await this.#connection.ask(
       `UPDATE errand.request_budgets SET
          rate = CASE WHEN ${isNew} THEN ${lower} ELSE rate END,
          base = CASE WHEN ${isNew} THEN ${lower} ELSE base END,
@@ -88,14 +85,6 @@ export class RequestBudget {
 
   close(): void {
     this.#connection.drop();
-  }
-
-  #ask(sql: string): Promise<readonly DatabaseRow[]> {
-    const patiently = (): Promise<readonly DatabaseRow[]> =>
-      askPatiently(this.#connection, sql, this.#signal);
-    const next = this.#last.then(patiently, patiently);
-    this.#last = next.catch(() => {});
-    return next;
   }
 }
 

@@ -1,22 +1,48 @@
 import { systemClock } from '../../clock.ts';
 import { backoffMs } from '../../wait/backoff.ts';
-import { type Connection, ConnectionLost, type DatabaseRow } from './connect.ts';
+import type { DatabaseAddress } from './address.ts';
+import { Connection, ConnectionLost, type DatabaseRow } from './connect.ts';
 
 const mostAttempts = 5;
 const backoff = { firstMs: 100, longestMs: 3_000, jitter: 0.5 };
 
-/** Asks what can be asked twice, again where the connection was cut. @param signal ends the patience. @throws as `Connection.ask`. */
-export async function askPatiently(
-  connection: Connection,
-  sql: string,
-  signal: AbortSignal,
-): Promise<readonly DatabaseRow[]> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await connection.ask(sql);
-    } catch (error) {
-      if (!(error instanceof ConnectionLost) || attempt === mostAttempts || signal.aborted) throw error;
-      await systemClock.sleep(backoffMs(attempt, Math.random, backoff));
+/** A connection for what can be asked twice: it asks again where it was cut. Several callers may ask, one after the other. */
+export class PatientConnection {
+  readonly #connection: Connection;
+  readonly #signal: AbortSignal;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @param signal ends the patience. */
+  constructor(address: DatabaseAddress, signal: AbortSignal) {
+    this.#connection = new Connection(address);
+    this.#signal = signal;
+  }
+
+  get address(): DatabaseAddress {
+    return this.#connection.address;
+  }
+
+  /** @throws as `Connection.ask`. */
+  ask(sql: string): Promise<readonly DatabaseRow[]> {
+    const patiently = (): Promise<readonly DatabaseRow[]> => this.#patiently(sql);
+    const next = this.#last.then(patiently, patiently);
+    this.#last = next.catch(() => {});
+    return next;
+  }
+
+  drop(): void {
+    this.#connection.drop();
+  }
+
+  async #patiently(sql: string): Promise<readonly DatabaseRow[]> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#connection.ask(sql);
+      } catch (error) {
+        if (!(error instanceof ConnectionLost) || attempt === mostAttempts || this.#signal.aborted)
+          throw error;
+        await systemClock.sleep(backoffMs(attempt, Math.random, backoff));
+      }
     }
   }
 }

@@ -13,8 +13,8 @@ import {
   objectOf,
   stateOf,
 } from './campaign.ts';
-import { Connection, type DatabaseRow, jsonText, literal, newId } from './connect.ts';
-import { askPatiently } from './patience.ts';
+import { Connection, jsonText, literal, newId } from './connect.ts';
+import { PatientConnection } from './patience.ts';
 
 /** How long a worker holds what it has taken without a sign of life, and how often it gives one, ms. */
 const [leaseMs, signEveryMs] = [20_000, 4_000];
@@ -30,15 +30,12 @@ const isLive = (worker: string): string =>
  */
 export class ShareQueue {
   readonly worker = newId();
-  readonly #connection: Connection;
-  readonly #signal: AbortSignal;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #connection: PatientConnection;
   #signs: NodeJS.Timeout | undefined;
 
   /** @param signal ends the patience with a database that is away. */
   constructor(address: DatabaseAddress, signal: AbortSignal) {
-    this.#connection = new Connection(address);
-    this.#signal = signal;
+    this.#connection = new PatientConnection(address, signal);
   }
 
   /**
@@ -53,7 +50,7 @@ export class ShareQueue {
     const owner = `${literal(baseUrl)}, ${literal(account)}`;
     const others = `name = ${literal(name)} AND (base_url, account) <> (${owner}) AND
       (state = 'open' OR (state = 'reading' AND ${isLive('reader')}))`;
-    const rows = await this.#ask(
+    const rows = await this.#connection.ask(
       [
         ...(begin
           ? [
@@ -80,20 +77,20 @@ export class ShareQueue {
 
   /** Undefined where it is gone. */
   async read({ id }: Pick<Campaign, 'id'>): Promise<Campaign | undefined> {
-    const [row] = await this.#ask(`${this.#campaigns} WHERE id = ${id}`);
+    const [row] = await this.#connection.ask(`${this.#campaigns} WHERE id = ${id}`);
     return row && campaignOf(row);
   }
 
   /** From now on this worker gives signs of life for a campaign. */
   async work({ id }: Pick<Campaign, 'id'>): Promise<void> {
     const sql = this.#signSql(id);
-    await this.#ask(sql);
-    this.#signs ??= setInterval(() => void this.#ask(sql).catch(() => {}), signEveryMs).unref();
+    await this.#connection.ask(sql);
+    this.#signs ??= setInterval(() => void this.#connection.ask(sql).catch(() => {}), signEveryMs).unref();
   }
 
   /** Chunks that the service is to look at, of whoever reads the file. */
   async addChecks({ id }: Pick<Campaign, 'id'>, chunks: readonly Omit<Chunk, 'kind'>[]): Promise<void> {
-    await this.#ask(
+    await this.#connection.ask(
       `${insertChunks(id, 'check', chunks)}
          WHERE EXISTS (SELECT 1 FROM errand.campaigns WHERE id = ${id} AND reader = '${this.worker}')
          ON CONFLICT DO NOTHING`,
@@ -102,12 +99,14 @@ export class ShareQueue {
 
   /** What earlier readers had the service look at says nothing of this reading. */
   async forgetChecks({ id }: Pick<Campaign, 'id'>): Promise<void> {
-    await this.#ask(`DELETE FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'check'`);
+    await this.#connection.ask(
+      `DELETE FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'check'`,
+    );
   }
 
   /** What came of chunks that were looked at, the next of them. @param known places that are known. */
   async checked({ id }: Pick<Campaign, 'id'>, known: readonly number[]): Promise<DoneChunk[]> {
-    const rows = await this.#ask(
+    const rows = await this.#connection.ask(
       `SELECT place, body, result FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'check'
          AND result IS NOT NULL AND place <> ALL (${placesSql(known)}) ORDER BY place LIMIT 20`,
     );
@@ -146,7 +145,7 @@ export class ShareQueue {
 
   /** The file may not be uploaded as it is: whoever waits for it is told. */
   async refuse({ id }: Pick<Campaign, 'id'>, facts: JsonObject): Promise<void> {
-    await this.#ask(
+    await this.#connection.ask(
       `UPDATE errand.campaigns SET state = 'refused', facts = ${jsonText(facts)}, reader = NULL
          WHERE id = ${id} AND state = 'reading' AND reader = '${this.worker}'`,
     );
@@ -159,7 +158,7 @@ export class ShareQueue {
     inHand: readonly number[],
   ): Promise<Chunk | undefined> {
     // As a join the choice could be made anew for each row, and take all of them.
-    const [row] = await this.#ask(
+    const [row] = await this.#connection.ask(
       `WITH next AS MATERIALIZED (
          SELECT place FROM errand.campaign_chunks AS chunk
          WHERE campaign = ${id} AND kind = '${kind}' AND result IS NULL AND (not_before IS NULL OR not_before <= clock_timestamp())
@@ -179,7 +178,7 @@ export class ShareQueue {
     { kind, place }: Pick<Chunk, 'kind' | 'place'>,
     result: JsonObject,
   ): Promise<void> {
-    await this.#ask(
+    await this.#connection.ask(
       `UPDATE errand.campaign_chunks SET result = ${jsonText(result)}, worker = NULL
          WHERE campaign = ${id} AND kind = '${kind}' AND place = ${place}`,
     );
@@ -191,14 +190,14 @@ export class ShareQueue {
     { kind, place }: Pick<Chunk, 'kind' | 'place'>,
     ms: number,
   ): Promise<void> {
-    await this.#ask(
+    await this.#connection.ask(
       `UPDATE errand.campaign_chunks SET worker = NULL, not_before = clock_timestamp() + interval '${ms} milliseconds'
          WHERE campaign = ${id} AND kind = '${kind}' AND place = ${place} AND worker = '${this.worker}'`,
     );
   }
 
   async standing({ id }: Pick<Campaign, 'id'>): Promise<CampaignStanding> {
-    const [row] = await this.#ask(
+    const [row] = await this.#connection.ask(
       `SELECT (SELECT state FROM errand.campaigns WHERE id = ${id}) AS state, coalesce(sum(count), 0) AS rows,
          coalesce(sum(count) FILTER (WHERE result IS NOT NULL), 0) AS sent, count(*) FILTER (WHERE result IS NULL) AS open,
          (SELECT count(*) FROM errand.workers WHERE campaign = ${id} AND until > clock_timestamp()) AS workers
@@ -218,7 +217,7 @@ export class ShareQueue {
     id,
   }: Pick<Campaign, 'id'>): AsyncGenerator<Chunk & { readonly result: JsonObject | undefined }> {
     for (let place = -1; ; ) {
-      const rows = await this.#ask(
+      const rows = await this.#connection.ask(
         `SELECT place, body, result FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'place' AND place > ${place}
            ORDER BY place LIMIT 20`,
       );
@@ -235,7 +234,7 @@ export class ShareQueue {
   async placed({
     id,
   }: Pick<Campaign, 'id'>): Promise<{ readonly rows: number; readonly result: JsonObject }[]> {
-    const found = await this.#ask(
+    const found = await this.#connection.ask(
       `SELECT count, result FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'place' AND result IS NOT NULL
          ORDER BY place`,
     );
@@ -244,7 +243,7 @@ export class ShareQueue {
 
   /** Where all is done, the rows need not be kept any longer: the journal has them. */
   async finish({ id }: Pick<Campaign, 'id'>): Promise<void> {
-    await this.#ask(
+    await this.#connection.ask(
       `UPDATE errand.campaigns SET state = 'done' WHERE id = ${id} AND state = 'open' AND NOT EXISTS
          (SELECT 1 FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'place' AND result IS NULL);
        UPDATE errand.campaign_chunks SET body = '{}' WHERE campaign IN (SELECT id FROM errand.campaigns WHERE id = ${id} AND state = 'done')`,
@@ -255,7 +254,7 @@ export class ShareQueue {
   async leave(): Promise<void> {
     clearInterval(this.#signs);
     try {
-      await this.#ask(
+      await this.#connection.ask(
         `UPDATE errand.campaign_chunks SET worker = NULL WHERE worker = '${this.worker}' AND result IS NULL;
          UPDATE errand.campaigns SET reader = NULL WHERE reader = '${this.worker}';
          DELETE FROM errand.workers WHERE id = '${this.worker}'`,
@@ -276,15 +275,6 @@ export class ShareQueue {
     return `INSERT INTO errand.workers (id, host, campaign, until)
         VALUES ('${this.worker}', ${literal(hostname())}, ${campaign ?? 'NULL'}, ${until})
         ON CONFLICT (id) DO UPDATE SET until = excluded.until, campaign = excluded.campaign`;
-  }
-
-  /** One after the other. What is asked here can be asked twice, so a connection that was cut is made anew. */
-  #ask(sql: string): Promise<readonly DatabaseRow[]> {
-    const patiently = (): Promise<readonly DatabaseRow[]> =>
-      askPatiently(this.#connection, sql, this.#signal);
-    const next = this.#last.then(patiently, patiently);
-    this.#last = next.catch(() => {});
-    return next;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Connection } from './connect.ts';
 import { brokenChainCode } from './mirror-sql.ts';
 
-/** The advisory lock under which the schema is made or changed: any number, the same in every version. */
+/** The number of the advisory lock under which the schema is made or changed: every version must use the same. */
 const schemaLock = 7_264_911_063;
 
 /**
