@@ -50,15 +50,16 @@ export function shownDatabase(text: string): string {
 }
 
 const usualPort = 5432;
-const formHint = 'It takes postgres://<user>:<password>@<host>:<port>/<database>.';
+const form = 'postgres://<user>:<password>@<host>:<port>/<database>';
+const formHint = `It takes ${form}.`;
 const escapeHint = 'Write % @ : / ? # in a user or password as %25 %40 %3A %2F %3F %23.';
 
-/** The parts of a wrong address are not told: any of them may be the password. */
+/** No part of a wrong address is told: it may be the password. */
 function parsed(text: string, where: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && /^postgres(?:ql)?:$/.test(url.protocol) && text.includes('://')) return url;
   const what = text === '' ? 'is empty' : 'is not the address of a PostgreSQL database';
-  throw new UsageError(`${where} ${what}: it takes postgres://<user>:<password>@<host>:<port>/<database>`, {
+  throw new UsageError(`${where} ${what}: it takes ${form}`, {
     hint: escapeHint,
   });
 }
