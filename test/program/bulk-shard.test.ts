@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FaultProxy } from '../faults/proxy.ts';
+import { placesOf } from '../service/places.ts';
 import { TestService } from '../service/service.ts';
 import { errand, type Finished } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
@@ -46,21 +47,6 @@ const thirds = (...args: string[]): Promise<number[]> =>
     }),
   );
 
-interface Placed {
-  readonly id: string;
-  readonly shipping_address: { readonly address_line1: string };
-}
-
-/** Where all orders go that the service has. */
-async function places(): Promise<string[]> {
-  for (let minutes = 0; minutes < 3; minutes += 1) {
-    service.pass(60_000);
-    await service.send('GET', '/orders/bulk');
-  }
-  const orders: Placed[] = (await service.send('GET', '/orders?limit=500')).body.orders;
-  return orders.map((order) => order.shipping_address.address_line1);
-}
-
 const thirty = (): string[] => [
   // Equal rows are orders of their own, and so are those with keys of the file's own.
   ...Array.from({ length: 20 }, (_, at) => row(at)),
@@ -74,7 +60,7 @@ describe('a file is divided among machines', { timeout: 120_000 }, () => {
     const rows = await thirds('upload', 'orders.csv');
     expect(rows.reduce((sum, count) => sum + count, 0)).toBe(30);
     expect(Math.min(...rows)).toBeGreaterThan(0);
-    const first = (await places()).toSorted();
+    const first = (await placesOf(service)).toSorted();
     expect(first).toEqual(
       thirty()
         .map((one) => one.split(',')[4])
@@ -83,18 +69,18 @@ describe('a file is divided among machines', { timeout: 120_000 }, () => {
     await bulk(0, 'upload', 'orders.csv', '--shard', '1/2');
     await bulk(1, 'upload', 'orders.csv', '--shard', '2/2');
     await bulk(2, 'upload', 'orders.csv');
-    expect((await places()).toSorted()).toEqual(first);
+    expect((await placesOf(service)).toSorted()).toEqual(first);
   });
 
   test('a row stays in its shard when the file is put in another order, or grows', async () => {
     const rows = Array.from({ length: 20 }, (_, at) => row(at));
     write('orders.csv', rows);
     await bulk(0, 'upload', 'orders.csv', '--shard', '1/2');
-    const before = await places();
+    const before = await placesOf(service);
     write('orders.csv', [...rows.toReversed(), row(20), row(21)]);
     const { stdout } = await bulk(1, 'upload', 'orders.csv', '--shard', '2/2', '-o', 'json');
     const sent = JSON.parse(stdout)[0].rows;
-    expect(await places()).toHaveLength(before.length + sent);
+    expect(await placesOf(service)).toHaveLength(before.length + sent);
     expect(sent).toBeGreaterThanOrEqual(20 - before.length);
     expect(sent).toBeLessThanOrEqual(22 - before.length);
   });
@@ -124,7 +110,7 @@ describe('a file is divided among machines', { timeout: 120_000 }, () => {
     expect(whole.code, whole.stderr).toBe(0);
     const [{ rows, sent, state }] = JSON.parse((await bulk(0, 'uploads', '-o', 'json')).stdout);
     expect({ sent, state }).toEqual({ sent: rows, state: 'sent' });
-    expect(await places()).toHaveLength(rows);
+    expect(await placesOf(service)).toHaveLength(rows);
   });
 
   test('what is invalid is in no shard and refused in each; with --skip-invalid the rest is divided', async () => {
@@ -134,7 +120,7 @@ describe('a file is divided among machines', { timeout: 120_000 }, () => {
     expect(refused.stderr).toContain('30 of 31 rows valid; nothing was sent');
     const rows = await thirds('upload', 'orders.csv', '--skip-invalid');
     expect(rows.reduce((sum, count) => sum + count, 0)).toBe(30);
-    expect(await places()).toHaveLength(30);
+    expect(await placesOf(service)).toHaveLength(30);
   });
 
   test('a shard without rows is no failure, and nothing is sent', async () => {
@@ -147,7 +133,7 @@ describe('a file is divided among machines', { timeout: 120_000 }, () => {
       /no row of orders\.csv is in shard [123]\/3; nothing was sent/.test(stderr),
     );
     expect(empty).toHaveLength(2);
-    expect(await places()).toHaveLength(1);
+    expect(await placesOf(service)).toHaveLength(1);
   });
 
   test('bulk validate checks a shard, and a plan is applied in shards', async () => {
@@ -165,7 +151,7 @@ describe('a file is divided among machines', { timeout: 120_000 }, () => {
       applied.push(/^shard \d\/3: (\d+) of 30 rows of the plan$/m.exec(stderr)?.[1] ?? '');
     }
     expect(applied.map(Number)).toEqual(counts);
-    expect(await places()).toHaveLength(30);
+    expect(await placesOf(service)).toHaveLength(30);
   });
 
   test.each([

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { FaultProxy } from '../faults/proxy.ts';
 import { begin, errand, type Finished } from '../program/run.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { placesOf } from '../service/places.ts';
 import { TestService } from '../service/service.ts';
 import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
 
@@ -48,19 +49,7 @@ function write(file: string, table: readonly string[], on: readonly number[] = [
 const bulk = (machine: number, ...args: string[]): Promise<Finished> =>
   errand(machines[machine] as Workspace, ['bulk', ...args], { timeoutMs: 90_000 });
 
-interface Placed {
-  readonly shipping_address: { readonly address_line1: string };
-}
-
-/** Where all orders go that the service has. */
-async function places(): Promise<string[]> {
-  for (let minutes = 0; minutes < 3; minutes += 1) {
-    service.pass(60_000);
-    await service.send('GET', '/orders/bulk');
-  }
-  const orders: Placed[] = (await service.send('GET', '/orders?limit=500')).body.orders;
-  return orders.map((order) => order.shipping_address.address_line1).toSorted();
-}
+const places = async (): Promise<string[]> => (await placesOf(service)).toSorted();
 
 const addresses = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `${at} Main St`).toSorted();

@@ -8,30 +8,9 @@ import {
 } from '../../../src/sandbox/pages/console/find-deliveries.ts';
 import { countOrders, findOrders, orderFilters } from '../../../src/sandbox/pages/console/find-orders.ts';
 import type { Service } from '../../../src/sandbox/service.ts';
-import { Store } from '../../../src/sandbox/store/store.ts';
+import { plansOf } from '../store/plans.ts';
 
 const part = { before: Number.MAX_SAFE_INTEGER, limit: 26 };
-
-/** How SQLite goes about each statement of a list. */
-async function plansOf(list: (store: Store) => void): Promise<string[]> {
-  const store = await Store.open(':memory:');
-  const statements: { sql: string; values: (string | number | null)[] }[] = [];
-  for (const method of ['all', 'get'] as const) {
-    const run = store[method].bind(store);
-    Object.assign(store, {
-      [method]: (sql: string, ...values: (string | number | null)[]) => {
-        statements.push({ sql, values });
-        return run(sql, ...values);
-      },
-    });
-  }
-  list(store);
-  const plans = statements
-    .splice(0)
-    .flatMap(({ sql, values }) => store.all(`EXPLAIN QUERY PLAN ${sql}`, ...values));
-  await store.close();
-  return plans.map(({ detail }) => String(detail));
-}
 
 test.each([
   'id=ab',

@@ -1,31 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listOrders } from '../../../src/sandbox/orders/list.ts';
 import { listReturns } from '../../../src/sandbox/returns/records.ts';
-import { Store } from '../../../src/sandbox/store/store.ts';
+import { plansOf } from './plans.ts';
 
-/** The statements that a list takes, and how SQLite goes about each. */
-async function plansOf(
+const listed = (
   query: Record<string, string | boolean>,
   list: typeof listOrders | typeof listReturns = listOrders,
-): Promise<string[]> {
-  const store = await Store.open(':memory:');
-  const statements: { sql: string; values: (string | number | null)[] }[] = [];
-  for (const method of ['all', 'get'] as const) {
-    const run = store[method].bind(store);
-    Object.assign(store, {
-      [method]: (sql: string, ...values: (string | number | null)[]) => {
-        statements.push({ sql, values });
-        return run(sql, ...values);
-      },
-    });
-  }
-  list(store, 'user', { limit: 50, offset: 0, ...query });
-  const plans = statements
-    .splice(0)
-    .flatMap(({ sql, values }) => store.all(`EXPLAIN QUERY PLAN ${sql}`, ...values));
-  await store.close();
-  return plans.map(({ detail }) => String(detail));
-}
+): Promise<string[]> => plansOf((store) => list(store, 'user', { limit: 50, offset: 0, ...query }));
 
 describe('a list of orders', () => {
   let plans: string[] = [];
@@ -38,7 +19,7 @@ describe('a list of orders', () => {
   });
 
   test('walks the newest by an index that holds them in order, and counts none of them', async () => {
-    plans = await plansOf({});
+    plans = await listed({});
     expect(plans).toContain('SEARCH o USING INDEX orders_newest (user_id=?)');
     expect(plans.filter((plan) => plan.includes('TEMP B-TREE'))).toEqual([]);
     expect(plans.filter((plan) => plan.includes('users'))).toHaveLength(1);
@@ -55,7 +36,7 @@ describe('a list of orders', () => {
     ['tracking_status', { tracking_status: 'delivered' }],
     ['return_status', { return_status: 'open' }],
   ])('filtered by %s reads no record that it does not show', async (_, query) => {
-    plans = await plansOf(query);
+    plans = await listed(query);
     const searches = plans.filter((plan) => /SEARCH o /.test(plan));
     expect(searches.length).toBeGreaterThan(0);
     for (const search of searches) expect(search).toContain('COVERING INDEX');
@@ -66,7 +47,7 @@ describe('a list of orders', () => {
     ['a piece of metadata', { metadata_key: 'a', metadata_value: 'b' }, 'order_metadata'],
     ["a retailer's number", { merchant_order_id: '1' }, 'merchant_orders'],
   ])('filtered by %s goes by its own index', async (_, query, index) => {
-    plans = await plansOf(query);
+    plans = await listed(query);
     expect(plans.some((plan) => plan.includes(index))).toBe(true);
   });
 });
@@ -75,7 +56,7 @@ describe('a list of returns', () => {
   test.each<[Record<string, string>]>([[{}], [{ search: 'ab' }], [{ status: 'open' }]])(
     'filtered by %j reads no record that it does not show',
     async (query) => {
-      const searches = (await plansOf(query, listReturns)).filter((plan) => /(SEARCH|SCAN) r\b/.test(plan));
+      const searches = (await listed(query, listReturns)).filter((plan) => /(SEARCH|SCAN) r\b/.test(plan));
       expect(searches.length).toBeGreaterThan(0);
       for (const search of searches) expect(search).toMatch(/^SEARCH .* COVERING INDEX/);
     },
