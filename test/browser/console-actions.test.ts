@@ -1,29 +1,16 @@
 import type { Page } from 'playwright-core';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { Receiver } from '../service/receiver.ts';
-import { TestService } from '../service/service.ts';
-import { describeInChromium, openTab, type Reader } from './chromium.ts';
+import type { TestService } from '../service/service.ts';
+import { describeInChromium } from './chromium.ts';
+import { useTabs } from './tabs.ts';
 
 describeInChromium('what the console does, in a browser', (browser) => {
+  const { service: running, at, open } = useTabs(browser);
   let service: TestService;
-  let tabs: Reader[];
-  beforeEach(async () => {
-    tabs = [];
-    service = await TestService.start();
+  beforeEach(() => {
+    service = running();
   });
-  afterEach(async () => {
-    for (const { page } of tabs) await page.context().close();
-    await service.stop();
-    expect([tabs.flatMap(({ troubles }) => troubles), service.bugs]).toEqual([[], []]);
-  });
-
-  const at = (path: string) => `${service.baseUrl}${path}`;
-  async function open(path: string, options = {}): Promise<Page> {
-    const tab = await openTab(browser(), options);
-    tabs.push(tab);
-    await tab.page.goto(at(path));
-    return tab.page;
-  }
   const orders = async () => (await service.send('GET', '/orders')).body.orders;
   const balance = async () => (await service.send('GET', '/wallet/me')).body.balance;
 

@@ -1,30 +1,17 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { address } from '../order-body.ts';
 import { hostile } from '../service/pages/hostile-text.ts';
 import { Receiver } from '../service/receiver.ts';
-import { TestService } from '../service/service.ts';
-import { describeInChromium, openTab, type Reader } from './chromium.ts';
+import type { TestService } from '../service/service.ts';
+import { describeInChromium } from './chromium.ts';
+import { useTabs } from './tabs.ts';
 
 describeInChromium('the pages in a browser', (browser) => {
+  const { service: running, at, open } = useTabs(browser);
   let service: TestService;
-  let tabs: Reader[];
-  beforeEach(async () => {
-    tabs = [];
-    service = await TestService.start();
+  beforeEach(() => {
+    service = running();
   });
-  afterEach(async () => {
-    for (const { page } of tabs) await page.context().close();
-    await service.stop();
-    expect([tabs.flatMap(({ troubles }) => troubles), service.bugs]).toEqual([[], []]);
-  });
-
-  const at = (path: string) => `${service.baseUrl}${path}`;
-  async function open(path: string, options = {}) {
-    const tab = await openTab(browser(), options);
-    tabs.push(tab);
-    await tab.page.goto(at(path));
-    return tab.page;
-  }
 
   test.each([true, false])('a sandbox is claimed by its form (JavaScript: %s)', async (javaScriptEnabled) => {
     const minted = (await service.send('POST', '/sandbox/keys', {}, null)).body;
