@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { writeInAscii } from './ascii.js';
 import { noteBuilt, sourcesHash } from './built.js';
-import { builtinsTaken } from './builtins.js';
+import { builtinsLazy, builtinsTaken } from './builtins.js';
 import { writeDeclarations } from './declarations.js';
 import { doors } from './doors.js';
 import { createNotices } from './notices.js';
@@ -170,6 +170,7 @@ const groups = [
       ],
     ],
   },
+  { name: 'network', needs: ['http/transport/network'] },
   { name: 'schemas', needs: ['orders/input/check'] },
   { name: 'sandbox', needs: ['sandbox-door'], of: /[\\/]src[\\/]sandbox/ },
 ].map(({ name, needs, of = /^/ }, index) => ({
@@ -190,7 +191,7 @@ async function write(input, output, ...plugins) {
     input,
     platform: 'node',
     external: ['@photostructure/sqlite', 'vitest'],
-    plugins: [withStubs, builtinsTaken, ...plugins],
+    plugins: [withStubs, builtinsTaken, builtinsLazy, ...plugins],
     onLog(level, log, handler) {
       // Some modules are both lazy and not, as their users need them.
       if (log.code !== 'INEFFECTIVE_DYNAMIC_IMPORT') handler(level, log);

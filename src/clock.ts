@@ -1,3 +1,5 @@
+import { hrtime } from 'node:process';
+
 /** Time as a command sees it; tests put their own in its place. All in ms. */
 export interface Clock {
   /** The time of day, since the epoch, for timestamps alone: somebody may set it, forward or back. */
@@ -11,6 +13,12 @@ export interface Clock {
 /** What a wait needs of a clock. */
 export type Timer = Pick<Clock, 'monotonic' | 'sleep'>;
 
+/** Real time since some moment of the past, ms. Node's `performance` comes with ten modules, a millisecond of a start. */
+export function realMs(): number {
+  const [seconds, nanoseconds] = hrtime();
+  return seconds * 1e3 + nanoseconds / 1e6;
+}
+
 /**
  * The time of day, ms since the epoch, for a process that lives long: it never goes back. Where somebody sets it back it
  * goes on as it did; where it is set forward, or the machine has slept, it follows.
@@ -18,7 +26,7 @@ export type Timer = Pick<Clock, 'monotonic' | 'sleep'>;
 export function steadyTime(): () => number {
   let startOfClock = Number.NEGATIVE_INFINITY;
   return () => {
-    const elapsed = performance.now();
+    const elapsed = realMs();
     startOfClock = Math.max(startOfClock, Date.now() - elapsed);
     return Math.round(startOfClock + elapsed);
   };
@@ -26,7 +34,7 @@ export function steadyTime(): () => number {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
+  monotonic: realMs,
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       signal?.throwIfAborted();

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { isatty } from 'node:tty';
 import { commandName, type Started } from './command-name.ts';
 import { useOwnPipes } from './own-pipes.ts';
 
@@ -41,8 +42,13 @@ export function processIo(process: NodeJS.Process): Io {
   let name: string | undefined;
   return {
     // Opening it costs a millisecond, and the help reads nothing.
-    get stdin() {
-      return { stream: process.stdin, isTerminal: process.stdin.isTTY === true };
+    stdin: {
+      get stream() {
+        return process.stdin;
+      },
+      get isTerminal() {
+        return isatty(0);
+      },
     },
     stdout: outputStream(process.stdout, process.env),
     stderr: outputStream(process.stderr, process.env),

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import { type Clock, realMs } from '../clock.ts';
 import { redactor } from '../redact/redactor.ts';
 import { secretsSent } from '../redact/secrets-sent.ts';
 import type { Advice } from './advice.ts';
@@ -66,7 +66,7 @@ export async function perform(
   try {
     const ended = await sendWithRetries(
       { method, url, headers, body, signal: scope.signal },
-      { ...connection, ...handling, now: () => performance.now(), retry, deadline, scope },
+      { ...connection, ...handling, now: realMs, retry, deadline, scope },
     );
     const { response } = ended;
     if (!response || response.status >= 300)

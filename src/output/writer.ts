@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer';
 import type { Writable } from 'node:stream';
+import { realMs } from '../clock.ts';
 import { OutputError } from '../errors.ts';
 import { makeRoom } from './live-area.ts';
 
@@ -138,7 +139,7 @@ export class Writer {
       let timer: NodeJS.Timeout | undefined;
       let since = 0;
       const hurry = (): void => {
-        since = performance.now();
+        since = realMs();
         timer = setTimeout(() => {
           this.#closed = true;
           this.#isCutShort = true;
@@ -151,7 +152,7 @@ export class Writer {
         signal.removeEventListener('abort', hurry);
         if (timer) {
           clearTimeout(timer);
-          this.#graceMs = Math.max(0, this.#graceMs - (performance.now() - since));
+          this.#graceMs = Math.max(0, this.#graceMs - (realMs() - since));
         }
         resolve();
       });

@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { errand, orderOf } from '../program/run.ts';
+import { serveAt } from '../program/served.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 
 let workspace: Workspace;
@@ -53,4 +54,24 @@ test.each(['json', 'csv', 'id'])('-o %s loads no cli-table3', async (format) => 
 
 test('a table without rows loads no cli-table3', async () => {
   expect(drawsTables(await filesLoaded('account', 'list'))).toBe(false);
+});
+
+test('a read over HTTP loads of Node no cryptography, no TLS, no processes and no fetch', async () => {
+  const served = makeWorkspace();
+  onTestFinished(() => served.remove());
+  const { url } = await serveAt(served);
+  const minted = await fetch(`${url}/sandbox/keys`, { method: 'POST' });
+  const { api_key: key } = (await minted.json()) as { api_key: string };
+  const list = join(served.folder, 'list.cjs');
+  writeFileSync(list, "process.on('exit', () => console.error(process.moduleLoadList.join('\\n')))");
+  const environment = {
+    ...served.environment,
+    ERRAND_BASE_URL: url,
+    ERRAND_API_KEY: key,
+    NODE_OPTIONS: `--require=${list}`,
+  };
+  const { code, stderr } = await errand({ ...served, environment }, ['order', 'list', '-o', 'json']);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^NativeModule http$/m);
+  expect(stderr).not.toMatch(/^NativeModule (crypto|tls|https|child_process|dns|internal\/deps\/undici.*)$/m);
 });
