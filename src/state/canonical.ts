@@ -7,11 +7,38 @@ export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(v
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, inner]) => [name, sorted(inner)]),
-  );
+  const fields = value as Readonly<Record<string, unknown>>;
+  const names = sortedNames(Object.keys(fields));
+  // Assigned, that name would change what the copy inherits from.
+  if (names.includes('__proto__'))
+    return Object.fromEntries(names.map((name) => [name, sorted(fields[name])]));
+  const copy: Record<string, unknown> = {};
+  for (const name of names) copy[name] = sorted(fields[name]);
+  return copy;
+}
+
+interface Names {
+  readonly given: readonly string[];
+  readonly sorted: readonly string[];
+}
+
+/** The names of the last object with so many: rows of a table all have the same. */
+const lastNames: (Names | undefined)[] = [];
+/** Objects with more names are not remembered. */
+const mostNames = 100;
+
+function sortedNames(given: string[]): readonly string[] {
+  const { length } = given;
+  const last = lastNames[length];
+  if (last && isSame(last.given, given)) return last.sorted;
+  const names = given.toSorted();
+  if (length <= mostNames) lastNames[length] = { given, sorted: names };
+  return names;
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  for (let at = 0; at < one.length; at += 1) if (one[at] !== other[at]) return false;
+  return true;
 }
 
 /** In hexadecimal. */

@@ -1,6 +1,5 @@
 import type { SqlValue } from '../sqlite/database.ts';
 import { canonicalJson, sha256 } from './canonical.ts';
-import { contentHash } from './content.ts';
 import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
 import type { Owner } from './owner.ts';
 
@@ -36,8 +35,8 @@ export type IntentRow = Readonly<Record<(typeof intentColumns)[number], SqlValue
 /** A row without what follows from the rest of it. */
 export type IntentFacts = Omit<IntentRow, 'checksum' | 'twin'>;
 
-/** A new intent as a row. @param now ISO 8601. */
-export function newIntent(intent: Intent, { pid, started }: Owner, now: string): IntentRow {
+/** A new intent as a row. @param content its hash. @param now ISO 8601. */
+export function newIntent(intent: Intent, content: string, { pid, started }: Owner, now: string): IntentRow {
   return sealed({
     key: intent.key,
     base_url: intent.baseUrl,
@@ -47,7 +46,7 @@ export function newIntent(intent: Intent, { pid, started }: Owner, now: string):
     sent_with: intent.keyMasked,
     account: intent.account,
     key_origin: intent.keyOrigin,
-    body_hash: contentHash(intent.operation, intent.body),
+    body_hash: content,
     order_id: null,
     code: null,
     message: null,

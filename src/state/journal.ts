@@ -88,7 +88,7 @@ export class Journal extends IntentOutcomes {
       this.reservations.policies.checkSeen();
       this.quotes.use(intent, earlier);
       const now = this.#now();
-      const row = newIntent(intent, self(this.database.lease), isoOf(now));
+      const row = newIntent(intent, hash, self(this.database.lease), isoOf(now));
       // The service counts the life of a key from its first use.
       const isAgain = before?.state === ('intended' satisfies IntentState);
       if (reserving) this.reservations.claim(reserving, isAgain);

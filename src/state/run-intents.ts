@@ -14,9 +14,9 @@ export interface RunIntent {
 export class RunIntents {
   readonly #intents = new Map<string, RunIntent>();
 
-  /** It may be sent from here on; with `madeId` the service has responded. */
-  note(intent: Omit<RunIntent, 'madeId'>, madeId?: string): void {
-    this.#intents.set(idOf(intent), { ...intent, madeId });
+  /** It may be sent from here on; with `madeId` the service has responded. Of what it asks for nothing is kept: that may be long. */
+  note({ key, baseUrl, operation }: Omit<RunIntent, 'madeId'>, madeId?: string): void {
+    this.#intents.set(idOf({ key, baseUrl }), { key, baseUrl, operation, madeId });
   }
 
   /** The service has responded to a noted intent. */

@@ -21,6 +21,19 @@ test('canonical JSON has the members of every object in the order of their names
   );
 });
 
+test('names that an object inherits by, and those that differ from the last object in one alone, are as written', () => {
+  const odd: unknown = JSON.parse('{"b":1,"__proto__":{"y":1,"x":2},"a":[{"__proto__":3}]}');
+  expect(canonicalJson(odd)).toBe('{"__proto__":{"x":2,"y":1},"a":[{"__proto__":3}],"b":1}');
+  expect(
+    canonicalJson([
+      { b: 1, a: 2 },
+      { b: 1, A: 2 },
+      { a: 2, b: 1 },
+      { c: 3, b: 1 },
+    ]),
+  ).toBe('[{"a":2,"b":1},{"A":2,"b":1},{"a":2,"b":1},{"b":1,"c":3}]');
+});
+
 test('the hash of a body is the one that it has had from the first, for the keys of rows follow from it', () => {
   const body = {
     products: [{ url: 'https://a.example/1', quantity: 1 }],
