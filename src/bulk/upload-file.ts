@@ -15,6 +15,7 @@ import { type BeginningUpload, beginUpload } from './begin-upload.ts';
 import { tellingEarlier } from './earlier-uploads.ts';
 import type { FileCheck } from './file-check.ts';
 import { inFlight } from './flow.ts';
+import { resumeStep } from './named.ts';
 import { RowKeys } from './rows.ts';
 import { rowsText } from './spend.ts';
 
@@ -123,7 +124,7 @@ export async function sendBatches(
       context.note(
         `${rowsText(sent)} of ${rows} were uploaded before this; the same command goes on from there`,
       );
-    throw cutShort(context, error);
+    throw cutShort(context, error, upload);
   } finally {
     await giveBackUnsent();
     progress.end();
@@ -154,8 +155,12 @@ export async function reserveUpload(
   }
 }
 
-/** Some of the file is uploaded and the rest is not: neither done, nor safe to take for undone. */
-export function cutShort({ signal, unreported }: Context, error: unknown): unknown {
+/**
+ * Some of the file is uploaded and the rest is not: neither done, nor safe to take for undone.
+ * @param upload that goes on with the command which is named then; undefined where it had not begun.
+ */
+export function cutShort(context: Context, error: unknown, upload?: Pick<KeptUpload, 'name'>): unknown {
+  const { signal, unreported } = context;
   const reason: unknown = error instanceof ErrandError ? error : signal.reason;
   if (!(reason instanceof ErrandError) || !unreported().some(({ madeId }) => madeId !== undefined))
     return error;
@@ -164,6 +169,7 @@ export function cutShort({ signal, unreported }: Context, error: unknown): unkno
     outcome: 'unknown',
     retryable: reason.facts.outcome !== 'rejected',
     hint: reason.facts.hint ?? 'The same command goes on from there; nothing is placed twice.',
+    next: [...(reason.facts.next ?? []), ...(upload ? [resumeStep(context, upload)] : [])],
     cause: error,
   });
 }

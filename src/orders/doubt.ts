@@ -66,8 +66,12 @@ const hints: Readonly<Record<string, string>> = {
   'return.create': 'It is safe to resume or to run the same command again: you get one return.',
 };
 
+/** Whether the same may be ordered again while it is in doubt, in words. */
+export const hintInDoubt = (operation: string): string =>
+  (Object.hasOwn(hints, operation) ? hints[operation] : undefined) ?? orderAgain;
+
 const noResponse = (context: OrderContext, key: string, operation: string): Advice => ({
-  hint: (Object.hasOwn(hints, operation) ? hints[operation] : undefined) ?? orderAgain,
+  hint: hintInDoubt(operation),
   next: [{ command: journalCommand('resume', key, whereFlags(context)), when: 'to find out, safely' }],
 });
 

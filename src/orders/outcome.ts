@@ -3,6 +3,7 @@ import { ErrandError, type ErrorFacts, OutputError, toError } from '../errors.ts
 import { shellWord } from '../shell-word.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { RunIntent } from '../state/run-intents.ts';
+import { hintInDoubt } from './doubt.ts';
 import { thingOf } from './things.ts';
 
 /** What a run has done by the time it fails. */
@@ -29,6 +30,9 @@ export function withOutcome(failure: unknown, { intents, hasWritten, record }: R
     : failure;
 }
 
+/** Each row of a batch has a key that follows from it. */
+const isRepeatable = (operation: string): boolean => operation === 'bulk.create';
+
 const isUnknown = (failure: unknown): boolean =>
   failure instanceof ErrandError && failure.facts.outcome === 'unknown';
 
@@ -44,7 +48,7 @@ function withoutOutcome(
     ...(made.length > 0 && { details: detailsOf(error, made, undefined) }),
     outcome: 'unknown',
     idempotencyKey: first?.key,
-    hint: 'Do not order again: resume sends the same key, so you get exactly one order.',
+    hint: hintInDoubt(first?.operation ?? ''),
     next: first && [{ command: journalCommand('resume', first.key), when: 'to find out, safely' }],
   });
 }
@@ -66,7 +70,7 @@ function applied(
     outcome: 'applied',
     retryable: false,
     idempotencyKey: made.length === 1 ? first.key : undefined,
-    hint: `The ${one} was ${done} all the same: do not send it again.`,
+    hint: `The ${one} was ${done} all the same: ${isRepeatable(first.operation) ? 'the same command places nothing twice.' : 'do not send it again.'}`,
     next: error.facts.next ?? [{ command: `${get} ${shellWord(first.madeId ?? '')}`, when: 'to see it' }],
   });
 }

@@ -17,8 +17,11 @@ export interface ProgressOptions {
 }
 
 export interface Progress {
-  /** @param done how much is done by now. @param note a word on what is happening. */
-  update(done: number, note?: string): void;
+  /**
+   * @param done how much is done by now. @param note a word on what is happening. @param isWaiting whether the work stands still,
+   * so that rate and time left say nothing.
+   */
+  update(done: number, note?: string, isWaiting?: boolean): void;
   /** Takes the bar away. Call it whatever happens. */
   end(): void;
 }
@@ -35,6 +38,13 @@ export interface ProgressFacts {
   readonly note: string;
 }
 
+/** What was told last. */
+interface State {
+  readonly done: number;
+  readonly note: string;
+  readonly isWaiting: boolean;
+}
+
 const lineEveryMs = 10_000;
 /** How often it is looked whether a line is due, ms. */
 const dueEveryMs = 500;
@@ -47,20 +57,20 @@ export function createProgress(io: Io, options: ProgressOptions): Progress {
 function plainProgress(io: Io, options: ProgressOptions): Progress {
   const startedAt = options.now();
   let reportedAt = startedAt;
-  let latest: readonly [number, string] | undefined;
+  let latest: State | undefined;
   const report = (): void => {
     const now = options.now();
     if (latest === undefined || now - reportedAt < lineEveryMs) return;
     reportedAt = now;
-    const { label, count, rate, left, note } = progressFacts(options, ...latest, now - startedAt);
+    const { label, count, rate, left, note } = factsOf(options, latest, now - startedAt);
     writeErr(io, `${label}: ${[count, rate, left, note].filter((part) => part !== '').join(', ')}\n`);
   };
   // Work that stands still for a while is told of too.
   const timer = setInterval(report, dueEveryMs);
   timer.unref();
   return {
-    update(done, note = '') {
-      latest = [done, note];
+    update(done, note = '', isWaiting = false) {
+      latest = { done, note, isWaiting };
       report();
     },
     end() {
@@ -72,11 +82,10 @@ function plainProgress(io: Io, options: ProgressOptions): Progress {
 /** The library of the bar loads while the work begins; the first states wait for it. */
 function barProgress(io: Io, options: ProgressOptions): Progress {
   const startedAt = options.now();
-  let latest: readonly [number, string] = [0, ''];
+  let latest: State = { done: 0, note: '', isWaiting: false };
   let ended = false;
   let bar: import('./progress-bar.ts').Bar | undefined;
-  const show = (): void =>
-    bar?.show(latest[0], progressFacts(options, latest[0], latest[1], options.now() - startedAt));
+  const show = (): void => bar?.show(latest.done, factsOf(options, latest, options.now() - startedAt));
   const opening = import('./progress-bar.ts').then(({ barOpener }) => barOpener(io.stderr));
   opening.then(
     (open) => {
@@ -87,8 +96,8 @@ function barProgress(io: Io, options: ProgressOptions): Progress {
     (error: unknown) => tellPeople([`no progress bar: ${String(error)}`], io, 'table'),
   );
   return {
-    update(done, note = '') {
-      latest = [done, note];
+    update(done, note = '', isWaiting = false) {
+      latest = { done, note, isWaiting };
       show();
     },
     end() {
@@ -97,6 +106,11 @@ function barProgress(io: Io, options: ProgressOptions): Progress {
       bar = undefined;
     },
   };
+}
+
+function factsOf(options: ProgressOptions, { done, note, isWaiting }: State, elapsed: number): ProgressFacts {
+  const facts = progressFacts(options, done, note, elapsed);
+  return isWaiting ? { ...facts, rate: '', left: '' } : facts;
 }
 
 /** @param elapsed ms since the work began. */

@@ -156,7 +156,7 @@ export class IntentOutcomes {
   /** For a journal that was just opened. What cannot be brought in now stays, and keeps this process from recording. */
   protected async catchUp(): Promise<void> {
     try {
-      await this.beside?.bringIn(this.#ends);
+      await this.bringIn();
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
     }
@@ -164,8 +164,13 @@ export class IntentOutcomes {
 
   /** Before anything more is recorded: brings in what was missed. @throws ErrandError conflict while this machine's own journal has something open; StorageError. */
   async ready(): Promise<void> {
-    await this.beside?.bringIn(this.#ends);
+    await this.bringIn();
     await this.beside?.checkOwnJournal();
+  }
+
+  /** Where machines share it: what the database has missed from here is in it when this resolves. @throws StorageError. */
+  async bringIn(): Promise<void> {
+    await this.beside?.bringIn(this.#ends);
   }
 
   /** Writes an end down; what a shared database does not take is kept on this machine. */

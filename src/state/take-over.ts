@@ -5,25 +5,47 @@ import { journalCommand } from './journal-command.ts';
 import { type Intent, isMade, type JournalRecord, maskedAccount, type Sender } from './journal-record.ts';
 import { isAlive, isSelf, leaseMsOf, ownerText } from './owner.ts';
 
+type Owned = Pick<JournalRecord, 'pid' | 'process_started'>;
+
 /** Whether another process is alive and at work on a record. */
-export const isOthers = ({ pid, process_started }: Pick<JournalRecord, 'pid' | 'process_started'>): boolean =>
+export const isOthers = ({ pid, process_started }: Owned): boolean =>
   !isSelf({ pid, started: process_started }) && isAlive({ pid, started: process_started });
 
 /** Whether another process is sending it at this moment. */
 export const isBeingSent = (record: JournalRecord | undefined): boolean =>
   record?.state === 'intended' && isOthers(record);
 
+/** Who works on a record, in words; and for how long that may seem so though it is gone, s, where that does not show by itself. */
+export function workerOf({ pid, process_started: started }: Owned): {
+  readonly who: string;
+  readonly leaseS: number | undefined;
+} {
+  const owner = { pid, started };
+  const leaseMs = leaseMsOf(owner);
+  return {
+    who: ownerText(owner),
+    leaseS: leaseMs === undefined ? undefined : Math.max(0, Math.ceil(leaseMs / 1000)),
+  };
+}
+
+/** The code of a refusal to touch what another process works on. */
+const atWorkCode = 'at_work';
+
+/** Whether something was refused because another process works on it. */
+export const isAtWork = (error: unknown): error is ErrandError =>
+  error instanceof ErrandError && error.facts.code === atWorkCode;
+
 /** @throws ErrandError conflict for a record that a live process works on. */
 export function checkFree(record: JournalRecord): void {
   if (!isOthers(record)) return;
   const order = record.order_id === null ? '' : `, which is the order ${record.order_id}`;
-  const owner = { pid: record.pid, started: record.process_started };
-  const leaseMs = leaseMsOf(owner);
-  throw new ErrandError('conflict', `${ownerText(owner)} is at work on ${record.key}${order}`, {
+  const { who, leaseS } = workerOf(record);
+  throw new ErrandError('conflict', `${who} is at work on ${record.key}${order}`, {
+    code: atWorkCode,
     idempotencyKey: record.key,
     outcome: record.order_id === null ? 'unknown' : 'applied',
     hint: `Wait for it to end; the journal then says what became of the order.${
-      leaseMs === undefined ? '' : ` Should it be gone, its lease ends in ${Math.ceil(leaseMs / 1000)} s.`
+      leaseS === undefined ? '' : ` Should it be gone, its lease ends in ${leaseS} s.`
     }`,
   });
 }

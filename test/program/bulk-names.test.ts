@@ -224,7 +224,7 @@ test('a retry whose response got lost is told wherever its upload is asked for',
   expect(other.stderr).toContain('a batch of december was sent, and no response came');
   const resumed = await bulk('resume', 'december');
   expect(resumed.code).toBe(0);
-  expect(resumed.stderr).toContain('a retry of december that was in doubt is settled');
+  expect(resumed.stderr).toContain('a batch of december that was in doubt is settled');
   expect(await json('uploads')).toMatchObject([{ state: 'sent' }]);
   expect(await orders()).toHaveLength(3);
 });

@@ -1,97 +1,14 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { FaultProxy } from '../faults/proxy.ts';
-import { begin, errand, type Finished } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
-import { placesOf } from '../service/places.ts';
-import { TestService } from '../service/service.ts';
-import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { errand } from '../program/run.ts';
+import { makeWorkspace } from '../program/workspace.ts';
+import { hasPostgres } from './postgres.ts';
+import { addresses, sentChunks, useWorkers } from './workers.ts';
 
-const headings = 'product_url,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number';
-
-const server = useServer();
-let database: TeamDatabase;
-let service: TestService;
-let proxy: FaultProxy;
-let machines: Workspace[];
-
-beforeEach(async () => {
-  database = await server().newDatabase();
-  service = await TestService.start({ now: Date.now() });
-  proxy = new FaultProxy(service.baseUrl);
-  const environment = {
-    ERRAND_BASE_URL: await proxy.start(),
-    ERRAND_API_KEY: service.key,
-    ERRAND_DATABASE_URL: database.url,
-  };
-  machines = Array.from({ length: 4 }, () => makeWorkspace(environment));
-});
-afterEach(async () => {
-  await proxy.stop();
-  await service.stop();
-  for (const machine of machines) machine.remove();
-});
-
-const row = (place: number, price = '1000'): string =>
-  `${service.product('test-success')},${price},A B,${place} Main St,Austin,TX,78701,US,+15125550100`;
-
-const rows = (count: number): string[] => Array.from({ length: count }, (_, at) => row(at));
-
-/** The file of some machines, by their numbers. */
-function write(file: string, table: readonly string[], on: readonly number[] = [0, 1, 2, 3]): void {
-  for (const at of on)
-    writeFileSync(join(machines[at]?.folder ?? '', file), `${[headings, ...table].join('\n')}\n`);
-}
-
-const bulk = (machine: number, ...args: string[]): Promise<Finished> =>
-  errand(machines[machine] as Workspace, ['bulk', ...args], { timeoutMs: 90_000 });
-
-const places = async (): Promise<string[]> => (await placesOf(service)).toSorted();
-
-const addresses = (count: number): string[] =>
-  Array.from({ length: count }, (_, at) => `${at} Main St`).toSorted();
-
-/** The workers of an upload, each on a machine of its own. */
-const together = (count: number, ...args: string[]): Promise<Finished[]> =>
-  Promise.all(
-    Array.from({ length: count }, (_, at) => bulk(at, 'upload', 'december.csv', '--share', ...args)),
-  );
-
-/** Starts a worker whose process the test ends. */
-function begun(machine: number, ...args: string[]) {
-  const child = begin(machines[machine] as Workspace, 'errand', ['bulk', 'upload', ...args]);
-  let stderr = '';
-  child.stderr.on('data', (text) => {
-    stderr += text;
-  });
-  child.stdin.end();
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const ended = once(child, 'close').then(([code]) => ({ code, stderr }));
-  return { child, ended };
-}
-
-/** Waits until the queue is as it is meant to be. */
-async function until(what: string): Promise<void> {
-  for (let more = 400; more > 0; more -= 1) {
-    // Before the first worker there are no tables.
-    const [found] = await database.rows<{ is: boolean }>(`SELECT ${what} AS is`).catch(() => []);
-    if (found?.is) return;
-    await setTimeout(50);
-  }
-  expect.fail(`${what} never came`);
-}
-
-const sentChunks =
-  "(SELECT count(*) FROM errand.campaign_chunks WHERE kind = 'place' AND result IS NOT NULL)";
-
-/** The time of every lease is over: nobody waits for a worker that is gone. */
-const endLeases = (): Promise<void> =>
-  database.run(`UPDATE errand.workers SET until = 'epoch';
-    UPDATE errand.heads SET seq = seq + 1 WHERE name = 'journal';
-    UPDATE errand.leases SET until = 0, seq = (SELECT seq FROM errand.heads WHERE name = 'journal')`);
+const workers = useWorkers();
+const { row, rows, write, bulk, together, begun, until, places, endLeases } = workers;
 
 describe.skipIf(!hasPostgres)('several workers upload one file', { timeout: 180_000 }, () => {
   test('each row is ordered once, and each worker shows all of it', async () => {
@@ -152,7 +69,7 @@ describe.skipIf(!hasPostgres)('several workers upload one file', { timeout: 180_
     write('december.csv', rows(12), [0]);
     write('december.csv', rows(11), [1]);
     expect((await bulk(0, 'upload', 'december.csv', '--share', '--batch-size', '4')).code).toBe(0);
-    await database.run("UPDATE errand.campaigns SET state = 'open'");
+    await workers.database.run("UPDATE errand.campaigns SET state = 'open'");
     const refused = async (message: string, ...args: string[]): Promise<void> => {
       const { code, stderr } = await bulk(1, 'upload', ...args, '--share');
       expect([code, stderr.split('\n')[0]]).toEqual([5, `error: ${message}; nothing was sent`]);
@@ -180,8 +97,8 @@ describe.skipIf(!hasPostgres)('several workers upload one file', { timeout: 180_
       '--max-total',
       '$1000',
     );
-    const other = machines[1] as Workspace;
-    other.environment.ERRAND_API_KEY = await service.mint();
+    const other = workers.machine(1);
+    other.environment.ERRAND_API_KEY = await workers.service.mint();
     const key = await bulk(1, 'upload', 'december.csv', '--share');
     expect(key.code).toBe(5);
     expect(key.stderr).toMatch(
@@ -223,7 +140,10 @@ describe.skipIf(!hasPostgres)('several workers upload one file', { timeout: 180_
 
   test('without a database --share says what it needs', async () => {
     write('december.csv', rows(1));
-    const alone = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+    const alone = makeWorkspace({
+      ERRAND_BASE_URL: workers.service.baseUrl,
+      ERRAND_API_KEY: workers.service.key,
+    });
     onTestFinished(() => alone.remove());
     const { code, stderr } = await errand(alone, ['bulk', 'upload', 'december.csv', '--share']);
     expect(code).toBe(2);
@@ -236,7 +156,7 @@ describe.skipIf(!hasPostgres)('several workers upload one file', { timeout: 180_
     write('december.csv', rows(30), [0]);
     const first = begun(0, 'december.csv', '--share', '--batch-size', '1', '--rate', '8');
     await until(`${sentChunks} > 0`);
-    const timer = setInterval(() => service.pass(5_000), 50);
+    const timer = setInterval(() => workers.service.pass(5_000), 50);
     onTestFinished(() => clearInterval(timer));
     const { code, stdout, stderr } = await bulk(1, 'watch', 'december', '-o', 'json');
     // Some products cost more than their ceilings.
@@ -248,12 +168,12 @@ describe.skipIf(!hasPostgres)('several workers upload one file', { timeout: 180_
 
   test('a limit of the policy holds for all of it, and a worker that joins has no limit of its own', async () => {
     write('december.csv', rows(20));
-    for (const { folder, environment } of machines) {
+    for (const { folder, environment } of workers.machines) {
       const policy = join(folder, 'policy.yaml');
       writeFileSync(policy, 'version: 1\nlimits: { per_day: $150 }\n', { mode: 0o600 });
       environment.ERRAND_POLICY = policy;
     }
-    expect((await errand(machines[0] as Workspace, ['policy', 'publish', 'policy.yaml'])).code).toBe(0);
+    expect((await errand(workers.machine(0), ['policy', 'publish', 'policy.yaml'])).code).toBe(0);
     const refused = await together(2, '--batch-size', '2');
     for (const { code, stderr } of refused) expect(code, stderr).toBe(11);
     write('december.csv', rows(12));

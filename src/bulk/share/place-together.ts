@@ -1,7 +1,9 @@
-import type { ErrandError } from '../../errors.ts';
+import { textIn } from '../../contract/json.ts';
+import { type ErrandError, StorageError } from '../../errors.ts';
 import { createProgress } from '../../output/progress.ts';
 import type { Chunk } from '../../state/shared/campaign.ts';
-import { isBeingSent } from '../../state/take-over.ts';
+import { patiently } from '../../state/shared/patience.ts';
+import { isBeingSent, workerOf } from '../../state/take-over.ts';
 import type { KeptUpload } from '../../state/uploads.ts';
 import { rowsText } from '../spend.ts';
 import { cutShort, uploadBatch } from '../upload-file.ts';
@@ -15,7 +17,10 @@ export const workersText = (count: number): string => (count === 1 ? '1 worker' 
  * Places what is left of a shared upload together with its other workers, each batch journaled before it is sent, and waits
  * until the last one is placed, whoever does it. @throws ErrandError: what stopped this worker; others go on.
  */
-export async function placeTogether(team: Team, { serial }: Pick<KeptUpload, 'serial'>): Promise<void> {
+export async function placeTogether(
+  team: Team,
+  { serial, name }: Pick<KeptUpload, 'serial' | 'name'>,
+): Promise<void> {
   const { queue, campaign, context } = team;
   const { file, notifies } = workOf(campaign);
   const begun = await queue.standing(campaign);
@@ -30,16 +35,24 @@ export async function placeTogether(team: Team, { serial }: Pick<KeptUpload, 'se
   const place = async (chunk: Chunk): Promise<void> => {
     const batch = batchIn(chunk.body);
     const { id, existed } = await uploadBatch(context, { ...batch, filename: file, notifies, serial });
+    // Nobody looks at it again: what only this machine knows of it would be lost with the machine.
+    await patiently(async () => (await context.journal()).bringIn(), context.signal);
     await queue.done(campaign, chunk, { id, existed });
   };
+  const recordOf = async (key: string) => (await context.journal()).find(key, context.settings.baseUrl.value);
+  /** Keys of batches that another worker has not let go. */
+  const taken = new Set<string>();
   /** Another worker may still be at it, though it gives no more signs of life: its lease on the record ends later. */
   const isTaken = async ({ body }: Chunk, error: ErrandError): Promise<boolean> => {
     if (error.category !== 'conflict') return false;
-    const record = (await context.journal()).find(batchIn(body).key, context.settings.baseUrl.value);
-    return isBeingSent(record) || (record?.order_id ?? null) !== null;
+    const key = textIn(body, 'key') ?? '';
+    const record = await recordOf(key);
+    const isSending = isBeingSent(record);
+    if (isSending) taken.add(key);
+    return isSending || (record?.order_id ?? null) !== null;
   };
   const waits = async (): Promise<boolean> => {
-    const { state, open } = await look();
+    const { state, open } = await look(await waitedFor());
     return state === 'open' && open > 0;
   };
   try {
@@ -53,15 +66,32 @@ export async function placeTogether(team: Team, { serial }: Pick<KeptUpload, 'se
     });
     const how = isKnown && workers > 1 ? 'the other workers go on' : 'the same command goes on from there';
     context.note(`${isKnown ? '' : 'at least '}${rowsText(sent)} of ${rows} are uploaded; ${how}`);
-    throw cutShort(context, error);
+    // What a signal has ended was not lost.
+    const isStopped = context.signal.aborted && error instanceof StorageError;
+    throw cutShort(context, isStopped ? context.signal.reason : error, { name });
   } finally {
     progress.end();
   }
 
-  async function look() {
+  async function look(waiting?: string) {
     const standing = await queue.standing(campaign);
     last = standing;
-    progress.update(standing.sent, standing.workers > 1 ? workersText(standing.workers) : '');
+    const workers = standing.workers > 1 ? workersText(standing.workers) : '';
+    progress.update(standing.sent, waiting ?? workers, waiting !== undefined);
     return standing;
+  }
+
+  /** Whose lease keeps this worker from what is left: `waiting up to 144 s for process 4711 on ci-3`. */
+  async function waitedFor(): Promise<string | undefined> {
+    for (const key of taken) {
+      const record = await recordOf(key);
+      if (!record || !isBeingSent(record)) {
+        taken.delete(key);
+        continue;
+      }
+      const { who, leaseS } = workerOf(record);
+      return `waiting${leaseS === undefined ? '' : ` up to ${leaseS} s`} for ${who}`;
+    }
+    return undefined;
   }
 }

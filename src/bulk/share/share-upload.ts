@@ -20,6 +20,7 @@ import {
   type UploadGiven,
 } from '../prepare-upload.ts';
 import { RowKeys } from '../rows.ts';
+import { settleOpen } from '../settle-open.ts';
 import type { Source } from '../source.ts';
 import { rowsText } from '../spend.ts';
 import { meantByBatches, meantByUpload, reserveUpload, type Sent, type Uploaded } from '../upload-file.ts';
@@ -40,7 +41,14 @@ export interface SharedSent {
   readonly sent: Sent;
   readonly facts: readonly string[];
   readonly toldRows: ReadonlySet<number>;
+  /** Whether a batch that was sent before was ordered only now. */
+  readonly hasOrdered: boolean;
 }
+
+/** The same before it is known what the journal has open of it. */
+type Placed = Omit<SharedSent, 'sent' | 'hasOrdered'> & {
+  readonly sent: { readonly name: string; readonly batches: readonly Uploaded[] };
+};
 
 /** Batches that are put into the queue at once. */
 const atOnce = 5;
@@ -73,11 +81,11 @@ export async function shareUpload(
       await budget.begin(workOf(campaign).rate);
       context.pace.kept = pace;
       const team = new Team(context, queue, pace, campaign);
-      if (campaign.isReader && source) return await readAndPlace(team, source, given);
+      if (campaign.isReader && source) return await settled(team, await readAndPlace(team, source, given));
       const ready = campaign.state === 'reading' ? await untilRead(team, file !== undefined) : campaign;
       if (!ready) continue;
       checkTerms(ready, given, file);
-      return await joinAndPlace(team, ready, given);
+      return await settled(team, await joinAndPlace(team, ready, given));
     }
   } finally {
     await queue.leave();
@@ -86,8 +94,14 @@ export async function shareUpload(
   }
 }
 
+/** What a worker that is gone has left open in the journal is ended too: all batches are shown. */
+async function settled({ context }: Team, placed: Placed): Promise<SharedSent> {
+  const { facts, hasOrdered } = await settleOpen(context, placed.sent.name);
+  return { ...placed, facts: [...placed.facts, ...facts], hasOrdered };
+}
+
 /** Reads the file, has its rows checked by all, opens the queue and works at it. */
-async function readAndPlace(team: Team, source: Source, given: SharedGiven): Promise<SharedSent> {
+async function readAndPlace(team: Team, source: Source, given: SharedGiven): Promise<Placed> {
   const { context, queue, campaign } = team;
   let prepared: PreparedUpload | undefined;
   try {
@@ -106,7 +120,7 @@ async function readAndPlace(team: Team, source: Source, given: SharedGiven): Pro
         beginning: { ...upload.beginning.upload },
       };
       await queue.open(campaign, facts, chunksOf(upload.batchSize, upload.run, prepared));
-      await placeTogether(team, { serial });
+      await placeTogether(team, { serial, name });
       return {
         sent: { name, batches: await placedBatches(team, false) },
         facts: prepared?.facts ?? [],
@@ -147,7 +161,7 @@ async function untilRead(team: Team, hasFile: boolean): Promise<Campaign | undef
 }
 
 /** Works at a queue that is open, with rows that another worker has read. */
-async function joinAndPlace(team: Team, campaign: Campaign, given: SharedGiven): Promise<SharedSent> {
+async function joinAndPlace(team: Team, campaign: Campaign, given: SharedGiven): Promise<Placed> {
   const { context, queue } = team;
   const isOver = campaign.state === 'done';
   const beginning = beginningOf(campaign);
@@ -167,7 +181,7 @@ async function joinAndPlace(team: Team, campaign: Campaign, given: SharedGiven):
     : await reserveUpload(context, await meantBy(team), consentOf(given));
   return leaving(team, giveBack, async () => {
     const { serial, name } = await beginUpload(context, beginning);
-    if (!isOver) await placeTogether(team, { serial });
+    if (!isOver) await placeTogether(team, { serial, name });
     return { sent: { name, batches: await placedBatches(team, isOver) }, facts: [], toldRows: new Set() };
   });
 }

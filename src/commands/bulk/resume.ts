@@ -1,5 +1,6 @@
 import { type KnownUpload, knownUpload, namedBatches, unknownName, unsentIn } from '../../bulk/named.ts';
 import { changeOf, uploadFlags } from '../../bulk/plan/again.ts';
+import { settleOpen } from '../../bulk/settle-open.ts';
 import { tableFlags } from '../../bulk/table-options.ts';
 import { maxTotalOption } from '../../bulk/upload-options.ts';
 import { sourceOf, type UploadSource } from '../../bulk/upload-source.ts';
@@ -7,7 +8,6 @@ import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
 import { ErrandError, type NextStep, UsageError } from '../../errors.ts';
-import { resumeIntent } from '../../orders/resume.ts';
 import { shellWord } from '../../shell-word.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
 import { whereFlags } from '../../where-flags.ts';
@@ -46,16 +46,14 @@ export const resume = defineCommand({
     const upload = await knownUpload(context, name);
     if (!upload) throw await unknownName(context, name);
     if (unsentIn(upload) === 0) {
-      const settled = await settleRetries(context, upload);
-      const fact = settled
-        ? `a retry of ${name} that was in doubt is settled`
-        : `all of ${name} is at the service; nothing was sent`;
+      const { facts } = await settleOpen(context, name);
+      const told = facts.length > 0 ? facts : [`all of ${name} is at the service; nothing was sent`];
       if (consent.watch) {
-        context.note(fact);
+        for (const fact of told) context.note(fact);
         return followResult(context, await namedBatches(context, [name]));
       }
       const follow = `follow: errand bulk watch ${shellWord(name)}${whereFlags(context)}`;
-      return { kind: 'none', hints: [fact, follow] };
+      return { kind: 'none', hints: [...told, follow] };
     }
     const plan = textIn(upload.source, 'plan');
     if (plan !== undefined) return applyPlan(context, plan, consent);
@@ -72,16 +70,6 @@ export const resume = defineCommand({
     });
   },
 });
-
-/** Finds out what became of retries in doubt. @returns whether there were any. @throws ErrandError. */
-async function settleRetries(context: Context, { batches }: KnownUpload): Promise<boolean> {
-  const inDoubt = batches.filter((batch) => batch.isInDoubt);
-  for (const { key } of inDoubt) {
-    const record = (await context.journal()).get(key, context.settings.baseUrl.value);
-    await resumeIntent(context, record, { keyChanged: false, resend: false });
-  }
-  return inDoubt.length > 0;
-}
 
 const piped = (context: Context, upload: KnownUpload, source: UploadSource): UsageError =>
   new UsageError(`${upload.name} came through a pipe: send the same CSV through it again`, {

@@ -22,9 +22,9 @@ export async function shareFile(
   const source = file === undefined ? undefined : await openCopy(context, file);
   try {
     const { shareUpload } = await import('../../bulk/share/share-upload.ts');
-    const { sent, facts, toldRows } = await shareUpload(context, database, source, given);
+    const { sent, facts, toldRows, hasOrdered } = await shareUpload(context, database, source, given);
     return await sentResult(context, sent, {
-      facts: [...facts, ...existedBefore(sent.batches)],
+      facts: [...facts, ...(hasOrdered ? [] : existedBefore(sent.batches))],
       watch,
       toldRows,
     });

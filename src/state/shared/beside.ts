@@ -26,6 +26,7 @@ export class Beside {
   readonly #following = new Map<string, string>();
   #own: OwnJournal | undefined;
   #mayHaveKept = true;
+  #bringing: Promise<unknown> = Promise.resolve();
 
   /** @param folder of the state of this machine. */
   constructor(database: SharedDatabase, folder: string, sharing: Sharing, options: OpenOptions) {
@@ -52,15 +53,28 @@ export class Beside {
   madeId = (intent: Pick<Missed, 'key' | 'baseUrl'>): string | undefined => this.#following.get(idOf(intent));
 
   /** Brings in what the database has missed, of this process and of others on this machine. @throws StorageError. */
-  async bringIn(ends: IntentEnds): Promise<void> {
+  bringIn(ends: IntentEnds): Promise<void> {
+    const bring = (): Promise<void> => this.#bringIn(ends);
+    const next = this.#bringing.then(bring, bring);
+    this.#bringing = next.catch(() => {});
+    return next;
+  }
+
+  async #bringIn(ends: IntentEnds): Promise<void> {
     if (!this.#mayHaveKept) return;
-    const kept = this.#spool.all();
-    const brought =
-      kept.length === 0
-        ? []
-        : await this.#database.transaction(() => kept.map(({ missed }) => ends.bringIn(missed)));
-    for (const [at, one] of kept.entries()) this.#brought(one, brought[at]);
+    // What is kept meanwhile is brought in by whoever comes next.
     this.#mayHaveKept = false;
+    try {
+      const kept = this.#spool.all();
+      const brought =
+        kept.length === 0
+          ? []
+          : await this.#database.transaction(() => kept.map(({ missed }) => ends.bringIn(missed)));
+      for (const [at, one] of kept.entries()) this.#brought(one, brought[at]);
+    } catch (error) {
+      this.#mayHaveKept = true;
+      throw error;
+    }
   }
 
   /** What a failure to record an intent means. @param row as it may stand in the database; undefined where it cannot. */

@@ -12,9 +12,9 @@ export class PatientConnection {
   readonly #signal: AbortSignal;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param signal ends the patience. */
+  /** @param signal ends the patience, and soon what is asked at that moment. */
   constructor(address: DatabaseAddress, signal: AbortSignal) {
-    this.#connection = new Connection(address);
+    this.#connection = new Connection(address, signal);
     this.#signal = signal;
   }
 
@@ -34,15 +34,19 @@ export class PatientConnection {
     this.#connection.drop();
   }
 
-  async #patiently(sql: string): Promise<readonly DatabaseRow[]> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#connection.ask(sql);
-      } catch (error) {
-        if (!(error instanceof ConnectionLost) || attempt === mostAttempts || this.#signal.aborted)
-          throw error;
-        await systemClock.sleep(backoffMs(attempt, Math.random, backoff));
-      }
+  #patiently(sql: string): Promise<readonly DatabaseRow[]> {
+    return patiently(() => this.#connection.ask(sql), this.#signal);
+  }
+}
+
+/** Does what can be done twice, again where the database was away. @param signal ends the patience. */
+export async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ConnectionLost) || attempt === mostAttempts || signal.aborted) throw error;
+      await systemClock.sleep(backoffMs(attempt, Math.random, backoff));
     }
   }
 }

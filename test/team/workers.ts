@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, onTestFinished } from 'vitest';
+import { FaultProxy } from '../faults/proxy.ts';
+import { begin, errand, type Finished } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { placesOf } from '../service/places.ts';
+import { TestService } from '../service/service.ts';
+import { type TeamDatabase, useServer } from './postgres.ts';
+
+const headings = 'product_url,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number';
+
+/** Chunks of orders that are done, in SQL. */
+export const sentChunks =
+  "(SELECT count(*) FROM errand.campaign_chunks WHERE kind = 'place' AND result IS NOT NULL)";
+
+/** Where the orders of some rows go. */
+export const addresses = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `${at} Main St`).toSorted();
+
+/** Four machines with one database and one service, anew for each test. */
+export class Workers {
+  database!: TeamDatabase;
+  service!: TestService;
+  /** Between all machines and the service. */
+  proxy!: FaultProxy;
+  machines: Workspace[] = [];
+
+  machine(at: number): Workspace {
+    return this.machines[at] ?? expect.fail(`there is no machine ${at}`);
+  }
+
+  row = (place: number, price = '1000'): string =>
+    `${this.service.product('test-success')},${price},A B,${place} Main St,Austin,TX,78701,US,+15125550100`;
+
+  rows = (count: number): string[] => Array.from({ length: count }, (_, at) => this.row(at));
+
+  /** The file of some machines, by their numbers. */
+  write = (file: string, table: readonly string[], on: readonly number[] = [0, 1, 2, 3]): void => {
+    for (const at of on)
+      writeFileSync(join(this.machine(at).folder, file), `${[headings, ...table].join('\n')}\n`);
+  };
+
+  run = (machine: number, ...args: string[]): Promise<Finished> =>
+    errand(this.machine(machine), args, { timeoutMs: 90_000 });
+
+  bulk = (machine: number, ...args: string[]): Promise<Finished> => this.run(machine, 'bulk', ...args);
+
+  places = async (): Promise<string[]> => (await placesOf(this.service)).toSorted();
+
+  /** The workers of an upload, each on a machine of its own. */
+  together = (count: number, ...args: string[]): Promise<Finished[]> =>
+    Promise.all(
+      Array.from({ length: count }, (_, at) => this.bulk(at, 'upload', 'december.csv', '--share', ...args)),
+    );
+
+  /** Starts a worker whose process the test ends. */
+  begun = (machine: number, ...args: string[]) => {
+    const child = begin(this.machine(machine), 'errand', ['bulk', 'upload', ...args]);
+    const output = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name].on('data', (text) => {
+        output[name] += text;
+      });
+    child.stdin.end();
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const ended = once(child, 'close').then(([code]) => ({ code, ...output }));
+    return { child, ended, output };
+  };
+
+  /** Waits until the database is as it is meant to be. @param what in SQL. */
+  until = async (what: string): Promise<void> => {
+    for (let more = 400; more > 0; more -= 1) {
+      // Before the first worker there are no tables.
+      const [found] = await this.database.rows<{ is: boolean }>(`SELECT ${what} AS is`).catch(() => []);
+      if (found?.is) return;
+      await setTimeout(50);
+    }
+    expect.fail(`${what} never came`);
+  };
+
+  /** Workers that give no signs of life are taken for gone. */
+  endSigns = (): Promise<void> => this.database.run("UPDATE errand.workers SET until = 'epoch'");
+
+  /** The time of every lease is over: nobody waits for a worker that is gone. */
+  endLeases = async (): Promise<void> => {
+    await this.endSigns();
+    await this.database.run(`UPDATE errand.heads SET seq = seq + 1 WHERE name = 'journal';
+      UPDATE errand.leases SET until = 0, seq = (SELECT seq FROM errand.heads WHERE name = 'journal')`);
+  };
+}
+
+export function useWorkers(): Workers {
+  const server = useServer();
+  const workers = new Workers();
+  beforeEach(async () => {
+    workers.database = await server().newDatabase();
+    workers.service = await TestService.start({ now: Date.now() });
+    workers.proxy = new FaultProxy(workers.service.baseUrl);
+    const environment = {
+      ERRAND_BASE_URL: await workers.proxy.start(),
+      ERRAND_API_KEY: workers.service.key,
+      ERRAND_DATABASE_URL: workers.database.url,
+    };
+    workers.machines = Array.from({ length: 4 }, () => makeWorkspace(environment));
+  });
+  afterEach(async () => {
+    await workers.proxy.stop();
+    await workers.service.stop();
+    for (const machine of workers.machines) machine.remove();
+  });
+  return workers;
+}
