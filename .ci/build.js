@@ -56,15 +56,28 @@ async function writeManual() {
   console.error('package.json lists the man pages anew; commit it');
 }
 
-/** A TAB loads no command: their description is made here, in place of at each start. */
-const programTreeMade = {
-  name: 'program-tree-made',
-  async load(id) {
+/** A TAB loads no command: their description is written here, in place of made at each start. */
+const programTreeWritten = {
+  name: 'program-tree-written',
+  load(id) {
     if (!/completion[\\/]program-tree\.ts$/.test(id)) return;
-    const json = JSON.stringify(JSON.stringify(await programTree()));
-    return { code: `export const programTree = async () => JSON.parse(${json});`, moduleType: 'js' };
+    return { code: "export { programTree } from './built-tree.ts';", moduleType: 'js' };
   },
 };
+
+/** Whether words after it, or after what is below it, walk the whole program. */
+const mirrorsBelow = ({ mirrors, children = [] }) => mirrors === true || children.some(mirrorsBelow);
+
+/** The program with the heads of its children, then each child whole, a line each. */
+async function writeProgramTree() {
+  const { children, ...root } = await programTree();
+  const heads = children.map((child) => {
+    const { name, text, aliases } = child;
+    return { name, text, aliases, ...(mirrorsBelow(child) && { mirrors: true }) };
+  });
+  const lines = [{ ...root, children: heads }, ...children].map((one) => JSON.stringify(one));
+  writeFileSync(join('dist', 'commands.jsonl'), lines.join('\n'));
+}
 
 /** The program's own help needs no parser of command lines: its page is made here too. */
 const rootPageMade = {
@@ -232,7 +245,7 @@ for (const entry of ['complete', 'quick'])
     `src/${entry}.ts`,
     { ...mapped, ...inCommonJs, chunkFileNames: `${entry}-[name]-[hash].cjs` },
     besideMain,
-    programTreeMade,
+    programTreeWritten,
     rootPageMade,
     versionMade,
     notices.plugin,
@@ -255,5 +268,6 @@ await write(
 for (const folder of ['dist', 'dist/sdk']) writeInAscii(folder);
 await writeDeclarations(loadSource, 'dist/types');
 notices.write('dist/THIRD-PARTY-NOTICES');
+await writeProgramTree();
 await writeManual();
 noteBuilt(sources);

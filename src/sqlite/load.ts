@@ -1,7 +1,6 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type {
   DatabaseSync as Constructor,
   DatabaseSyncInstance,
@@ -39,24 +38,34 @@ function nodeSqlite(): typeof Constructor {
   }
 }
 
+let opened: typeof Constructor | undefined;
+
+/** As `require` opens one, without looking where it lies. */
+function openBinary(file: string): typeof Constructor {
+  const binary = { exports: {} as { DatabaseSync: typeof Constructor } };
+  process.dlopen(binary, file);
+  return binary.exports.DatabaseSync;
+}
+
 /** The package's binary; loading the package itself takes 6 ms more, most of them to find that binary. */
 function packagedSqlite(): typeof Constructor {
-  const require = createRequire(import.meta.url);
+  if (opened) return opened;
   try {
     const folder = join(packageFolder(), 'prebuilds', `${process.platform}-${process.arch}`);
     const libc = existsSync('/etc/alpine-release') ? '.musl.' : '.glibc.';
     const names = readdirSync(folder);
     const name = names.find((it) => it.includes(libc)) ?? names[0] ?? '';
-    return require(join(folder, name)).DatabaseSync;
+    opened = openBinary(join(folder, name));
+    return opened;
   } catch {
     // Built on this machine, or laid out another way.
-    return require(packaged).DatabaseSync;
+    return createRequire(import.meta.url)(packaged).DatabaseSync;
   }
 }
 
 /** Where the package lies: in the nearest `node_modules` that has it, as Node itself looks, which takes it 3 ms. */
 function packageFolder(): string {
-  const own = dirname(fileURLToPath(import.meta.url));
+  const own = import.meta.dirname;
   for (let above = own; above !== dirname(above); above = dirname(above)) {
     const folder = join(above, 'node_modules', packaged);
     if (existsSync(folder)) return folder;

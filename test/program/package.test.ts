@@ -109,6 +109,7 @@ describe('the package', () => {
     expect(packed.toSorted()).toEqual(
       [
         ...['LICENSE', 'README.md', 'docs/SKILL.md', 'package.json', 'dist/THIRD-PARTY-NOTICES'],
+        'dist/commands.jsonl',
         ...[...reached].map((name) => `dist/${name}`),
         ...declared,
         ...inFolder('bin'),

@@ -72,13 +72,12 @@ describe('the built program loads', () => {
     expect(plain(loadedWith(later('main.cjs', 'help')))).toEqual(['help', 'rolldown-runtime', 'first']);
   });
 
-  test('for a TAB the tree of commands, and where it asks for ids what finds them', async () => {
+  test('for a TAB one file, and where it asks for ids what finds them', async () => {
     const workspace = tidyPlace();
     await orderOf(workspace, 'test-slow');
-    const tree = ['complete', 'complete-program-tree'];
-    expect(await filesOf(workspace, 'errand __complete -- order list --')).toEqual(tree);
+    expect(await filesOf(workspace, 'errand __complete -- order list --')).toEqual(['complete']);
     const found = await filesOf(workspace, "errand __complete -- order get ''");
-    expect(found).toEqual(['complete', 'complete-program-tree', 'complete-sources']);
+    expect(found).toEqual(['complete', 'complete-sources']);
   });
 
   test('in ASCII alone: of a text beyond it V8 keeps each character in two bytes', () => {

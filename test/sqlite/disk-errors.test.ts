@@ -1,11 +1,11 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/sqlite/open.ts';
 
 const mustRun = process.env.ERRAND_CI === '1';
@@ -91,18 +91,21 @@ describe.skipIf(!hasStrace && !mustRun).concurrent('an error of the disk', { tim
   );
 
   test('a file system that grants no locks is waited for, and Ctrl-C is heard', async () => {
-    const [command = '', ...args] = traced(join(folder, 'unlockable.db'), ...inject('fcntl', 'ENOLCK', '1+'));
+    const file = join(folder, 'unlockable.db');
+    const [command = '', ...args] = traced(file, ...inject('fcntl', 'ENOLCK', '1+'));
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     let text = '';
     child.stdout.on('data', (data) => {
       text += data;
     });
-    const ended = new Promise((resolve) => child.on('exit', () => resolve('ended')));
-    const still = new Promise((resolve) => setTimeout(() => resolve('waits'), 1_000));
+    const ended = new Promise((resolve) => child.on('close', () => resolve('ended')));
+    // By then it hears interrupts.
+    await vi.waitUntil(() => existsSync(file), { timeout: 30_000 });
+    const still = new Promise((resolve) => setTimeout(() => resolve('waits'), 500));
     expect(await Promise.race([ended, still])).toBe('waits');
     const writing = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
     process.kill(Number(writing), 'SIGINT');
-    const late = new Promise((resolve) => setTimeout(() => resolve('late'), 5_000));
+    const late = new Promise((resolve) => setTimeout(() => resolve('late'), 30_000));
     expect(await Promise.race([ended, late])).toBe('ended');
     expect(JSON.parse(text)).toEqual({ kept: 0, message: 'Error: interrupted' });
   });

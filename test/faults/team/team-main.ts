@@ -39,7 +39,8 @@ export async function runTeam(form: TeamForm, seed: number, workers: number): Pr
 async function races(form: TeamForm, seed: number): Promise<boolean> {
   const [service, server] = await Promise.all([startService(), PostgresServer.start()]);
   try {
-    return (await same(service, server, form, seed)) && (await limits(service, server, form.races));
+    const held = [await same(service, server, form, seed), await limits(service, server, form.races)];
+    return held.every(Boolean);
   } finally {
     await Promise.all([service.stop(), server.remove()]);
   }
