@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { parseDuration } from '../../../src/wait/duration.ts';
 import { TestService } from '../../service/service.ts';
 import { shell } from '../run.ts';
@@ -6,7 +7,7 @@ import { fixedText, serviceName } from './fixed-text.ts';
 import { withNamedGlobalOptions } from './global-options.ts';
 import { type Printed, readTranscript, showCommand } from './transcript.ts';
 
-const preload = new URL('./fixed-process.mjs', import.meta.url).href;
+const preload = fileURLToPath(new URL('./fixed-process.cjs', import.meta.url));
 const start = Date.parse('2026-03-01T12:00:00Z');
 
 /**
@@ -24,7 +25,7 @@ export async function runTranscript(text: string, helps: ReadonlyMap<string, Pri
     ERRAND_BASE_URL: service.baseUrl,
     ERRAND_API_KEY: service.key,
     SHOP: service.product(''),
-    NODE_OPTIONS: `--import ${preload}`,
+    NODE_OPTIONS: `--require ${preload}`,
     NO_COLOR: '1',
     TERM: 'dumb',
   });

@@ -1,8 +1,8 @@
 // Loaded before the program: what differs from one run of a process to the next stands still.
-import crypto from 'node:crypto';
-import { fstatSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
-import os from 'node:os';
+const crypto = require('node:crypto');
+const { fstatSync } = require('node:fs');
+const { syncBuiltinESMExports } = require('node:module');
+const os = require('node:os');
 
 const { GOLDEN_NOW, GOLDEN_STEP = '0' } = process.env;
 /** Time moves only by waiting: a timer that the process waits for takes the clock along when it fires. */
