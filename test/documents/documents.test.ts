@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { errand, shell } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
 import { hasPostgres, useServer } from '../team/postgres.ts';
 import { runInTerminal, steady } from './in-terminal.ts';
 import { blocksOf, pages, readme } from './markdown.ts';
@@ -15,7 +15,7 @@ const updates = process.env.UPDATE_DOCUMENTS === '1' && !process.env.CI;
 async function inWorkspace(run: (workspace: Workspace) => Promise<void>): Promise<void> {
   const workspace = makeWorkspace({ TERM: 'xterm-256color', NO_COLOR: '1' });
   try {
-    await errand(workspace, ['config', 'set', 'sandbox-speed', '20']);
+    prefer(workspace, { 'sandbox-speed': 20 });
     await run(workspace);
   } finally {
     workspace.remove();

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { FaultProxy, Moment } from './proxy.ts';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
-const clockShift = new URL('../program/clock-set.mjs', import.meta.url).href;
+const clockShift = fileURLToPath(new URL('../program/clock-set.cjs', import.meta.url));
 
 /** What is done to the process while it works; `twice`: again a moment later, as impatient hands do. */
 export type Blow = {
@@ -76,7 +76,7 @@ function start(
   { args, environment, disk, clockShiftMs = 0 }: Attempt,
   stdout: 'pipe' | number,
 ): ChildProcess {
-  const node = clockShiftMs === 0 ? [] : ['--import', clockShift];
+  const node = clockShiftMs === 0 ? [] : ['--require', clockShift];
   const [command = '', ...all] = [
     ...(disk ? failing(disk, environment.ERRAND_STATE_DIR ?? '') : []),
     process.execPath,

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
 import { makeKey } from '../program/approval-workspace.ts';
@@ -20,11 +21,11 @@ export interface Dialogue {
   talk(scene: Scene): Promise<void>;
 }
 
-const clockSet = new URL('../program/clock-set.mjs', import.meta.url).href;
+const clockSet = fileURLToPath(new URL('../program/clock-set.cjs', import.meta.url));
 /** The machine's clock of a server, so many minutes later. */
 const later = (scene: Scene, minutes: number) => ({
   environment: {
-    NODE_OPTIONS: `${scene.workspace.environment.NODE_OPTIONS} --import=${clockSet}`,
+    NODE_OPTIONS: `${scene.workspace.environment.NODE_OPTIONS} --require=${clockSet}`,
     CLOCK_SET_MS: String(minutes * 60_000),
     CLOCK_SET_AFTER_MS: '0',
   },

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { toolNames } from '../../src/mcp/names.ts';
-import { errand } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { embeddedShop } from '../program/run.ts';
+import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
 import { Agent, versions } from './agent.ts';
 
 const address = {
@@ -15,12 +15,11 @@ const address = {
   phone_number: '5125550100',
 };
 
-async function shop(speed = '50'): Promise<{ workspace: Workspace; product: (slug: string) => string }> {
+async function shop(speed = 50): Promise<{ workspace: Workspace; product: (slug: string) => string }> {
   const workspace = makeWorkspace();
   onTestFinished(() => workspace.remove());
-  await errand(workspace, ['config', 'set', 'sandbox-speed', speed]);
-  const { stdout } = await errand(workspace, ['sandbox', 'products', '-o', 'id']);
-  const base = (stdout.split('\n')[0] ?? '').replace(/[^/]*$/, '');
+  prefer(workspace, { 'sandbox-speed': speed });
+  const base = await embeddedShop();
   return { workspace, product: (slug) => `${base}${slug}` };
 }
 
@@ -98,7 +97,7 @@ describe.each(versions)('the tools, by the official client, protocol %s', (versi
   });
 
   test('cancel an order that is pending', async () => {
-    const { workspace, product } = await shop('1');
+    const { workspace, product } = await shop(1);
     const agent = await Agent.start(workspace, { version });
     const given = { shipping_address: address, max_price: 5000 };
     const quoted = await agent.get('order_quote', { ...given, products: [{ url: product('test-slow') }] });

@@ -10,12 +10,11 @@ if (env.PRINTED_FOLDER && wantsJson && /^errand(\.js)?$/.test(basename(argv[1] ?
 function record(folder) {
   const printed = { stdout: keep('stdout'), stderr: keep('stderr') };
   process.on('exit', (code) => {
-    const { randomUUID } = require('node:crypto');
     const { mkdirSync, renameSync, writeFileSync } = require('node:fs');
     const [stdout, stderr] = [printed.stdout(), printed.stderr()];
     try {
       mkdirSync(folder, { recursive: true });
-      const name = `${folder}/${randomUUID()}`;
+      const name = `${folder}/${process.pid}-${process.hrtime.bigint()}`;
       const preset = env.ERRAND_OUTPUT ?? '';
       writeFileSync(`${name}.part`, JSON.stringify({ argv: argv.slice(2), preset, code, stdout, stderr }));
       renameSync(`${name}.part`, `${name}.json`);

@@ -1,5 +1,6 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { address } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
@@ -7,6 +8,8 @@ import { Terminal } from '../terminal/terminal.ts';
 import { ApprovalWorkspace, askedIn, errorOf, makeKey } from './approval-workspace.ts';
 import { shell } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
+
+const clockSet = fileURLToPath(new URL('./clock-set.cjs', import.meta.url));
 
 let service: TestService;
 let workspace: Workspace;
@@ -27,7 +30,7 @@ afterEach(async () => {
 
 /** The time of day of what runs from here on. */
 function setClock(ms: number): void {
-  workspace.environment.NODE_OPTIONS = `--import ${new URL('./clock-set.mjs', import.meta.url).href}`;
+  workspace.environment.NODE_OPTIONS = `--require ${clockSet}`;
   workspace.environment.CLOCK_SET_MS = String(ms);
   workspace.environment.CLOCK_SET_AFTER_MS = '-1';
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sandboxFile } from '../../src/sandbox/config.ts';
 import { loadSqlite } from '../../src/sqlite/load.ts';
-import { errand } from './run.ts';
-import { makeWorkspace } from './workspace.ts';
+import { embeddedShop, errand } from './run.ts';
+import { makeWorkspace, prefer } from './workspace.ts';
 
 const rowsEach = 300;
 
@@ -14,8 +14,8 @@ test('a watch of one batch brings those before it forward, too: first come, firs
   const workspace = makeWorkspace();
   try {
     const run = (...args: string[]) => errand(workspace, args, { timeoutMs: 60_000 });
-    await run('config', 'set', 'sandbox-speed', '50');
-    const [product = ''] = (await run('sandbox', 'products', '-o', 'id')).stdout.split('\n');
+    prefer(workspace, { 'sandbox-speed': 50 });
+    const product = `${await embeddedShop()}test-success`;
     await run('sandbox', 'trigger', 'wallet-funded', '--amount-cents', '10000000');
     const ids: string[] = [];
     for (const file of ['a.csv', 'b.csv', 'c.csv']) {

@@ -1,15 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { errand } from './run.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { embeddedShop, errand } from './run.ts';
+import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
 let workspace: Workspace;
 let product: string;
 
 beforeEach(async () => {
   workspace = makeWorkspace();
-  product = (await errand(workspace, ['sandbox', 'products', '-o', 'id'])).stdout.split('\n')[0] ?? '';
+  product = `${await embeddedShop()}test-success`;
 });
 afterEach(() => workspace.remove());
 
@@ -82,7 +82,7 @@ describe('a column of prices', () => {
   });
 
   describe('where `config set amounts cents` is set', () => {
-    beforeEach(() => errand(workspace, ['config', 'set', 'amounts', 'cents']));
+    beforeEach(() => prefer(workspace, { amounts: 'cents' }));
 
     test.each([
       ['max_price', ['4500', '1299'], ['4500', '1299']],
@@ -123,8 +123,8 @@ describe('a column of prices', () => {
     });
 
     test('a batch of decimals is retried from its file', async () => {
-      await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
-      product = product.replace(/[^/]*$/, 'test-out-of-stock');
+      prefer(workspace, { 'sandbox-speed': 50 });
+      product = `${await embeddedShop()}test-out-of-stock`;
       file('max_price', ['$50.00', '40.5']);
       const uploaded = await errand(workspace, ['bulk', 'upload', 'orders.csv', '--watch', '-o', 'id']);
       const batch = uploaded.stdout.trim();
@@ -260,8 +260,8 @@ test('--skip-invalid leaves out the rows that the service refuses, and counts th
 });
 
 test('bulk retry --to writes a file that can be uploaded as it is, its prices in cents', async () => {
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
-  product = product.replace(/[^/]*$/, 'test-out-of-stock');
+  prefer(workspace, { 'sandbox-speed': 50 });
+  product = `${await embeddedShop()}test-out-of-stock`;
   file('max_price', ['$50.00', '40.5']);
   const uploaded = await errand(workspace, ['bulk', 'upload', 'orders.csv', '--watch', '-o', 'id']);
   const batch = uploaded.stdout.trim();

@@ -1,8 +1,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { errand, shell } from './run.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { embeddedShop, errand, shell } from './run.ts';
+import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
 let workspace: Workspace;
 beforeEach(() => {
@@ -14,10 +14,8 @@ const headings = 'product_url,max_price_cents,name,address,city,zip,phone';
 
 /** A batch whose only row has failed. */
 async function failedBatch(): Promise<string> {
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
-  const url = (
-    await shell(workspace, 'errand sandbox products -o id | grep test-out-of-stock$')
-  ).stdout.trim();
+  prefer(workspace, { 'sandbox-speed': 50 });
+  const url = `${await embeddedShop()}test-out-of-stock`;
   const csv = `${headings}\n${url},5000,Ada Byron,1 Main St,Austin,78701,5125550100\n`;
   writeFileSync(join(workspace.folder, 'fail.csv'), csv);
   return (await errand(workspace, ['bulk', 'upload', 'fail.csv', '--watch', '-o', 'id'])).stdout.trim();
@@ -54,8 +52,8 @@ test('bulk retry --to - prints the failed rows, and makes no file of that name',
 });
 
 test('a file that was uploaded goes up again though the wallet could not cover it once more; another one does not', async () => {
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
-  const url = (await shell(workspace, 'errand sandbox products -o id | grep test-success')).stdout.trim();
+  prefer(workspace, { 'sandbox-speed': 50 });
+  const url = `${await embeddedShop()}test-success`;
   const csv = (name: string): string =>
     [
       headings,

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { TestService } from '../service/service.ts';
-import { errand } from './run.ts';
-import { makeWorkspace } from './workspace.ts';
+import { embeddedShop, errand } from './run.ts';
+import { makeWorkspace, prefer } from './workspace.ts';
 
 test('a row retried from the file, on a machine that did not upload it, has the key it was uploaded with', {
   timeout: 60_000,
@@ -46,10 +46,8 @@ test('a file of failed rows runs nothing in a spreadsheet, and goes up again as 
 }, async () => {
   const workspace = makeWorkspace();
   onTestFinished(() => workspace.remove());
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
-  const product = (await errand(workspace, ['sandbox', 'products', '-o', 'id'])).stdout
-    .split('\n')
-    .find((url) => url.endsWith('test-out-of-stock'));
+  prefer(workspace, { 'sandbox-speed': 50 });
+  const product = `${await embeddedShop()}test-out-of-stock`;
   const header =
     'product_url,max_price_cents,name,address_line1,address_line2,city,state,postal_code,country,phone_number';
   const formula = '=HYPERLINK(1)';

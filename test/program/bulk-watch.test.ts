@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
-import { begin, errand } from './run.ts';
+import { begin, embeddedShop, errand } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const [one, other] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
@@ -179,7 +179,7 @@ test('embedded, the last of ten batches comes to its end while it is watched', {
   timeout: 90_000,
 }, async () => {
   delete workspace.environment.ERRAND_API_KEY;
-  const url = (await errand(workspace, ['sandbox', 'products', '-o', 'id'])).stdout.split('\n')[0];
+  const url = `${await embeddedShop()}test-success`;
   await errand(workspace, ['order', 'list']);
   await errand(workspace, ['sandbox', 'trigger', 'wallet-funded', '--amount', '$1,000,000']);
   const headings = 'product_url,max_price_cents,name,address,city,state,zip,phone';

@@ -6,7 +6,7 @@ import { errand, orderOf } from './run.ts';
 import { serveAt } from './served.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
-const clockSet = fileURLToPath(new URL('./clock-set.mjs', import.meta.url));
+const clockSet = fileURLToPath(new URL('./clock-set.cjs', import.meta.url));
 type Json = Readonly<Record<string, unknown>>;
 
 const day = 24 * 3600 * 1000;
@@ -16,7 +16,7 @@ const whereClockIsSet = (workspace: Workspace, ms: number, afterMs = 1_300): Wor
   ...workspace,
   environment: {
     ...workspace.environment,
-    NODE_OPTIONS: `--import=${clockSet}`,
+    NODE_OPTIONS: `--require=${clockSet}`,
     CLOCK_SET_MS: String(ms),
     CLOCK_SET_AFTER_MS: String(afterMs),
   },

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasPostgres, useServer } from '../team/postgres.ts';
 import { knownCommands } from './known-commands.ts';
 import { errand, shell } from './run.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
 const commands = await knownCommands();
 /**
@@ -28,7 +28,7 @@ const alsoFine: Readonly<Record<string, readonly number[]>> = {
   'webhook wait': [7, 8],
   'webhook replay': [0, 7, 9],
 };
-const speed = '50';
+const speed = 50;
 /** Of a journal that machines share. */
 const ofTeam = (path: string, line: string): boolean => path === 'policy publish' || line.includes('--share');
 /** Examples that go on until they are ended; `test/service` runs them. */
@@ -88,7 +88,7 @@ describe('every example of the help', () => {
       ).stdout.split('\n')[0] ?? '';
     workspace.environment.EVENT = '1';
     // Examples order the same again and again.
-    await errand(workspace, ['config', 'set', 'repeat-window', '0']);
+    prefer(workspace, { 'repeat-window': '0' });
     workspace.environment.PAID = (
       await shell(workspace, 'errand agent order create --file order.json -o id')
     ).stdout.trim();
@@ -156,7 +156,7 @@ describe('every example of the help', () => {
 
   /** An order that waits for a minute before it is taken up, however busy this machine is. */
   async function pendingOrder(ceiling = '$50'): Promise<string> {
-    await errand(workspace, ['config', 'set', 'sandbox-speed', '1']);
+    prefer(workspace, { 'sandbox-speed': 1 });
     const line = `errand order create --file order.json --product $SLOW --max-price '${ceiling}' -o id`;
     return (await shell(workspace, line)).stdout.trim();
   }
@@ -183,7 +183,6 @@ describe('every example of the help', () => {
     if (line.includes('$PENDING')) workspace.environment.PENDING = await pendingOrder();
     const { code, stdout, stderr } = await shell(workspace, soonOver(path, line));
     expect(alsoFine[path] ?? [0], `${line}\n${stdout}${stderr}`).toContain(code);
-    if (/\$(?:PENDING|FAILEDORDER)/.test(line))
-      await errand(workspace, ['config', 'set', 'sandbox-speed', speed]);
+    if (/\$(?:PENDING|FAILEDORDER)/.test(line)) prefer(workspace, { 'sandbox-speed': speed });
   });
 });

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Terminal } from '../terminal/terminal.ts';
-import { errand, shell } from './run.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { embeddedShop, errand } from './run.ts';
+import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
 const mark = '\ufeff';
 let workspace: Workspace;
@@ -21,11 +21,8 @@ const write = (name: string, ...rows: string[]): void =>
 
 /** A batch whose only row has failed. */
 async function failedBatch(): Promise<string> {
-  await run('config', 'set', 'sandbox-speed', '50');
-  write(
-    'fail.csv',
-    rowOf((await shell(workspace, 'errand sandbox products -o id | grep test-out-of-stock$')).stdout.trim()),
-  );
+  prefer(workspace, { 'sandbox-speed': 50 });
+  write('fail.csv', rowOf(`${await embeddedShop()}test-out-of-stock`));
   return (await run('bulk', 'upload', 'fail.csv', '--watch', '-o', 'id')).stdout.trim();
 }
 

@@ -6,7 +6,7 @@ import { orderBody } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
 import { Terminal } from '../terminal/terminal.ts';
 import { errand, type Finished } from './run.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
 let service: TestService;
 let losses: FaultProxy;
@@ -209,7 +209,7 @@ describe('the story of an order', () => {
     delete workspace.environment.ERRAND_API_KEY;
     workspace.environment.ERRAND_BASE_URL = 'embedded:';
     expect((await run('sandbox', 'mint')).code).toBe(0);
-    await run('config', 'set', 'sandbox-speed', '100');
+    prefer(workspace, { 'sandbox-speed': 100 });
     const { stdout, stderr } = await run('order', 'create', '--file', file, '--watch', '-o', 'id');
     expect(stdout, stderr).not.toBe('');
     const { price, money } = await explained(stdout.trim());

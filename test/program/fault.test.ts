@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TestService } from '../service/service.ts';
-import { errand, orderOf } from './run.ts';
+import { embeddedShop, errand, orderOf } from './run.ts';
 import { serveAt } from './served.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
@@ -60,7 +60,7 @@ describe('faults of the embedded sandbox', { timeout: 90_000 }, () => {
   ])('%s leaves an order in doubt, and settled it is one order', async (text, why) => {
     await orderOf(workspace, 'test-slow');
     await fault(text);
-    const url = (await errand(workspace, ['sandbox', 'products', '-o', 'id'])).stdout.split('\n')[0] ?? '';
+    const url = `${await embeddedShop()}test-success`;
     const order = [
       'order',
       'create',

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hasPath } from '../../src/contract/schemas/has-path.ts';
 import { listCommands } from './known-commands.ts';
-import { errand, orderOf, shell } from './run.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { embeddedShop, errand, orderOf } from './run.ts';
+import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
 const lists = await listCommands();
 
@@ -44,7 +44,7 @@ describe('a field that is nowhere', () => {
   });
 
   test('is told after a write, which is not undone by it', async () => {
-    const url = (await shell(workspace, 'errand sandbox products -o id | grep test-slow')).stdout.trim();
+    const url = `${await embeddedShop()}test-slow`;
     const create = ['order', 'create', '--product', url, '--max-price', '$50', '--ship-to', 'home'];
     const created = await errand(workspace, [...create, '-o', 'json', '--fields', 'id,nosuch']);
     expect(created.code, created.stderr).toBe(0);
@@ -76,7 +76,7 @@ describe('a field that is nowhere', () => {
 });
 
 test('the one state is named as its heading is, and is what a list on a terminal says', async () => {
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '200']);
+  prefer(workspace, { 'sandbox-speed': 200 });
   const order = await orderOf(workspace, 'test-undeliverable');
   await errand(workspace, ['order', 'watch', order, '--timeout', '10s']);
   const list = ['order', 'list', '--fields', 'status,state'];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
 import { errand, type Finished, shell } from './run.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
 const page = 'https://www.harborgoods.example/p/mug/1';
 const all = [
@@ -31,7 +31,7 @@ describe('order create --like', () => {
     await errand(workspace, ['sandbox', 'mint']);
     const asked = bodyOf(await create(`${all} --dry-run`));
     const id = await idOf(all);
-    await errand(workspace, ['config', 'set', 'repeat-window', '0']);
+    prefer(workspace, { 'repeat-window': '0' });
     const again = await create(`--like ${id} --dry-run`);
     const { idempotency_key: _, ...body } = bodyOf(again);
     const { idempotency_key: _key, ...before } = asked;

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { errand, shell } from './run.ts';
+import { embeddedShop, errand, shell } from './run.ts';
 import { serveAt } from './served.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
@@ -29,7 +29,7 @@ const fifo = (path: string): void => void execFileSync('mkfifo', [path]);
 
 /** Everything that errand keeps, made the way a user makes it. */
 async function settle(): Promise<void> {
-  const url = '"$(errand sandbox products -o id | grep test-success$)"';
+  const url = `${await embeddedShop()}test-success`;
   const line = `errand order create --product ${url} --max-price '$50' --ship-to home -o id`;
   const account =
     'echo hunter2222 > password && errand account add --email a@b.example --password-file password';

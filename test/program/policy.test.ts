@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { readFault } from '../../src/sandbox/http/faults/spec.ts';
 import { address, orderBody } from '../order-body.ts';
@@ -260,9 +261,9 @@ describe('what is reserved', () => {
       (await errand(workspace, ['policy', 'usage', '-o', 'json'])).stdout,
     );
     expect(resets).toMatch(/T10:00:00\.000Z$/);
-    const preload = new URL('./clock-set.mjs', import.meta.url).href;
+    const preload = fileURLToPath(new URL('./clock-set.cjs', import.meta.url));
     const at = (ms: number): void => {
-      workspace.environment.NODE_OPTIONS = `--import ${preload}`;
+      workspace.environment.NODE_OPTIONS = `--require ${preload}`;
       workspace.environment.CLOCK_SET_MS = String(ms - Date.now());
       workspace.environment.CLOCK_SET_AFTER_MS = '-1';
     };

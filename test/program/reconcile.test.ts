@@ -7,7 +7,7 @@ import { FaultProxy } from '../faults/proxy.ts';
 import { orderBody } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
 import { errand, type Finished, shell } from './run.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
 let service: TestService;
 let losses: FaultProxy;
@@ -21,7 +21,7 @@ beforeEach(async () => {
     ERRAND_BASE_URL: await losses.start(),
     ERRAND_API_KEY: service.key,
   });
-  await run('config', 'set', 'repeat-window', '0');
+  prefer(workspace, { 'repeat-window': '0' });
 });
 afterEach(async () => {
   await losses.stop();

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Until, verdictOf } from '../../src/commands/return/follow.ts';
 import type { Verdict } from '../../src/wait/verdicts.ts';
 import { json, peer } from '../http/peer.ts';
-import { begin, errand, shell } from './run.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { begin, embeddedShop, errand, shell } from './run.ts';
+import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
 test.each<[string, Until, Verdict]>([
   ['open', 'approved', 'waiting'],
@@ -45,12 +45,12 @@ const records = (stdout: string) =>
 
 /** A return that is open, of an order that came. */
 async function requested(): Promise<string> {
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '20']);
-  const url = '$(errand sandbox products -o id | grep test-success$)';
+  prefer(workspace, { 'sandbox-speed': 20 });
+  const url = `${await embeddedShop()}test-success`;
   const create = `errand order create --product "${url}" --max-price '$50' --ship-to home --new -o id`;
   const order = (await shell(workspace, create)).stdout.trim();
   await errand(workspace, ['order', 'watch', order]);
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '1']);
+  prefer(workspace, { 'sandbox-speed': 1 });
   return (
     await shell(workspace, `errand return create --order ${order} --reason damaged -o id`)
   ).stdout.trim();

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { miscounted } from './counts.ts';
-import type { Workspace } from './workspace.ts';
+import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
 export interface Finished {
   readonly code: number | null;
@@ -27,22 +27,37 @@ export function errand(
   return run(workspace, 'errand', args, options);
 }
 
+let shop: Promise<string> | undefined;
+
+/** Where the products of every embedded sandbox are, up to their slugs; asked of the program once. */
+export function embeddedShop(): Promise<string> {
+  shop ??= (async () => {
+    const workspace = makeWorkspace();
+    try {
+      const { stdout } = await errand(workspace, ['sandbox', 'products', '-o', 'id']);
+      return (stdout.split('\n')[0] ?? '').replace(/[^/]*$/, '');
+    } finally {
+      workspace.remove();
+    }
+  })();
+  return shop;
+}
+
 /** Places an order of a product that rehearses an outcome: `test-slow`. @param flags more of `order create`. @returns its id. */
 export async function orderOf(
   workspace: Workspace,
   slug: string,
   flags: readonly string[] = [],
 ): Promise<string> {
-  const url = `$(errand sandbox products -o id | grep ${slug}$)`;
-  const create = `errand order create --product "${url}" --max-price '$50' --ship-to home --new ${flags.map((flag) => `'${flag}'`).join(' ')} -o id`;
-  return (await shell(workspace, create)).stdout.trim();
+  const url = `${await embeddedShop()}${slug}`;
+  const create = ['order', 'create', '--product', url, '--max-price', '$50', '--ship-to', 'home', '--new'];
+  return (await errand(workspace, [...create, ...flags, '-o', 'id'])).stdout.trim();
 }
 
 /** Where the products of a workspace's sandbox are, up to their slugs, once it works fast. */
-export async function fastShop(workspace: Workspace): Promise<string> {
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
-  const { stdout } = await errand(workspace, ['sandbox', 'products', '-o', 'id']);
-  return (stdout.split('\n')[0] ?? '').replace(/[^/]*$/, '');
+export function fastShop(workspace: Workspace): Promise<string> {
+  prefer(workspace, { 'sandbox-speed': 50 });
+  return embeddedShop();
 }
 
 /** Starts a program in a workspace; whoever calls reads what it prints. */

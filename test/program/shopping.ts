@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { readFault } from '../../src/sandbox/http/faults/spec.ts';
 import { FaultProxy, type NetworkFault } from '../faults/proxy.ts';
@@ -8,7 +9,7 @@ import { TestService } from '../service/service.ts';
 import { errand, type Finished } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
-const clockSet = new URL('./clock-set.mjs', import.meta.url).href;
+const clockSet = fileURLToPath(new URL('./clock-set.cjs', import.meta.url));
 
 /** A service, a way to it that loses responses, and a machine that orders there. */
 export interface Shopping {
@@ -57,7 +58,7 @@ export async function shopping(...faults: readonly string[]): Promise<Shopping> 
     later: (ms) => {
       const { NODE_OPTIONS: _, ...environment } = workspace.environment;
       Object.assign(environment, {
-        NODE_OPTIONS: `--import=${clockSet}`,
+        NODE_OPTIONS: `--require=${clockSet}`,
         CLOCK_SET_MS: String(ms),
         CLOCK_SET_AFTER_MS: '-1',
       });

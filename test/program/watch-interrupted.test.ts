@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { begin, errand, orderOf } from './run.ts';
+import { begin, embeddedShop, errand, orderOf } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
 let workspace: Workspace;
@@ -36,8 +36,7 @@ test('order watch -o ndjson that is interrupted ends with a summary, and no word
 });
 
 test('the first order of a machine that is interrupted while it is watched is told, and owed no more', async () => {
-  const { stdout } = await errand(workspace, ['sandbox', 'products', '-o', 'id']);
-  const url = stdout.split('\n').find((line) => line.endsWith('test-slow')) ?? '';
+  const url = `${await embeddedShop()}test-slow`;
   const args = ['order', 'create', '--product', url, '--max-price', '$50', '--ship-to', 'home'];
   const watching = begin(workspace, 'errand', [...args, '--watch', '-o', 'json']);
   let stderr = '';

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { errand, orderOf } from './run.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
 let workspace: Workspace;
 
 beforeEach(async () => {
   workspace = makeWorkspace();
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '20']);
+  prefer(workspace, { 'sandbox-speed': 20 });
 });
 afterEach(() => workspace.remove());
 
@@ -20,7 +20,7 @@ const records = (stdout: string) =>
 test('--open follows everything that is under way, and nothing that has ended', async () => {
   const ended = await orderOf(workspace, 'test-out-of-stock');
   await watch(ended);
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '1']);
+  prefer(workspace, { 'sandbox-speed': 1 });
   const [slow, never] = [await orderOf(workspace, 'test-slow'), await orderOf(workspace, 'test-never')];
   const { code, stdout } = await watch('--open', '-o', 'ndjson', '--timeout', '2s');
   expect(code).toBe(8);
@@ -32,7 +32,7 @@ test('--open follows everything that is under way, and nothing that has ended', 
 });
 
 test('what was placed is no more open for --until placed', async () => {
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '1']);
+  prefer(workspace, { 'sandbox-speed': 1 });
   const id = await orderOf(workspace, 'test-success');
   await watch(id, '--until', 'placed');
   expect(await watch('--open', '--until', 'placed')).toMatchObject({

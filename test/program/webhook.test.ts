@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
 import { order, orderId } from '../webhooks/order.ts';
 import { Listening } from './listening.ts';
-import { errand, shell } from './run.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { embeddedShop, errand, shell } from './run.ts';
+import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
 let workspace: Workspace;
 beforeEach(() => {
@@ -402,10 +402,8 @@ test('a listener that is killed with -9 and started again loses no event of the 
 }, async () => {
   const here = makeWorkspace();
   try {
-    await errand(here, ['config', 'set', 'sandbox-speed', '10']);
-    const [url = ''] = (await errand(here, ['sandbox', 'products', '-o', 'id'])).stdout
-      .split('\n')
-      .filter((line) => line.endsWith('test-success'));
+    prefer(here, { 'sandbox-speed': 10 });
+    const url = `${await embeddedShop()}test-success`;
     const first = new Listening(here, ['--register', '--secret-file', 'secret']);
     const { port } = new URL(String((await first.record('ready')).url));
     await shell(here, `errand order create --product ${url} --max-price '$50' --ship-to home`);

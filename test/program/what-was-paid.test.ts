@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Terminal } from '../terminal/terminal.ts';
-import { errand, orderOf, shell } from './run.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { embeddedShop, errand, orderOf, shell } from './run.ts';
+import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
 let workspace: Workspace;
 beforeEach(async () => {
   workspace = makeWorkspace();
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
+  prefer(workspace, { 'sandbox-speed': 50 });
 });
 afterEach(() => workspace.remove());
 
@@ -64,7 +64,7 @@ test('track shows every parcel', async () => {
 });
 
 test('an order of which less was bought than was asked for looks whole nowhere', async () => {
-  const product = '$(errand sandbox products -o id | grep test-quantity-limit$),quantity=5';
+  const product = `${await embeddedShop()}test-quantity-limit,quantity=5`;
   const create = `errand order create --product "${product}" --max-price '$50' --ship-to home --best-effort quantity -o id`;
   const order = (await shell(workspace, create)).stdout.trim();
   expect(order).not.toBe('');

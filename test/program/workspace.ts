@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,6 +64,18 @@ export function makeWorkspace(more: Record<string, string> = {}, leniency: Lenie
       }
     },
   };
+}
+
+/** What `errand config set` would store for each, without a start of the program. */
+export function prefer(workspace: Workspace, preferences: Readonly<Record<string, string | number>>): void {
+  const folder = join(workspace.folder, '.config');
+  const file = join(folder, 'config.json');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const stored = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  const all = { ...stored, preferences: { ...stored.preferences, ...preferences } };
+  // A program that reads it meanwhile finds the one or the other whole.
+  writeFileSync(`${file}.part`, JSON.stringify(all), { mode: 0o600 });
+  renameSync(`${file}.part`, file);
 }
 
 /** Removes a folder where a shell whose terminal was closed may still be writing. */

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { knownCommands } from '../program/known-commands.ts';
-import { errand, shell } from '../program/run.ts';
-import { makeWorkspace } from '../program/workspace.ts';
+import { shell } from '../program/run.ts';
+import { makeWorkspace, prefer } from '../program/workspace.ts';
 import { parseStory, stderrProblem, stdoutProblem } from './story.ts';
 
 const here = new URL('.', import.meta.url);
@@ -16,7 +16,7 @@ describe('stories: what a user types and sees', () => {
   test.each(stories)('%s', { timeout: 90_000 }, async (name) => {
     const workspace = makeWorkspace();
     try {
-      await errand(workspace, ['config', 'set', 'sandbox-speed', '20']);
+      prefer(workspace, { 'sandbox-speed': 20 });
       for (const step of read(name)) {
         const { code, stdout, stderr } = await shell(workspace, step.line);
         const shown = `${name}:${step.number} $ ${step.line}\n--- stdout\n${stdout}--- stderr\n${stderr}--- exit ${code}`;

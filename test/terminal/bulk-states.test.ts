@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { errand } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
 import { Shell } from './shell.ts';
 
 let workspace: Workspace;
@@ -10,7 +9,7 @@ let shell: Shell;
 
 beforeAll(async () => {
   workspace = makeWorkspace();
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '100']);
+  prefer(workspace, { 'sandbox-speed': 100 });
   shell = new Shell(workspace, { columns: 120 });
 });
 afterAll(() => {

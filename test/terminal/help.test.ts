@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { errand, orderOf } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
 import { Terminal } from './terminal.ts';
 
 let workspace: Workspace;
@@ -75,7 +75,7 @@ test('commands are printed as they can be typed where errand is not on the PATH,
 });
 
 test('a record tells commands as they can be typed too, and a pipe keeps errand', async () => {
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '1']);
+  prefer(workspace, { 'sandbox-speed': 1 });
   await errand(workspace, ['wallet']);
   const id = await orderOf(workspace, 'test-slow');
   const program = join(workspace.folder, '.bin', 'errand');

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Screen } from '../output/screen.ts';
-import { errand, orderOf } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { embeddedShop, errand, orderOf } from '../program/run.ts';
+import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
 import { Terminal } from './terminal.ts';
 
 const enter = '\r';
@@ -10,13 +10,13 @@ const controlC = '\u0003';
 describe('in a real terminal', () => {
   let workspace: Workspace;
   let terminals: Terminal[];
-  let products: string[];
+  let shop: string;
 
   beforeEach(async () => {
     workspace = makeWorkspace();
     terminals = [];
-    await errand(workspace, ['config', 'set', 'sandbox-speed', '4']);
-    products = (await errand(workspace, ['sandbox', 'products', '-o', 'id'])).stdout.trim().split('\n');
+    prefer(workspace, { 'sandbox-speed': 4 });
+    shop = await embeddedShop();
   });
 
   afterEach(() => {
@@ -30,7 +30,7 @@ describe('in a real terminal', () => {
     return terminal;
   }
 
-  const product = (slug: string): string => products.find((url) => url.endsWith(slug)) ?? '';
+  const product = (slug: string): string => `${shop}${slug}`;
 
   test('order create asks for what is missing, and refuses a bare integer at the prompt', async () => {
     const terminal = open(['order', 'create']);
@@ -127,7 +127,7 @@ describe('in a real terminal', () => {
   });
 
   test('ages tick between two polls, and the orders stand in the end as they stood before', async () => {
-    await errand(workspace, ['config', 'set', 'sandbox-speed', '1']);
+    prefer(workspace, { 'sandbox-speed': 1 });
     const ids = [await orderOf(workspace, 'test-slow'), await orderOf(workspace, 'test-never')];
     const short = ids.map((id) => id.slice(0, 8));
     const watching = open(['order', 'watch', ...ids, '--interval', '30s', '--timeout', '4s']);

@@ -5,7 +5,7 @@ import { loadSqlite } from '../../src/sqlite/load.ts';
 import { Screen } from '../output/screen.ts';
 import { errand } from '../program/run.ts';
 import { serveAt } from '../program/served.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
 import { Terminal } from './terminal.ts';
 
 let workspace: Workspace;
@@ -19,7 +19,7 @@ afterEach(() => {
   workspace.remove();
 });
 
-const speed = (factor: number) => errand(workspace, ['config', 'set', 'sandbox-speed', String(factor)]);
+const speed = (factor: number) => prefer(workspace, { 'sandbox-speed': factor });
 
 function start(columns: number, ...flags: readonly string[]): Terminal {
   terminal = new Terminal(workspace, 'errand', ['quickstart', ...flags], { columns, rows: 60 });
@@ -34,7 +34,7 @@ function screenOf({ raw }: Terminal, columns: number): string[] {
 }
 
 test('a line a step with its command below, then what to type next', async () => {
-  await speed(30);
+  speed(30);
   const shown = start(80);
   expect(await shown.ended()).toBe(0);
   const lines = screenOf(shown, 80).filter((line) => line !== '');
@@ -69,7 +69,7 @@ test('a line a step with its command below, then what to type next', async () =>
 });
 
 test('every command of it runs as it is printed, at a terminal', { timeout: 90_000 }, async () => {
-  await speed(30);
+  speed(30);
   const shown = start(50);
   expect(await shown.ended()).toBe(0);
   // A line that ends in a backslash goes on; the terminal itself broke only what has no space.
@@ -84,7 +84,7 @@ test('every command of it runs as it is printed, at a terminal', { timeout: 90_0
 });
 
 test('in 50 columns nothing is lost: what does not fit goes on below', async () => {
-  await speed(30);
+  speed(30);
   const shown = start(50);
   expect(await shown.ended()).toBe(0);
   const lines = screenOf(shown, 50);
@@ -95,7 +95,7 @@ test('in 50 columns nothing is lost: what does not fit goes on below', async () 
 });
 
 test('NO_COLOR leaves the signs, and nothing but the cursor is moved', async () => {
-  await speed(30);
+  speed(30);
   workspace.environment.NO_COLOR = '1';
   const shown = start(80);
   expect(await shown.ended()).toBe(0);
@@ -104,7 +104,7 @@ test('NO_COLOR leaves the signs, and nothing but the cursor is moved', async () 
 });
 
 test('Ctrl-C while the order lives says where it stands and how to go on, and leaves nothing owed', async () => {
-  await speed(1);
+  speed(1);
   const shown = start(80);
   await shown.shows('Watch    waiting');
   shown.type('\u0003');
@@ -137,7 +137,7 @@ test('Ctrl-C while a key of the sandbox is minted is no error: nothing was order
 });
 
 test('--timeout leaves the order as it goes on', async () => {
-  await speed(1);
+  speed(1);
   const shown = start(80, '--timeout', '2s');
   expect(await shown.ended()).toBe(8);
   const text = screenOf(shown, 80).join('\n');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { errand, orderOf, shell } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { embeddedShop, errand, orderOf, shell } from '../program/run.ts';
+import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
 import { Terminal } from './terminal.ts';
 
 const enter = '\r';
@@ -17,11 +17,9 @@ afterEach(() => {
 });
 
 test('return create lets a person pick the order, the items and the reason', async () => {
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
-  const products = (await errand(workspace, ['sandbox', 'products', '-o', 'id'])).stdout.trim().split('\n');
-  const [success = '', pickup = ''] = ['test-success', 'test-pickup'].map(
-    (slug) => products.find((url) => url.endsWith(slug)) ?? '',
-  );
+  prefer(workspace, { 'sandbox-speed': 50 });
+  const shop = await embeddedShop();
+  const [success, pickup] = [`${shop}test-success`, `${shop}test-pickup`];
   const order = async (...urls: string[]): Promise<string> => {
     const flags = urls.map((url) => `--product ${url}`).join(' ');
     const line = `errand order create ${flags} --max-price '$90' --ship-to home -o id`;
@@ -50,7 +48,7 @@ test('return create lets a person pick the order, the items and the reason', asy
 });
 
 test('Ctrl-C at a prompt sends nothing and ends with 130', async () => {
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
+  prefer(workspace, { 'sandbox-speed': 50 });
   const id = await orderOf(workspace, 'test-success');
   await errand(workspace, ['order', 'watch', id, '--until', 'placed']);
   terminal = new Terminal(workspace, 'errand', ['return', 'create', '--order', id]);
@@ -61,10 +59,10 @@ test('Ctrl-C at a prompt sends nothing and ends with 130', async () => {
 });
 
 test('return watch draws a table in place until the return is decided, and ends on Ctrl-C with the cursor back', async () => {
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
+  prefer(workspace, { 'sandbox-speed': 50 });
   const order = await orderOf(workspace, 'test-success');
   await errand(workspace, ['order', 'watch', order]);
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '1']);
+  prefer(workspace, { 'sandbox-speed': 1 });
   const create = `errand return create --order ${order} --reason damaged -o id`;
   const id = (await shell(workspace, create)).stdout.trim();
   terminal = new Terminal(workspace, 'errand', ['return', 'watch', id, '--interval', '100ms'], {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { errand, shell as shellLine } from '../program/run.ts';
+import { embeddedShop, errand } from '../program/run.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { Shell } from './shell.ts';
 import { Terminal } from './terminal.ts';
@@ -17,9 +17,7 @@ const search = ['product', 'search', 'coffee', '--retailer', 'harborgoods', '--l
 beforeAll(async () => {
   workspace = makeWorkspace();
   [{ title, url }] = JSON.parse((await errand(workspace, [...search, '-o', 'json'])).stdout);
-  const never = (
-    await shellLine(workspace, 'errand sandbox products -o id | grep test-never$')
-  ).stdout.trim();
+  const never = `${await embeddedShop()}test-never`;
   // Never bought, so that no receipt names its products.
   const create = [
     'order',
