@@ -1,20 +1,27 @@
 const importing = /^import (?:\{([^}]*)\}|(?:\* as )?([\w$]+)) from "(node:[\w/]+)";$/gm;
 
+/** Node 22 before 22.3 has no `getBuiltinModule`. */
+const taking =
+  'import { createRequire as requireHere } from "node:module"; ' +
+  'const takeBuiltin = globalThis.process.getBuiltinModule ?? requireHere(import.meta.url); ';
+
 /**
- * Takes Node's own modules as they are. An import of one reads every property that it has, and some of them load more:
- * with `node:http` comes all of Node's fetch, which is 30 ms of a start on Node 24.
+ * Asks for Node's own modules in place of importing them. An import reads every property that a module has, and some of
+ * them load more: with `node:http` comes all of Node's fetch, which is 30 ms of a start on Node 24.
  */
 export const builtinsTaken = {
   name: 'builtins-taken',
-  renderChunk: (code) => ({
-    code: code.replace(importing, (whole, names, all, module) => {
+  renderChunk(code) {
+    let takes = false;
+    const taken = code.replace(importing, (whole, names, all, module) => {
       // The build itself imports it into each chunk that needs a `require`.
       if (module === 'node:module') return whole;
-      // A module may name what it imports `process`.
-      return `const ${all ?? `{${names.replaceAll(' as ', ': ')}}`} = globalThis.process.getBuiltinModule("${module}");`;
-    }),
-    map: null,
-  }),
+      takes = true;
+      return `const ${all ?? `{${names.replaceAll(' as ', ': ')}}`} = takeBuiltin("${module}");`;
+    });
+    // In the first line, so that a source map's lines stay what they are.
+    return { code: takes ? `${taking}${taken}` : taken, map: null };
+  },
 };
 
 /** Node's own modules that are there when it has started. */
@@ -28,7 +35,7 @@ const requiring = /^let (node_\w+) = require\("node:([\w/]+)"\);$/gm;
 export const builtinsLazy = {
   name: 'builtins-lazy',
   renderChunk(code) {
-    // One that is taken as a whole is assigned once more.
+    // A default or namespace import is assigned again (`node_x = __toESM(node_x)`); that one stays as it is.
     const found = [...code.matchAll(requiring)].filter(
       ([, name, module]) => !present.has(module) && !code.includes(`\n${name} = `),
     );

@@ -31,7 +31,7 @@ async function run() {
   return main(process);
 }
 
-// Until it has ended by itself it has not ended well, as Node says of a module that waits for what never comes.
+// What Node ends with where an await never settles; so does this, where nothing is left to wait for before `run` is done.
 process.exitCode = 13;
 run().then((code) => {
   process.exitCode = code;

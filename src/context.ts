@@ -257,7 +257,15 @@ export async function createContext(making: Making): Promise<Context> {
     anew: ({ command, ...changes }) =>
       createContext({ ...making, ...changes, privateCommand: async () => command }),
     close: async () => {
-      for (const close of closers.reverse()) await close();
+      const failed: unknown[] = [];
+      for (const close of closers.reverse()) {
+        try {
+          await close();
+        } catch (error) {
+          failed.push(error);
+        }
+      }
+      if (failed.length > 0) throw failed[0];
     },
   };
   return context;

@@ -11,18 +11,34 @@ export interface ProxySettings {
 
 /**
  * The proxy for a URL, if any. Loopback is never reached through one. Pure.
- * @throws UsageError for a proxy that is not an http or https URL.
+ * @throws UsageError for a proxy that is not an http or https URL, or whose user or password cannot be read.
  */
 export function proxyFor(url: URL, proxies: ProxySettings): URL | undefined {
   const text = url.protocol === 'https:' ? proxies.https : proxies.http;
   if (!text || isLoopback(url.hostname) || isExempt(url, proxies.none ?? '')) return undefined;
   const complete = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const proxy = URL.canParse(complete) ? new URL(complete) : undefined;
-  if (proxy && (proxy.protocol === 'http:' || proxy.protocol === 'https:') && proxy.hostname !== '')
-    return proxy;
+  if (proxy && (proxy.protocol === 'http:' || proxy.protocol === 'https:') && proxy.hostname !== '') {
+    if (isDecodable(proxy.username) && isDecodable(proxy.password)) return proxy;
+    throw new UsageError(
+      `the proxy for ${url.protocol}// addresses has a % that is no escape in its user or password`,
+      {
+        hint: 'In HTTPS_PROXY or HTTP_PROXY write it %25.',
+      },
+    );
+  }
   throw new UsageError(`the proxy for ${url.protocol}// addresses is not an http or https URL`, {
     hint: 'Correct HTTPS_PROXY or HTTP_PROXY, or unset it.',
   });
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isExempt(url: URL, none: string): boolean {

@@ -1,9 +1,10 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { Exchange } from '../../src/http/transport/exchange.ts';
 import { plainCarrier } from '../../src/http/transport/plain.ts';
-import { caller, textOf } from './caller.ts';
+import { caller, keyedOrder, textOf } from './caller.ts';
 import { json, peer } from './peer.ts';
 
 const wallet = { balance: 1, spendable_balance: 1, order_fee_cents: 0 };
@@ -24,11 +25,22 @@ test('the first few go at once, each on a connection of its own', async () => {
   expect(service.connections()).toBe(3);
 });
 
-test('a connection that the service keeps for a moment only is not used again', async () => {
-  const service = await peer(json(wallet, 200, { connection: 'keep-alive', 'keep-alive': 'timeout=2' }));
+test.each([0, 1, 2])('a connection that the service keeps for %i s only is not used again', async (keeps) => {
+  const kept = { connection: 'keep-alive', 'keep-alive': `timeout=${keeps}` };
+  const service = await peer(json(wallet, 200, kept));
   const { client } = caller(service.url);
   for (let count = 0; count < 3; count += 1) await client.call('wallet.get', {});
   expect(service.connections()).toBe(3);
+});
+
+test('a header is read however many stand before it', async () => {
+  const others = Object.fromEntries(Array.from({ length: 1_500 }, (_, index) => [`x-${index}`, '1']));
+  const service = await peer((response) => {
+    response.writeHead(200, { ...others, 'content-encoding': 'gzip', 'content-type': 'application/json' });
+    response.end(gzipSync(JSON.stringify(wallet)));
+  });
+  const { client } = caller(service.url);
+  expect((await client.call('wallet.get', {})).body).toMatchObject(wallet);
 });
 
 test('a response longer than anyone reads at once waits for its reader', async () => {
@@ -50,6 +62,27 @@ test('a response longer than anyone reads at once waits for its reader', async (
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(written).toBeLessThan(size);
   expect((await textOf(chunks)).length).toBe(size);
+});
+
+test('what still connects when its socket is destroyed is over at once, and nothing was sent', async () => {
+  const sockets: Socket[] = [];
+  const ended: Socket[] = [];
+  const carrier = await plainCarrier('http:', {
+    lookup: () => {},
+    connectMs: 3_600_000,
+    maxHeaderSize: 65_536,
+    begun: (socket) => sockets.push(socket),
+    ended: (socket) => ended.push(socket),
+  });
+  const exchange = new Exchange(new AbortController().signal);
+  const times = { headersTimeout: 5_000, bodyTimeout: 5_000 };
+  const origin = 'http://shop.example';
+  carrier.dispatch({ origin, path: '/', method: 'POST', headers: {}, body: null, ...times }, exchange);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(sockets).toHaveLength(1);
+  sockets[0]?.destroy();
+  await expect(exchange.response).rejects.toMatchObject({ sent: 'not_sent' });
+  expect(ended).toEqual(sockets);
 });
 
 test('what is given up while its connection is made is never written', async () => {
@@ -98,13 +131,14 @@ test('what is given up while its connection is made is never written', async () 
   expect(requested).toEqual(['/next']);
 });
 
-test('an upgrade that nobody asked for is no response', async () => {
+test.each([
+  ['an upgrade that nobody asked for', '101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo'],
+  ['a status that there is not', '099 None\r\ncontent-length: 0'],
+])('%s is no response', async (_, head) => {
   const sockets: Socket[] = [];
   const server = createSocketServer((socket) => {
     sockets.push(socket.on('error', () => {}));
-    socket.once('data', () =>
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n'),
-    );
+    socket.once('data', () => socket.write(`HTTP/1.1 ${head}\r\n\r\n`));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -113,5 +147,9 @@ test('an upgrade that nobody asked for is no response', async () => {
   });
   const { port } = server.address() as AddressInfo;
   const { client } = caller(`http://127.0.0.1:${port}`, { retries: 0 });
-  await expect(client.call('wallet.get', {})).rejects.toMatchObject({ category: 'unavailable' });
+  const facts = { outcome: 'unknown' };
+  await expect(client.call('order.create', { body: keyedOrder })).rejects.toMatchObject({
+    category: 'in_doubt',
+    facts,
+  });
 });

@@ -71,17 +71,20 @@ describe('through a proxy', () => {
     expect(service.received[0]?.headers.host).toBe('service.test');
   });
 
-  test('https goes in a tunnel to the service, whose certificate is still checked', async () => {
+  test.each([
+    ['me:s%20cret', 'me:s cret'],
+    ['me', 'me:'],
+  ])('https goes in a tunnel to the service, whose certificate is still checked (%s)', async (user, sent) => {
     const port = await listening(createTlsServer(selfSigned));
     const proxy = await proxyTo(port);
     const [scheme, rest] = proxy.url.split('//');
     const { client } = caller('https://service.test', {
       retries: 0,
-      network: { proxy: { https: `${scheme}//me:s%20cret@${rest}` } },
+      network: { proxy: { https: `${scheme}//${user}@${rest}` } },
     });
     const error = await failureOf(client.call('order.create', { body: keyedOrder }));
     expect(proxy.requested).toEqual(['CONNECT service.test:443']);
-    expect(proxy.credentials).toEqual([`Basic ${Buffer.from('me:s cret').toString('base64')}`]);
+    expect(proxy.credentials).toEqual([`Basic ${Buffer.from(sent).toString('base64')}`]);
     expect(error).toMatchObject({ category: 'unavailable', facts: { outcome: 'not_sent', attempts: 1 } });
     expect(error.message).toMatch(/through the proxy 127\.0\.0\.1:\d+: its certificate is self-signed/);
   });
@@ -126,17 +129,17 @@ describe('through a proxy', () => {
   });
 });
 
-describe('a proxy that is no address', () => {
-  test('is told as wrong usage, at once', async () => {
-    const { client } = caller('https://service.test', {
-      timeoutMs: 60_000,
-      network: { proxy: { https: 'socks5://a:1' } },
-    });
-    expect(await failureOf(client.call('wallet.get', {}))).toMatchObject({
-      name: 'UsageError',
-      category: 'usage',
-    });
-  });
+describe('a proxy that is no address, or whose password holds a bare %', () => {
+  test.each(['socks5://a:1', 'http://me:100%sure@a:1'])(
+    'is told as wrong usage, at once (%s)',
+    async (https) => {
+      const { client } = caller('https://service.test', { timeoutMs: 60_000, network: { proxy: { https } } });
+      const error = await failureOf(client.call('order.create', { body: keyedOrder }));
+      expect(error).toMatchObject({ name: 'UsageError', category: 'usage' });
+      expect(error.message).not.toContain('sure');
+      await client.close();
+    },
+  );
 });
 
 describe('without a proxy', () => {

@@ -70,8 +70,8 @@ export class NetworkTransport implements Transport {
 
   async close(): Promise<void> {
     for (const socket of this.#connecting) socket.destroy();
-    const carriers = await Promise.all(this.#carriers.values());
-    await Promise.all(carriers.map((carrier) => carrier.destroy()));
+    // One that could not be made has nothing to close.
+    await Promise.allSettled([...this.#carriers.values()].map(async (carrier) => (await carrier).destroy()));
   }
 
   #carrierFor(url: URL, isForeign: boolean): Promise<Carrier> {
@@ -89,6 +89,7 @@ export class NetworkTransport implements Transport {
     if (known) return known;
     const made = make();
     this.#carriers.set(name, made);
+    made.catch(() => this.#carriers.delete(name));
     return made;
   }
 

@@ -37,7 +37,7 @@ export async function plainCarrier(protocol: string, connecting: Connecting): Pr
   };
 }
 
-/** A request gets its socket once that stands, so that nothing of it is sent before. */
+/** Hands a request its socket only once the connection stands, TLS included: before `socket` nothing can have been sent. */
 function connectFirst(agent: Agent, standing: 'connect' | 'secureConnect', connecting: Connecting): void {
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (to, done = () => {}) => {
@@ -57,18 +57,24 @@ function connectFirst(agent: Agent, standing: 'connect' | 'secureConnect', conne
       connecting.connectMs,
     );
     // A failure later on is its request's; where it has none just then, it must not end the process.
-    socket.on('error', end).on(standing, () => end(null));
+    socket
+      .on('error', end)
+      .on('close', () => end(new TransportFailure('not_sent', 'the connection was closed')))
+      .on(standing, () => end(null));
     return undefined;
   };
 }
 
-/** A connection that the service closes when a request goes out on it leaves that one in doubt. */
+/**
+ * A request that is sent just as the service closes the connection is left in doubt. So a connection that the service keeps
+ * for less than `idleMs` is not used again.
+ */
 function dropWhatEndsSooner(agent: Agent): void {
   const keep = agent.keepSocketAlive.bind(agent);
   agent.keepSocketAlive = (socket) => {
-    keep(socket);
-    // Node has set it to what the service says that it waits, where that is less.
-    return socket instanceof Socket && socket.timeout === idleMs;
+    // Node refuses one that the service keeps for a second at most, and else lowers its timeout to what the service says.
+    const isKept: unknown = keep(socket);
+    return isKept === true && socket instanceof Socket && socket.timeout === idleMs;
   };
 }
 
@@ -95,7 +101,7 @@ function carry(
   const within = (ms: number, message: string): void => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      // Whoever reads may take its time.
+      // The reader has paused it: a slow reader is no slow service.
       if (response?.isPaused()) timer?.refresh();
       else request.destroy(new TransportFailure('unknown', message));
     }, ms);
@@ -103,8 +109,13 @@ function carry(
   const controller = {
     abort: (reason: Error): void => void request.destroy(reason),
     pause: (): void => void response?.pause(),
-    resume: (): void => void response?.resume(),
+    resume: (): void => {
+      timer?.refresh();
+      response?.resume();
+    },
   };
+  // However many there are: their size is bounded.
+  request.maxHeadersCount = 0;
   request
     .on('socket', () => {
       within(headersTimeout, 'no response came in time');
@@ -138,7 +149,7 @@ function opened(open: () => ClientRequest, exchange: Exchange): ClientRequest | 
   }
 }
 
-/** Those that undici says; Node says none with a body that may be left out. */
+/** The `content-length` that undici would send; Node sends none for a DELETE with a body. */
 function lengthOf(method: string, body: Uint8Array | null): { 'content-length'?: string } {
   const length = body?.length ?? 0;
   return length > 0 || /^(?:POST|PUT|PATCH)$/.test(method) ? { 'content-length': String(length) } : {};

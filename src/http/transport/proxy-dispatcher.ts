@@ -14,6 +14,7 @@ export async function proxyDispatcher(proxy: URL, { maxHeaderSize, timeouts }: O
   const { connectMs: timeout, headersMs: headersTimeout } = timeouts;
   return new ProxyAgent({
     uri: proxy.href,
+    ...(proxy.username !== '' && { token: basic(proxy) }),
     proxyTunnel: false,
     proxyTls: { timeout },
     requestTls: { timeout },
@@ -31,6 +32,10 @@ export async function proxyDispatcher(proxy: URL, { maxHeaderSize, timeouts }: O
     },
   });
 }
+
+/** undici would give a user without a password none. */
+const basic = ({ username, password }: URL): string =>
+  `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`;
 
 /**
  * Names the proxy in each failure to connect. undici takes a bare socket error for one that mends itself and would

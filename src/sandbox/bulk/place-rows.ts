@@ -70,17 +70,23 @@ async function placeInTurn(service: Service, rows: readonly Prepared[]): Promise
   const { store, pace } = service;
   let left = rows;
   while (left.length > 0) {
-    const began = performance.now();
-    const { placed, isShort } = await store.transaction(() => placeSome(store, left));
+    const { placed, isShort, workedMs } = await store.transaction(() => placeSome(store, left));
     left = left.slice(placed);
     const [first] = left;
     if (first && isShort) await bringUpToDate(service, first.due);
-    await pace.pause(performance.now() - began);
+    await pace.pause(workedMs);
   }
 }
 
-/** Within a transaction. @returns how many were placed, and whether the next one has to wait for earlier orders. */
-function placeSome(store: Store, rows: readonly Prepared[]): { placed: number; isShort: boolean } {
+interface Placed {
+  readonly placed: number;
+  /** Whether the next one has to wait for earlier orders. */
+  readonly isShort: boolean;
+  readonly workedMs: number;
+}
+
+/** Within a transaction. */
+function placeSome(store: Store, rows: readonly Prepared[]): Placed {
   const began = performance.now();
   let placed = 0;
   let isShort = false;
@@ -92,7 +98,7 @@ function placeSome(store: Store, rows: readonly Prepared[]): { placed: number; i
   }
   for (const [batch, due] of new Map(rows.slice(0, placed).map((row) => [row.batch, row.due])))
     finish(store, batch, due);
-  return { placed, isShort };
+  return { placed, isShort, workedMs: performance.now() - began };
 }
 
 async function placing(service: Service, row: StoredRow): Promise<Prepared> {

@@ -7,7 +7,7 @@ interface Running {
   readonly since: number;
 }
 
-/** Work on a store that two would only do in turns: in a process one run does it for all who need it. */
+/** Work on a store that two would only queue up for: within a process one run does it, and the others wait for that run. */
 export class OneRun {
   readonly #running = new WeakMap<Store, Running>();
 

@@ -1,7 +1,7 @@
 import type { Store } from '../store/store.ts';
 import { isAnythingDue } from './bring-up-to-date.ts';
 
-/** A clock that goes this much faster than the machine's was moved, ms. */
+/** A sandbox clock that gained more than this on the machine's since the last read was moved, ms. */
 const leapMs = 500;
 
 /**

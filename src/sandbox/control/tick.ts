@@ -21,7 +21,7 @@ export function tick(service: Service): () => Promise<void> {
   let lastTrouble: string | undefined;
   const work = async (): Promise<boolean> => {
     const { store, clock } = service;
-    // Beside each other, so that no request finds one of them resting and does it itself.
+    // At the same time: else a request could find one of them idle and begin it itself.
     await Promise.all([
       placeRows(service, clock.now(), roundMs),
       bringUpToDate(service, clock.now(), roundMs),

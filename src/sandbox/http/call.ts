@@ -74,7 +74,7 @@ export async function callOperation(
     request,
     now,
   } as Call<OperationName>;
-  const result = await service.pace.ahead(() => called(async () => run(service, call)));
+  const result = await called(() => service.pace.ahead(async () => run(service, call)));
   if (caller) {
     const count = 'count' in result ? result.count : undefined;
     noteCall(service, caller.userId, now, name, { path: inPath.values, query: inQuery.values }, count);

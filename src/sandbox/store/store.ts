@@ -215,7 +215,8 @@ export class Store {
   }
 
   /**
-   * Without savepoints, which cost as much as a small work does: what is refused has hardly ever written anything before.
+   * Runs a group without savepoints, each of which costs as much as a small piece of work: what fails has nearly always
+   * written nothing yet.
    * @returns undefined where one had, so that all were undone.
    */
   async #together(group: readonly Grouped[]): Promise<(() => void)[] | undefined> {
