@@ -28,6 +28,7 @@ import type { RunIntents } from './state/run-intents.ts';
 import type { Uploads } from './state/uploads.ts';
 import type { WebhookStore } from './state/webhook-store.ts';
 import type { InputLine } from './stdin.ts';
+import { closeAll } from './wait/close-all.ts';
 import { once } from './wait/once.ts';
 
 /** What a command may touch. What is costly is made when it is first needed. */
@@ -257,15 +258,7 @@ export async function createContext(making: Making): Promise<Context> {
     anew: ({ command, ...changes }) =>
       createContext({ ...making, ...changes, privateCommand: async () => command }),
     close: async () => {
-      const failed: unknown[] = [];
-      for (const close of closers.reverse()) {
-        try {
-          await close();
-        } catch (error) {
-          failed.push(error);
-        }
-      }
-      if (failed.length > 0) throw failed[0];
+      await closeAll(closers.toReversed());
     },
   };
   return context;

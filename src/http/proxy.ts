@@ -34,8 +34,8 @@ export function proxyFor(url: URL, proxies: ProxySettings): URL | undefined {
 
 function isDecodable(text: string): boolean {
   try {
-    decodeURIComponent(text);
-    return true;
+    // The build drops a call of it whose result nobody takes.
+    return decodeURIComponent(text).length >= 0;
   } catch {
     return false;
   }
