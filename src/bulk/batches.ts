@@ -1,5 +1,4 @@
-import type { FileRow, UploadRow } from './rows.ts';
-import { keyOfRows, type RowKeys } from './rows.ts';
+import { type FileRow, keyOfRows, type RowKeys, type UploadRow } from './rows.ts';
 
 /** How many rows one request carries by default. */
 export const usualBatchRows = 500;
@@ -33,6 +32,22 @@ export async function* batchesOf(
     }
   }
   if (waiting.length > 0) yield batchOf(waiting, keys);
+}
+
+/** The rows of batches in others of `size`; their columns are the same. */
+export async function* batchesAgain(batches: AsyncIterable<Batch>, size: number): AsyncGenerator<Batch> {
+  let waiting: Batch | undefined;
+  for await (const batch of batches) {
+    const rows: UploadRow[] = [...(waiting?.rows ?? []), ...batch.rows];
+    const numbers: number[] = [...(waiting?.numbers ?? []), ...batch.numbers];
+    waiting = undefined;
+    for (let at = 0; at < rows.length; at += size) {
+      const some = { ...batch, rows: rows.slice(at, at + size), numbers: numbers.slice(at, at + size) };
+      if (some.rows.length === size) yield { ...some, key: keyOfRows(some.rows) };
+      else waiting = some;
+    }
+  }
+  if (waiting) yield { ...waiting, key: keyOfRows(waiting.rows) };
 }
 
 function batchOf(rows: readonly FileRow[], keys: RowKeys): Batch {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import type { KeptUpload, NewUpload } from '../state/uploads.ts';
@@ -11,13 +10,6 @@ import { checkUploadName, nameOfFile } from './upload-name.ts';
 export interface BeginningUpload {
   readonly name: string;
   readonly upload: NewUpload;
-}
-
-/** Tells an upload by its rows. @param keys of the rows, in their order. */
-export async function identityOf(keys: AsyncIterable<string> | Iterable<string>): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const key of keys) hash.update(`${JSON.stringify(key)}\n`);
-  return hash.digest('hex');
 }
 
 /**

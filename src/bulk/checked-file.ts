@@ -22,7 +22,7 @@ export async function checkedFile(
     ...shown
   }: { skipInvalid: boolean; errors: string | undefined; validate: string } & Pick<
     Scope,
-    'run' | 'look' | 'shard' | 'checkRows'
+    'run' | 'look' | 'shard' | 'checkRows' | 'spare'
   >,
 ): Promise<FileCheck> {
   const check = new FileCheck(context, source, options, { local: context.previewsRequests, ...shown });

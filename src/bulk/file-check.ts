@@ -6,24 +6,28 @@ import { farLines } from './amount-spread.ts';
 import { readingLines } from './as-exported.ts';
 import { type Batch, batchesOf, usualBatchRows } from './batches.ts';
 import { checkFile, emptyTally, type Part, type ShownIssue } from './check.ts';
+import { Identity } from './identity.ts';
+import { KeptRows } from './kept-rows.ts';
 import { checkOneReading } from './one-reading.ts';
 import { RowNumbers } from './row-numbers.ts';
 import { type FileRow, RowKeys, type RowsOptions } from './rows.ts';
 import { type Checked, checkAtService } from './service-check.ts';
 import { type Shard, shardLine } from './shard.ts';
-import type { Source } from './source.ts';
+import type { Source, Spare } from './source.ts';
 import { countLine, isShort, type Spend, spendLine } from './spend.ts';
 import type { UploadLook } from './upload-look.ts';
 
 export interface Scope {
   /** Without the service. */
   readonly local: boolean;
-  /** Makes the keys of the rows that `look` is shown. */
+  /** Makes the keys of the rows. */
   readonly run?: string | undefined;
   /** The part of the file whose valid rows alone are checked with the service and uploaded. */
   readonly shard?: Shard | undefined;
   /** Has the service check the rows, in place of this process alone. */
   readonly checkRows?: ((name: string, batches: AsyncIterable<Batch>) => AsyncIterable<Checked>) | undefined;
+  /** Makes room for rows that the service has checked, so that they are not read again from the table. */
+  readonly spare?: (() => Promise<Spare>) | undefined;
   /** Is shown the rows that can be uploaded. */
   readonly look?: Pick<UploadLook, 'add'> | undefined;
 }
@@ -37,6 +41,7 @@ export class FileCheck {
   /** Rows that the service refuses. */
   readonly #refused = new RowNumbers();
   #isRefused = false;
+  #kept: KeptRows | undefined;
   /** The first rows that cannot be uploaded, as a spreadsheet numbers them. */
   readonly leftOut = new Set<number>();
   readonly spend: Spend = { estimate: 0, wallet: undefined, byInvoice: false };
@@ -83,7 +88,7 @@ export class FileCheck {
     spend.estimate = 0;
     let rows = 0;
     const { checkRows = (name, batches) => checkAtService(this.#context, name, batches) } = this.#scope;
-    for await (const checked of checkRows(this.#options.name, this.#batches())) {
+    for await (const checked of checkRows(this.#options.name, await this.#keeping())) {
       rows += checked.rows;
       spend.estimate += checked.estimate;
       spend.wallet = checked.wallet;
@@ -110,8 +115,20 @@ export class FileCheck {
     if (look) for await (const batch of this.#batches()) look.add(batch, this.tally.ownKeys > 0);
   }
 
-  #batches() {
-    return batchesOf(this.valid(), new RowKeys(this.#scope.run ?? ''), usualBatchRows);
+  /** The rows that the service is to check; where there is room, each is kept as it passes. */
+  async #keeping(): Promise<AsyncGenerator<Batch>> {
+    const { spare } = this.#scope;
+    if (!spare) return this.#batches();
+    this.#kept = new KeptRows(await spare(), usualBatchRows);
+    return this.#kept.keeping(this.valid(), this.#run);
+  }
+
+  #batches(size = usualBatchRows): AsyncGenerator<Batch> {
+    return batchesOf(this.valid(), new RowKeys(this.#run), size);
+  }
+
+  get #run(): string {
+    return this.#scope.run ?? '';
   }
 
   #withoutRefused({ rows, numbers }: Batch): Pick<Batch, 'rows' | 'numbers'> {
@@ -156,8 +173,27 @@ export class FileCheck {
   }
 
   get #part(): Part | undefined {
-    const { shard, run = '' } = this.#scope;
-    return shard && { shard, run };
+    const { shard } = this.#scope;
+    return shard && { shard, run: this.#run };
+  }
+
+  /** The rows that can be uploaded, in batches of `size`, each with its key. */
+  batches(size: number): AsyncGenerator<Batch> {
+    return this.#whole?.batches(size) ?? this.#batches(size);
+  }
+
+  /** Tells the upload of these rows from every other. */
+  async identity(): Promise<string> {
+    if (this.#whole) return this.#whole.identity();
+    const identity = new Identity();
+    const keys = new RowKeys(this.#run);
+    for await (const rows of this.valid()) for (const row of rows) identity.add(keys.key(row));
+    return identity.digest();
+  }
+
+  /** The rows that were kept, where none of them was refused: the key of a row counts the equal ones before it. */
+  get #whole(): KeptRows | undefined {
+    return this.#isRefused ? undefined : this.#kept;
   }
 
   /** The rows that can be uploaded: valid here, and not refused by the service where it checked them. */

@@ -8,7 +8,7 @@ import { shellWord } from '../shell-word.ts';
 import { type Consent, consentOf } from '../spending/options.ts';
 import { notePolicy, policyLines } from '../spending/through-policy.ts';
 import { usualBatchRows } from './batches.ts';
-import { identityOf, uploadName } from './begin-upload.ts';
+import { uploadName } from './begin-upload.ts';
 import { checkedFile } from './checked-file.ts';
 import type { FileCheck, Scope } from './file-check.ts';
 import { readReading } from './reading.ts';
@@ -16,7 +16,7 @@ import { type Shard, shardText } from './shard.ts';
 import type { Source } from './source.ts';
 import { isShort, leftOutText, rowsText, shortOf, spendLine } from './spend.ts';
 import { type TableFlags, tableFlags } from './table-options.ts';
-import { keysOf, meantByUpload, type Upload, wasBegun } from './upload-file.ts';
+import { meantByUpload, type Upload, wasBegun } from './upload-file.ts';
 import { UploadLook } from './upload-look.ts';
 import { checkTotal } from './upload-options.ts';
 import { keptSource } from './upload-source.ts';
@@ -67,13 +67,13 @@ export async function prepareUpload(
   const check = await checkedFile(context, source, options, {
     skipInvalid,
     errors: given.errors,
-    ...{ run, look, shard, checkRows },
+    ...{ run, look, shard, checkRows, spare: source.spare },
     validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(table)}`,
   });
   if (check.isEmptyShard()) return undefined;
   await readyToSend(context);
   checkTotal(check.spend.estimate, given.maxTotal);
-  const identity = await identityOf(keysOf(check, run));
+  const identity = await check.identity();
   const { name, facts: named } = await uploadName(context, {
     given: given.name,
     file: source.name,
@@ -91,7 +91,7 @@ export async function prepareUpload(
     shard: shard && shardText(shard),
   };
   const upload = {
-    ...{ name: source.name, batchSize, run, notifies },
+    ...{ name: source.name, batchSize, notifies },
     beginning: {
       name,
       upload: { identity, file: source.name, rows: check.tally.orders, source: keptSource(from, leftOut) },

@@ -163,11 +163,13 @@ type KeyedRow = Pick<FileRow, 'cells' | 'row' | 'key'> & { readonly plan: Column
  */
 export class RowKeys {
   readonly #run: string;
+  readonly #onKey: (key: string) => void;
   readonly #seen = new Map<string, number>();
 
-  /** @param run tells uploads of equal rows apart that are meant as orders of their own. */
-  constructor(run: string) {
+  /** @param run tells uploads of equal rows apart that are meant as orders of their own. @param onKey is told each key. */
+  constructor(run: string, onKey: (key: string) => void = () => {}) {
     this.#run = run;
+    this.#onKey = onKey;
   }
 
   /** The row as it is uploaded, its key with it. */
@@ -179,12 +181,15 @@ export class RowKeys {
         return cell === '' ? [] : [[heading, cell] as const];
       }),
     );
-    return row.row.cell('idempotency_key') === '' ? { ...named, idempotency_key: this.key(row) } : named;
+    const key = this.key(row);
+    return row.row.cell('idempotency_key') === '' ? { ...named, idempotency_key: key } : named;
   }
 
   /** The key of a row, each row once and in their order; a key of the file's own stands. */
   key({ plan, cells, row, key }: KeyedRow): string {
-    return row.cell('idempotency_key') || (key ?? this.#keyOf(orderOfRow(plan, cells, row)));
+    const found = row.cell('idempotency_key') || (key ?? this.#keyOf(orderOfRow(plan, cells, row)));
+    this.#onKey(found);
+    return found;
   }
 
   #keyOf(order: Readonly<Record<string, unknown>>): string {

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { ErrandError, StorageError, UsageError } from '../errors.ts';
 import { piecesOf } from '../io.ts';
 import { tellingEarlier } from './earlier-uploads.ts';
-import { PrivateCopy } from './private-copy.ts';
+import { addChunks, PrivateBlocks } from './private-blocks.ts';
 
 /** A table that can be read more than once. */
 export interface Source {
@@ -18,8 +18,13 @@ export interface Source {
   /** Whether it came through a pipe, so that it cannot be named again. */
   readonly isPipe: boolean;
   chunks(): AsyncIterable<Uint8Array>;
+  /** Makes room for what is kept of it, beside a private copy and as long as that. */
+  readonly spare?: () => Promise<Spare>;
   close(): Promise<void>;
 }
+
+/** Blocks of bytes under no name; each is compared with what was added before it is used. @throws StorageError. */
+export type Spare = Pick<PrivateBlocks, 'add' | 'read'>;
 
 /**
  * A file, or stdin for `-`. What comes through a pipe is kept in a private copy as long as the command runs.
@@ -83,15 +88,42 @@ async function copied(context: Context, { path, name, isPipe, chunks }: Found): 
   const { makePrivateFolder } = await import('../settings/paths.ts');
   const { state } = context.settings.folders;
   makePrivateFolder(state);
+  const opened: PrivateBlocks[] = [];
+  const spare = (): Promise<PrivateBlocks> =>
+    kept(async () => {
+      const blocks = await PrivateBlocks.open(join(state, `upload-${randomUUID()}.csv`));
+      opened.push(blocks);
+      return blocks;
+    });
+  const close = async (): Promise<void> => {
+    for (const blocks of opened.splice(0)) await blocks.close();
+  };
   try {
-    const copy = await PrivateCopy.of(chunks(), join(state, `upload-${randomUUID()}.csv`));
-    return { path, name, isPipe, chunks: () => copy.chunks(), close: () => copy.close() };
-  } catch (cause) {
-    if (cause instanceof ErrandError || context.signal.aborted) throw cause;
-    throw new StorageError(
-      `${path === '-' ? 'stdin' : path} cannot be copied to ${state} (${cause instanceof Error ? cause.message : String(cause)})`,
-      { cause },
-    );
+    const copy = await spare();
+    await kept(() => addChunks(copy, chunks()));
+    return {
+      ...{ path, name, isPipe, close },
+      chunks: () => copy.read(),
+      spare: async () => {
+        const blocks = await spare();
+        return { add: (block) => kept(() => blocks.add(block)), read: () => blocks.read() };
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+
+  async function kept<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (cause) {
+      if (cause instanceof ErrandError || context.signal.aborted) throw cause;
+      throw new StorageError(
+        `${path === '-' ? 'stdin' : path} cannot be copied to ${state} (${cause instanceof Error ? cause.message : String(cause)})`,
+        { cause },
+      );
+    }
   }
 }
 

@@ -10,13 +10,12 @@ import { hasPolicy, reserveAhead } from '../spending/through-policy.ts';
 import { journalExists } from '../state/journal-tables.ts';
 import { mayHaveMade } from '../state/take-over.ts';
 import type { KeptUpload } from '../state/uploads.ts';
-import { type Batch, batchesOf } from './batches.ts';
+import type { Batch } from './batches.ts';
 import { type BeginningUpload, beginUpload } from './begin-upload.ts';
 import { tellingEarlier } from './earlier-uploads.ts';
 import type { FileCheck } from './file-check.ts';
 import { inFlight } from './flow.ts';
 import { resumeStep } from './named.ts';
-import { RowKeys } from './rows.ts';
 import { rowsText } from './spend.ts';
 
 /** A batch that the service has. */
@@ -47,7 +46,6 @@ export interface Upload extends Consent {
   readonly name: string;
   readonly beginning: BeginningUpload;
   readonly batchSize: number;
-  readonly run: string;
   readonly notifies: boolean;
 }
 
@@ -73,11 +71,10 @@ interface Sending extends Consent {
  * @throws ErrandError: what stopped it; what was uploaded by then stays, and the same command goes on from there.
  */
 export async function uploadFile(context: Context, check: FileCheck, upload: Upload): Promise<Sent> {
-  const { name, beginning, batchSize, run, notifies, ...consent } = upload;
+  const { name, beginning, batchSize, notifies, ...consent } = upload;
   const meant = context.previewsRequests ? [] : await meantByUpload(context, check, upload);
   async function* batches() {
-    for await (const batch of batchesOf(check.valid(), new RowKeys(run), batchSize))
-      yield { ...batch, notifies };
+    for await (const batch of check.batches(batchSize)) yield { ...batch, notifies };
   }
   return sendBatches(context, {
     name,
@@ -181,8 +178,8 @@ export function cutShort(context: Context, error: unknown, upload?: Pick<KeptUpl
 export const meantByUpload = async (
   context: Context,
   check: FileCheck,
-  { batchSize, run, ...upload }: Pick<Upload, 'name' | 'batchSize' | 'run' | 'notifies'>,
-): Promise<Meant[]> => meantByBatches(context, batchesOf(check.valid(), new RowKeys(run), batchSize), upload);
+  { batchSize, ...upload }: Pick<Upload, 'name' | 'batchSize' | 'notifies'>,
+): Promise<Meant[]> => meantByBatches(context, check.batches(batchSize), upload);
 
 /**
  * What batches would order, as a policy looks at it; nothing where there is none. What was sent before, or may have been,
@@ -213,23 +210,17 @@ export async function meantByBatches(
 export async function wasBegun(
   context: Context,
   check: FileCheck,
-  { batchSize, run }: Pick<Upload, 'batchSize' | 'run'>,
+  { batchSize }: Pick<Upload, 'batchSize'>,
 ): Promise<boolean> {
   if (context.previewsRequests) return false;
   const journal = await context.journal();
   const baseUrl = context.settings.baseUrl.value;
   const sender = await context.sender();
-  for await (const { key } of batchesOf(check.valid(), new RowKeys(run), batchSize)) {
+  for await (const { key } of check.batches(batchSize)) {
     const record = journal.find(key, baseUrl);
     if (record && mayHaveMade(record, sender)) return true;
   }
   return false;
-}
-
-/** The keys of all rows that are to be orders, in their order. */
-export async function* keysOf(check: FileCheck, run: string): AsyncGenerator<string> {
-  const keys = new RowKeys(run);
-  for await (const part of check.valid()) for (const row of part) yield keys.key(row);
 }
 
 export async function uploadBatch(

@@ -83,29 +83,30 @@ test.skipIf(process.platform !== 'linux')('a copy that was changed on the disk i
   write(csv(line(5000)));
   const terminal = upload();
   await terminal.shows('(y/N)');
-  const copy = copyOf(terminal.pid);
-  const file = await open(copy, 'r+');
-  const text = readFileSync(copy, 'utf8');
-  await file.write(text.replace(',5000,', ',9999,'), 0);
-  await file.close();
+  for (const copy of copiesOf(terminal.pid)) {
+    const file = await open(copy, 'r+');
+    const text = readFileSync(copy, 'utf8');
+    await file.write(text.replace('5000', '9999'), 0);
+    await file.close();
+  }
   terminal.type('y\r');
   expect(await terminal.ended()).toBe(1);
   expect(terminal.text).toContain('the copy of the file that was checked has changed on the disk');
   expect(uploaded()).toEqual([]);
 });
 
-/** The descriptor under which a process, or a child of it, holds its nameless copy. */
-function copyOf(pid: number): string {
+/** The descriptors under which a process holds its nameless copies: of the file, and of its rows as they were checked. */
+function copiesOf(pid: number): string[] {
   const folder = `/proc/${pid}/fd`;
-  const found = readdirSync(folder).find((name) => {
+  const found = readdirSync(folder).filter((name) => {
     try {
       return readlinkSync(join(folder, name)).includes('/upload-');
     } catch {
       return false;
     }
   });
-  if (found === undefined) throw new Error(`process ${pid} holds no copy`);
-  return join(folder, found);
+  expect(found).toHaveLength(2);
+  return found.map((name) => join(folder, name));
 }
 
 test.each([

@@ -1,8 +1,8 @@
 import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
 import type { Chunk } from '../../state/shared/campaign.ts';
 import type { Batch } from '../batches.ts';
+import { batchIn, keptBatch } from '../kept-batch.ts';
 import { type Checked, checkBatch } from '../service-check.ts';
-import { batchIn, keptBatch } from './kept-batch.ts';
 import type { Team } from './team.ts';
 
 /** How often it is looked what others have checked, ms. */

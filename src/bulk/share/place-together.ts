@@ -5,9 +5,9 @@ import type { Chunk } from '../../state/shared/campaign.ts';
 import { patiently } from '../../state/shared/patience.ts';
 import { isBeingSent, workerOf } from '../../state/take-over.ts';
 import type { KeptUpload } from '../../state/uploads.ts';
+import { batchIn } from '../kept-batch.ts';
 import { rowsText } from '../spend.ts';
 import { cutShort, uploadBatch } from '../upload-file.ts';
-import { batchIn } from './kept-batch.ts';
 import type { Team } from './team.ts';
 import { workOf } from './terms.ts';
 

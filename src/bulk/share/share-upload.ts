@@ -10,8 +10,8 @@ import { RequestBudget } from '../../state/shared/budget.ts';
 import type { Campaign } from '../../state/shared/campaign.ts';
 import { ShareQueue } from '../../state/shared/queue.ts';
 import type { NewUpload } from '../../state/uploads.ts';
-import { batchesOf } from '../batches.ts';
 import { type BeginningUpload, beginUpload } from '../begin-upload.ts';
+import { batchIn, keptBatch } from '../kept-batch.ts';
 import {
   type PreparedUpload,
   placeQuestion,
@@ -19,7 +19,6 @@ import {
   sha256Of,
   type UploadGiven,
 } from '../prepare-upload.ts';
-import { RowKeys } from '../rows.ts';
 import { settleOpen } from '../settle-open.ts';
 import type { Source } from '../source.ts';
 import { rowsText } from '../spend.ts';
@@ -27,7 +26,6 @@ import { meantByBatches, meantByUpload, reserveUpload, type Sent, type Uploaded 
 import { checkUploadName } from '../upload-name.ts';
 import { checkTogether, groupsOf, helpChecking } from './check-together.ts';
 import { enter, nobodyReads, refusalOf } from './enter.ts';
-import { batchIn, keptBatch } from './kept-batch.ts';
 import { SharedPace } from './pace.ts';
 import { placeTogether } from './place-together.ts';
 import { Team } from './team.ts';
@@ -119,7 +117,7 @@ async function readAndPlace(team: Team, source: Source, given: SharedGiven): Pro
         estimate: check.spend.estimate,
         beginning: { ...upload.beginning.upload },
       };
-      await queue.open(campaign, facts, chunksOf(upload.batchSize, upload.run, prepared));
+      await queue.open(campaign, facts, chunksOf(upload.batchSize, prepared));
       await placeTogether(team, { serial, name });
       return {
         sent: { name, batches: await placedBatches(team, false) },
@@ -134,10 +132,10 @@ async function readAndPlace(team: Team, source: Source, given: SharedGiven): Pro
   }
 }
 
-async function* chunksOf(size: number, run: string, prepared: PreparedUpload | undefined) {
+async function* chunksOf(size: number, prepared: PreparedUpload | undefined) {
   if (!prepared) return;
   let place = 0;
-  for await (const some of groupsOf(batchesOf(prepared.check.valid(), new RowKeys(run), size), atOnce))
+  for await (const some of groupsOf(prepared.check.batches(size), atOnce))
     yield some.map((batch) => ({ place: place++, body: keptBatch(batch) }));
 }
 

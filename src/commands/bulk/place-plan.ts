@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { type BeginningUpload, identityOf, uploadName } from '../../bulk/begin-upload.ts';
+import { type BeginningUpload, uploadName } from '../../bulk/begin-upload.ts';
+import { identityOf } from '../../bulk/identity.ts';
 import { approvable } from '../../bulk/plan/approvable.ts';
 import { earlierBatches, journaled } from '../../bulk/plan/earlier.ts';
 import { checkHolds } from '../../bulk/plan/holds.ts';
@@ -118,7 +119,7 @@ async function checkAndConfirm(
 /** A plan and its file are one upload: both order the same rows. */
 async function uploadOf(context: Context, { path, plan, rows }: ReadPlan): Promise<BeginningUpload> {
   const file = plan.file.name;
-  const identity = await identityOf(rows.map(({ key }) => key));
+  const identity = identityOf(rows.map(({ key }) => key));
   const { name } = await uploadName(context, { given: undefined, file, identity });
   const leftOut: LeftOut = { count: plan.file.left_out, first: [] };
   return { name, upload: { identity, file, rows: rows.length, source: { plan: resolve(path), leftOut } } };

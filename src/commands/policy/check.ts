@@ -92,7 +92,7 @@ async function ofFile(
     const options = await readOptions(context, source, flags);
     const file = new FileCheck(context, source, options, { local: true });
     for await (const _ of file.issues());
-    const upload = { name: source.name, batchSize: usualBatchRows, run: '', notifies: false };
+    const upload = { name: source.name, batchSize: usualBatchRows, notifies: false };
     return { meant: await meantByUpload(context, file, upload), leftOut: leftOutText(file.tally) };
   } finally {
     await source.close();

@@ -1,8 +1,8 @@
-import { type JsonObject, listIn, objectsIn, textIn } from '../../contract/json.ts';
-import type { Batch } from '../batches.ts';
-import type { UploadRow } from '../rows.ts';
+import { type JsonObject, listIn, objectsIn, textIn } from '../contract/json.ts';
+import type { Batch } from './batches.ts';
+import type { UploadRow } from './rows.ts';
 
-/** A batch as the queue keeps it. */
+/** A batch as JSON, as it is kept. */
 export const keptBatch = ({ key, rows, numbers, headings, fileHeadings }: Batch): JsonObject => ({
   ...{ key, rows, numbers, headings },
   ...(fileHeadings && { fileHeadings }),
@@ -13,7 +13,7 @@ export function batchIn(body: JsonObject): Batch {
   const fileHeadings = listIn(body, 'fileHeadings').map(String);
   return {
     key: textIn(body, 'key') ?? '',
-    // What the queue holds was put there as rows of cells.
+    // What is kept was written as rows of cells.
     rows: objectsIn(body, 'rows') as readonly UploadRow[],
     numbers: listIn(body, 'numbers').map(Number),
     headings: listIn(body, 'headings').map(String),
