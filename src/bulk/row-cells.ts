@@ -1,30 +1,37 @@
-import { createHash } from 'node:crypto';
 import { type BulkColumn, bulkListSeparator, meaningOf } from '../contract/bulk-columns.ts';
 import { placeText } from '../spending/policy/facts.ts';
 import { hostOf, productOf } from '../spending/policy/url-forms.ts';
+import { sha256 } from '../state/canonical.ts';
 
 /** The text of a row's cell under a column; empty where there is none. */
 export type CellOf = (column: BulkColumn) => string;
 
 /** Finds the cells of rows that are objects by heading, without checking them: each heading is looked up once. */
 export class CellReader {
-  readonly #columns = new Map<string, BulkColumn | undefined>();
+  readonly #known = new Set<string>();
+  /** What the cells of a column may stand under. */
+  readonly #headings = new Map<BulkColumn, string[]>();
 
   read(row: Readonly<Record<string, unknown>>): CellOf {
-    const cells = new Map<BulkColumn, string>();
-    for (const heading of Object.keys(row)) {
-      const column = this.#columnOf(heading);
-      if (column !== undefined && !cells.has(column)) cells.set(column, String(row[heading] ?? '').trim());
-    }
-    return (column) => cells.get(column) ?? '';
+    for (const heading of Object.keys(row)) if (!this.#known.has(heading)) this.#learn(heading);
+    return (column) => {
+      const [heading, ...others] = this.#headings.get(column) ?? [];
+      if (heading === undefined) return '';
+      // Of several in one row the first counts.
+      const own =
+        others.length === 0
+          ? heading
+          : Object.keys(row).find((one) => one === heading || others.includes(one));
+      return own !== undefined && Object.hasOwn(row, own) ? String(row[own] ?? '').trim() : '';
+    };
   }
 
-  #columnOf(heading: string): BulkColumn | undefined {
-    if (this.#columns.has(heading)) return this.#columns.get(heading);
+  #learn(heading: string): void {
+    this.#known.add(heading);
     const meaning = meaningOf(heading);
-    const column = 'column' in meaning ? meaning.column : undefined;
-    this.#columns.set(heading, column);
-    return column;
+    if (!('column' in meaning)) return;
+    const headings = this.#headings.get(meaning.column) ?? [];
+    this.#headings.set(meaning.column, [...headings, heading]);
   }
 }
 
@@ -34,7 +41,7 @@ export const urlsIn = (cell: CellOf): string[] =>
     .map((url) => url.trim());
 
 /** A number of 48 bits for a text: two texts hardly ever share one. */
-export const codeOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6);
+export const codeOf = (text: string): number => Number.parseInt(sha256(text).slice(0, 12), 16);
 
 /** A product's page in one spelling, and its host; rows one after the other often order the same. */
 let last = { url: '', product: '', host: '' };

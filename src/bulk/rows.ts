@@ -2,6 +2,7 @@ import { addressProblem } from '../addresses/rules.ts';
 import type { AmountUnit } from '../contract/amount.ts';
 import type { ColumnPlan } from '../contract/bulk-columns.ts';
 import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../contract/bulk-row.ts';
+import { setOwn } from '../contract/json.ts';
 import { bodyHash, sha256 } from '../state/canonical.ts';
 import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './amounts.ts';
 import {
@@ -175,14 +176,14 @@ export class RowKeys {
   /** The row as it is uploaded, its key with it. */
   keyed(row: KeyedRow): UploadRow {
     const { plan, cells } = row;
-    const named = Object.fromEntries(
-      plan.headings.flatMap((heading, index) => {
-        const cell = cells[index] ?? '';
-        return cell === '' ? [] : [[heading, cell] as const];
-      }),
-    );
+    const named: Record<string, string> = {};
+    for (let index = 0; index < plan.headings.length; index += 1) {
+      const cell = cells[index] ?? '';
+      if (cell !== '') setOwn(named, plan.headings[index] ?? '', cell);
+    }
     const key = this.key(row);
-    return row.row.cell('idempotency_key') === '' ? { ...named, idempotency_key: key } : named;
+    if (row.row.cell('idempotency_key') === '') named.idempotency_key = key;
+    return named;
   }
 
   /** The key of a row, each row once and in their order; a key of the file's own stands. */

@@ -5,6 +5,17 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/**
+ * Gives an object a property of its own, whatever its name. Objects that get the same names in the same order are of one
+ * kind, which is made and written several times faster than what `Object.fromEntries` gives.
+ */
+export function setOwn<T>(object: Record<string, T>, name: string, value: T): void {
+  // Assigned, that name would change what the object inherits from.
+  if (name === '__proto__')
+    Object.defineProperty(object, name, { value, configurable: true, enumerable: true, writable: true });
+  else object[name] = value;
+}
+
 /** A value's own property, never one of its prototype; undefined where there is none. */
 export const own = (value: unknown, key: string): unknown =>
   isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { setOwn } from '../contract/json.ts';
 
 /** JSON with sorted keys and no spaces: the same for the same content. */
 export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value));
@@ -8,12 +9,8 @@ function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
   const fields = value as Readonly<Record<string, unknown>>;
-  const names = sortedNames(Object.keys(fields));
-  // Assigned, that name would change what the copy inherits from.
-  if (names.includes('__proto__'))
-    return Object.fromEntries(names.map((name) => [name, sorted(fields[name])]));
   const copy: Record<string, unknown> = {};
-  for (const name of names) copy[name] = sorted(fields[name]);
+  for (const name of sortedNames(Object.keys(fields))) setOwn(copy, name, sorted(fields[name]));
   return copy;
 }
 

@@ -316,7 +316,8 @@ describe('an upload that was cut short', { timeout: 120_000 }, () => {
     await cutShort(2, 'responded');
     const resume = () => bulk('resume', 'december');
     const both = await Promise.all([resume(), resume()]);
-    expect(both.map(({ code }) => code)).toContain(0);
+    // Each has several batches under way, so that each may meet one that the other is placing.
+    for (const { code, stderr } of both) expect([0, 5], stderr).toContain(code);
     await bulk('resume', 'december');
     expect(await orders()).toHaveLength(10);
   });

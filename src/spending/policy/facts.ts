@@ -110,10 +110,13 @@ const place = ['address_line1', 'address_line2', 'city', 'state', 'postal_code',
 export const placeText = (part: (name: (typeof place)[number]) => string): string =>
   JSON.stringify(
     place.map((name) => {
-      const text = part(name).trim().replace(/\s+/g, ' ').toUpperCase();
+      const text = singleSpaced(part(name).trim()).toUpperCase();
       return name === 'postal_code' ? text.replace(/^(\d{5})-\d{4}$/, '$1') : text;
     }),
   );
+
+/** Most texts are so already, and to look is cheaper than to write them anew. */
+const singleSpaced = (text: string): string => (/\s\s|[^\S ]/.test(text) ? text.replace(/\s+/g, ' ') : text);
 
 const addressHash = (address: unknown): string => hash(placeText((name) => textIn(address, name) ?? ''));
 
