@@ -1,13 +1,18 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { StorageError } from '../../src/errors.ts';
 import { Journal } from '../../src/state/journal.ts';
+import { schemaVersion } from '../../src/state/shared/schema.ts';
 import { brokenDatabase } from '../faults/team/database.ts';
+import { begin, errand } from '../program/run.ts';
 import { shopping } from '../program/shopping.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { baseUrl, intent } from '../state/intents.ts';
 import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
+import { DatabaseProxy } from './proxy.ts';
 
 describe.skipIf(!hasPostgres)('two versions of errand on one database', { timeout: 60_000 }, () => {
   const server = useServer();
@@ -40,6 +45,71 @@ describe.skipIf(!hasPostgres)('two versions of errand on one database', { timeou
     expect(fresh.list(true)).toHaveLength(8);
     await fresh.close();
     expect(await brokenDatabase(database)).toEqual([]);
+  });
+
+  describe('processes that come at the same moment make the tables once', () => {
+    /** Machines of their own, each with the program. */
+    function machines(count: number, url: string): Workspace[] {
+      const made = Array.from({ length: count }, () =>
+        makeWorkspace({ ERRAND_NO_INPUT: '1', ERRAND_DATABASE_URL: url }),
+      );
+      onTestFinished(() => {
+        for (const machine of made) machine.remove();
+      });
+      return made;
+    }
+    const look = ['order', 'journal', 'list', '--all', '-o', 'json'];
+    const listed = async (all: readonly Workspace[]): Promise<void> => {
+      for (const { code, stdout, stderr } of await Promise.all(all.map((machine) => errand(machine, look))))
+        expect([code, stdout.trim()], stderr).toEqual([0, '[]']);
+    };
+    const tables = async (): Promise<string[]> => {
+      const found = await database.rows<{ name: string }>(
+        "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'errand' ORDER BY 1",
+      );
+      return found.map(({ name }) => name);
+    };
+    const version = () => database.rows('SELECT version FROM errand.schema');
+
+    test('in a database that nobody has used', async () => {
+      await listed(machines(3, database.url));
+      expect(await version()).toEqual([{ version: schemaVersion }]);
+      expect((await database.rows('SELECT id FROM errand.heads')).length).toBe(2);
+      expect(await brokenDatabase(database)).toEqual([]);
+    });
+
+    test('in one that an earlier version has used, which stays the one that it was', async () => {
+      const all = machines(3, database.url);
+      await listed(all.slice(0, 1));
+      const now = await tables();
+      // What the second step makes was not there: the first one left the schema so.
+      await database.run(`DROP TABLE errand.campaign_chunks, errand.campaigns, errand.workers, errand.request_budgets;
+        UPDATE errand.schema SET version = 1`);
+      const [head] = await database.rows('SELECT id FROM errand.heads ORDER BY name');
+      await listed(all);
+      expect([await version(), await tables()]).toEqual([[{ version: schemaVersion }], now]);
+      expect((await database.rows('SELECT id FROM errand.heads ORDER BY name'))[0]).toEqual(head);
+    });
+
+    test.each([
+      ['before the server has the tables', false],
+      ['before it hears that they are made', true],
+    ])('killed %s, the next one makes or finds them', async (_, arrives) => {
+      const proxy = await DatabaseProxy.start(server().port);
+      onTestFinished(() => proxy.close());
+      const [first, second] = machines(2, proxy.url(database.url));
+      if (!first || !second) throw new Error('two machines');
+      const child = begin(first, 'errand', look);
+      proxy.faultAt({
+        at: /CREATE TABLE errand\.schema/,
+        ...{ arrives, end: 'silence' },
+        onMessage: () => void child.kill('SIGKILL'),
+      });
+      await once(child, 'close');
+      await proxy.heal();
+      await listed([second]);
+      expect(await version()).toEqual([{ version: schemaVersion }]);
+    });
   });
 
   test('a newer schema is refused in words, and nothing is written', async () => {
