@@ -27,10 +27,12 @@ export async function main(process: NodeJS.Process): Promise<number> {
   let code = await runLine(process, io, signal, argv);
   if (code === 0) code = await streams.outcome();
   stop();
-  // An interrupted program waits for no reader, and what it does not write it has not done.
   const { reason }: { reason: unknown } = signal;
-  if (reason instanceof ErrandError && outputs.some(({ writableLength }) => writableLength > 0))
-    process.exit(code === 0 ? reason.exitCode : code);
+  if (reason instanceof ErrandError) {
+    // An interrupted program waits for no reader, and what it does not write it has not done; nor for a server that is silent.
+    const isUnread = outputs.some(({ writableLength }) => writableLength > 0);
+    process.exit(code === 0 && isUnread ? reason.exitCode : code);
+  }
   return code;
 }
 

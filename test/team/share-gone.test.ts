@@ -118,18 +118,19 @@ describe.skipIf(!hasPostgres)('what a worker that is gone has left', { timeout: 
   });
 
   test.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
+    ['SIGINT', 130, 'is gone'],
+    ['SIGTERM', 143, 'is silent'],
   ] as const)(
-    '%s while the database is gone: the JSON says how to go on, and nothing is placed twice',
-    async (signal, code) => {
+    '%s (%i) while the database %s: the JSON says how to go on, and nothing is placed twice',
+    async (signal, code, how) => {
       write('december.csv', rows(6), [0]);
       const database = await DatabaseProxy.start(Number(new URL(workers.database.url).port));
       onTestFinished(() => database.close());
       workers.machine(0).environment.ERRAND_DATABASE_URL = database.url(workers.database.url);
       const worker = begun(0, 'december.csv', '--share', '--batch-size', '1', '-o', 'json');
       await until(`${sentChunks} > 1`);
-      await database.refuse();
+      if (how === 'is gone') await database.refuse();
+      else database.silence();
       worker.child.kill(signal);
       const stopped = await worker.ended;
       const error = errorOf({ ...stopped, signal: null });
@@ -139,7 +140,7 @@ describe.skipIf(!hasPostgres)('what a worker that is gone has left', { timeout: 
       expect(error.next).toContainEqual(
         expect.objectContaining({ command: expect.stringContaining('errand bulk resume december') }),
       );
-      await database.accept();
+      await database.heal();
       await endLeases();
       const resumed = await bulk(0, 'resume', 'december');
       expect(resumed.code, resumed.stderr).toBe(0);

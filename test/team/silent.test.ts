@@ -1,25 +1,40 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { begin } from '../program/run.ts';
 import { makeWorkspace } from '../program/workspace.ts';
 
+/** As long as a connection to it may take, ms: whoever waited for that was not ended by the signal. */
+const connectMs = 5_000;
+
 test.each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)('%s is heard while a database does not respond', async (signal, code) => {
-  const database = createServer((socket) => onTestFinished(() => void socket.destroy()));
-  database.listen(0, '127.0.0.1');
-  await once(database, 'listening');
-  onTestFinished(() => void database.close());
-  const { port } = Object(database.address());
-  const workspace = makeWorkspace({
-    ERRAND_DATABASE_URL: `postgres://errand:pw-4711-pw@127.0.0.1:${port}/team`,
-  });
-  onTestFinished(workspace.remove);
-  const child = begin(workspace, 'errand', ['order', 'journal', 'list']);
-  await once(database, 'connection');
-  child.kill(signal);
-  // By itself it would end with 9, once it has waited for the database.
-  expect(await once(child, 'close')).toEqual([code, null]);
-});
+  ['SIGINT', 130, 'order journal list'],
+  ['SIGTERM', 143, 'order journal list'],
+  ['SIGINT', 130, 'order create --product https://shop.example/1 --max-price $50 --ship-to home --yes'],
+  ['SIGTERM', 143, 'bulk upload december.csv --share'],
+  ['SIGINT', 130, 'doctor'],
+] as const)(
+  '%s ends at once what waits for a database that does not respond, with %i: %s',
+  async (signal, code, line) => {
+    const database = createServer((socket) => onTestFinished(() => void socket.destroy()));
+    database.listen(0, '127.0.0.1');
+    await once(database, 'listening');
+    onTestFinished(() => void database.close());
+    const { port } = Object(database.address());
+    const workspace = makeWorkspace({
+      ERRAND_DATABASE_URL: `postgres://errand:pw-4711-pw@127.0.0.1:${port}/team`,
+    });
+    onTestFinished(workspace.remove);
+    writeFileSync(join(workspace.folder, 'december.csv'), 'product_url\n');
+    const child = begin(workspace, 'errand', line.split(' '));
+    await once(database, 'connection');
+    const began = performance.now();
+    child.kill(signal);
+    // By itself it would end with 9, once it has waited for the database.
+    expect(await once(child, 'close')).toEqual([code, null]);
+    const took = performance.now() - began;
+    expect(took).toBeLessThan(connectMs / 2);
+  },
+);

@@ -27,12 +27,13 @@ export interface DatabaseFacts {
   readonly atWork: { readonly processes: number; readonly machines: number };
 }
 
-/** @throws StorageError where it cannot be reached. */
+/** @param signal ends it soon. @throws StorageError where it cannot be reached; what the signal was aborted with. */
 export async function examineDatabase(
   address: DatabaseAddress,
   clock: Pick<Clock, 'now' | 'monotonic'>,
+  signal: AbortSignal,
 ): Promise<DatabaseFacts> {
-  const connection = new Connection(address);
+  const connection = new Connection(address, signal);
   try {
     const [found = {}] = await connection.ask(serverSql);
     const begun = clock.monotonic();

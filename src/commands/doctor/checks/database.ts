@@ -17,7 +17,7 @@ export const database: Check = {
     const by = named.from === 'profile' ? `profile ${named.name}` : named.name;
     try {
       const { examineDatabase } = await import('../../../state/shared/examine.ts');
-      const facts = await examineDatabase(named, context.clock);
+      const facts = await examineDatabase(named, context.clock, context.signal);
       return [reached(facts, `${named.shown} (${by})`), ...rights(facts), ...lasting(facts), ...clock(facts)];
     } catch (error) {
       const found = troubleOf(error);
