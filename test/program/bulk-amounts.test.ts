@@ -1,14 +1,21 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { embeddedShop, errand } from './run.ts';
-import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
+import { copyOf, makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
+let used: Workspace;
 let workspace: Workspace;
 let product: string;
 
+beforeAll(async () => {
+  used = makeWorkspace();
+  // Its sandbox is there, and the key for it.
+  await errand(used, ['wallet']);
+});
+afterAll(() => used.remove());
 beforeEach(async () => {
-  workspace = makeWorkspace();
+  workspace = copyOf(used);
   product = `${await embeddedShop()}test-success`;
 });
 afterEach(() => workspace.remove());

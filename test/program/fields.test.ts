@@ -1,14 +1,21 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hasPath } from '../../src/contract/schemas/has-path.ts';
 import { listCommands } from './known-commands.ts';
 import { embeddedShop, errand, orderOf } from './run.ts';
-import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
+import { copyOf, makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
 const lists = await listCommands();
 
+let used: Workspace;
 let workspace: Workspace;
+beforeAll(async () => {
+  used = makeWorkspace();
+  // Its sandbox is there, and the key for it.
+  await errand(used, ['wallet']);
+});
+afterAll(() => used.remove());
 beforeEach(() => {
-  workspace = makeWorkspace();
+  workspace = copyOf(used);
 });
 afterEach(() => workspace.remove());
 

@@ -12,10 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { embeddedShop, errand, shell } from './run.ts';
 import { serveAt } from './served.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { copyOf, makeWorkspace, type Workspace } from './workspace.ts';
 
 let workspace: Workspace;
 beforeEach(() => {
@@ -27,21 +27,30 @@ const at = (...path: string[]): string => join(workspace.folder, ...path);
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 const fifo = (path: string): void => void execFileSync('mkfifo', [path]);
 
-/** Everything that errand keeps, made the way a user makes it. */
-async function settle(): Promise<void> {
+/** Has everything that errand keeps, made the way a user makes it. */
+let settled: Workspace;
+
+beforeAll(async () => {
+  settled = makeWorkspace();
   const url = `${await embeddedShop()}test-success`;
   const line = `errand order create --product ${url} --max-price '$50' --ship-to home -o id`;
   const account =
     'echo hunter2222 > password && errand account add --email a@b.example --password-file password';
   const events = 'errand webhook listen --timeout 1ms || true';
-  const { code, stderr } = await shell(workspace, `${line} && ${account} && ${events}`);
+  const { code, stderr } = await shell(settled, `${line} && ${account} && ${events}`);
   expect([code, stderr]).toEqual([0, expect.any(String)]);
-  expect(existsSync(at('.state', 'sandbox.db.key'))).toBe(true);
+  expect(existsSync(join(settled.folder, '.state', 'sandbox.db.key'))).toBe(true);
+}, 60_000);
+afterAll(() => settled.remove());
+
+function settle(): void {
+  workspace.remove();
+  workspace = copyOf(settled);
 }
 
 describe('what errand keeps', () => {
   test('is tightened wherever others could use it, and each file is told once', async () => {
-    await settle();
+    settle();
     const files = ['journal.db', 'journal.db-seal', 'webhooks.db', 'sandbox.db', 'sandbox.db.key'];
     for (const file of files) chmodSync(at('.state', file), 0o666);
     chmodSync(at('.config', 'config.json'), 0o644);
@@ -71,7 +80,7 @@ describe('what errand keeps', () => {
     'sandbox.db.key',
     'sandbox.db-wal',
   ])('a link in the place of %s is refused, and what it leads to is neither read nor made', async (name) => {
-    await settle();
+    settle();
     for (const target of ['there', 'nowhere']) {
       rmSync(at('.state', name), { force: true });
       writeFileSync(at('there'), 'mine');
@@ -103,7 +112,7 @@ describe('what errand keeps', () => {
   });
 
   test("another user's file or folder is not used", async () => {
-    await settle();
+    settle();
     if (process.getuid?.() !== 0) {
       // Only root can give a file away; whoever is not root meets a file that root made instead, which is trusted.
       expect(statSync('/').uid).toBe(0);
@@ -121,7 +130,7 @@ describe('what errand keeps', () => {
 
 describe('files that the user names', () => {
   test('the data of a served sandbox is tightened and told, its key too', async () => {
-    await settle();
+    settle();
     renameSync(at('.state', 'sandbox.db'), at('data.db'));
     renameSync(at('.state', 'sandbox.db.key'), at('data.db.key'));
     for (const file of ['data.db', 'data.db.key']) chmodSync(at(file), 0o666);

@@ -1,18 +1,23 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { errand } from './run.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { copyOf, makeWorkspace, type Workspace } from './workspace.ts';
 
 const [key, token] = ['zz_test_0123456789abcdef', 'clientTokenOfTheOldService42'];
 const [here, there] = ['http://127.0.0.1:9', 'http://localhost:9'];
+let stored: Workspace;
 let workspace: Workspace;
 
-beforeEach(async () => {
-  workspace = makeWorkspace();
-  await errand(workspace, ['profile', 'set', 'work', '--base-url', here, '--use']);
-  await errand(workspace, ['auth', 'token'], { stdin: key });
-  await errand(workspace, ['auth', 'token', '--legacy'], { stdin: token });
+beforeAll(async () => {
+  stored = makeWorkspace();
+  await errand(stored, ['profile', 'set', 'work', '--base-url', here, '--use']);
+  await errand(stored, ['auth', 'token'], { stdin: key });
+  await errand(stored, ['auth', 'token', '--legacy'], { stdin: token });
+});
+afterAll(() => stored.remove());
+beforeEach(() => {
+  workspace = copyOf(stored);
 });
 afterEach(() => workspace.remove());
 

@@ -1,7 +1,9 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -64,6 +66,15 @@ export function makeWorkspace(more: Record<string, string> = {}, leniency: Lenie
       }
     },
   };
+}
+
+/** A workspace of its own that begins as another is: what the program made there was made once for all tests that need it. */
+export function copyOf(other: Workspace, more: Record<string, string> = {}): Workspace {
+  const workspace = makeWorkspace(more);
+  const own = new Set(['.bin', '.printed']);
+  for (const name of readdirSync(other.folder).filter((one) => !own.has(one)))
+    cpSync(join(other.folder, name), join(workspace.folder, name), { recursive: true });
+  return workspace;
 }
 
 /** What `errand config set` would store for each, without a start of the program. */

@@ -134,7 +134,7 @@ describe('the journal', () => {
       await ownedBy(process.ppid);
       const situation = async () => (await journal.record(intent('k2'), recent())).twin?.situation;
       expect(await situation()).toBe('at_work');
-      expect(() => journal.claim(journal.get('k1', baseUrl))).rejects.toThrow(/is at work on k1/);
+      await expect(journal.claim(journal.get('k1', baseUrl))).rejects.toThrow(/is at work on k1/);
       expect(journal.owed()).toMatchObject({ inDoubt: [], unreported: [] });
       expect(await journal.record(intent('on purpose'))).toEqual({ mayBeSent: false });
     });
