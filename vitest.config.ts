@@ -3,11 +3,8 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { hasPostgres } from './test/team/postgres.ts';
 
-/**
- * These start the program, or other processes, in nearly every test: what one file leaves behind must reach no other.
- * Those of slow texts compare times, which the garbage of other files would bend.
- */
-const alone = [
+/** These start the program, or other processes, in nearly every test. */
+const starting = [
   'browser',
   'cli/completion',
   'documents',
@@ -16,12 +13,13 @@ const alone = [
   'interop',
   'mcp',
   'program',
-  'slow-text',
   'state',
   'stories',
   'team',
   'terminal',
 ].map((folder) => `test/${folder}/**/*.test.ts`);
+
+const alone = ['test/slow-text/**/*.test.ts'];
 
 /** Run on the embedded store and on PostgreSQL. */
 const onBothStores = [
@@ -49,10 +47,12 @@ const longest = [
   'program/agent',
 ].map((name) => `/${name}.test.ts`);
 
+/** A worker goes on to the next file only within a project. */
+const projects = ['processes', 'alone', 'team', 'sources'];
+
 const rank = ({ moduleId, project }: TestSpecification): number => {
   const found = longest.findIndex((name) => moduleId.endsWith(name));
-  if (found >= 0) return found;
-  return project.name === 'processes' ? longest.length : longest.length + 1;
+  return found >= 0 && project.name === 'processes' ? found : longest.length + projects.indexOf(project.name);
 };
 
 /** The longest first and the shortest last, so that all workers end at about the same time. */
@@ -72,10 +72,13 @@ export default defineConfig({
     // What is polled for takes a second and more on a busy machine.
     expect: { poll: { timeout: 20_000 } },
     // Most tests wait for a process or a socket: more workers than cores leave none idle.
-    maxWorkers: Math.max(3, Math.ceil(availableParallelism() * 1.5)),
+    maxWorkers: Math.max(4, availableParallelism() * 2),
     sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { name: 'processes', include: alone } },
+      // To begin a worker and to load what they look with takes half a second of each file: those of a worker share it.
+      { extends: true, test: { name: 'processes', include: starting, isolate: false } },
+      // These compare times, which the garbage of other files would bend.
+      { extends: true, test: { name: 'alone', include: alone } },
       // What a journal promises holds in the database of a team as well.
       {
         extends: true,
@@ -84,6 +87,7 @@ export default defineConfig({
           include: hasPostgres ? onBothStores : [],
           globalSetup: 'test/team/setup.ts',
           env: { STORE: 'postgres' },
+          isolate: false,
         },
       },
       // Loading the sources takes longer than most of these tests: the files of a worker share them.
@@ -92,7 +96,7 @@ export default defineConfig({
         test: {
           name: 'sources',
           include: ['test/**/*.test.ts'],
-          exclude: [...alone, '**/node_modules/**'],
+          exclude: [...starting, ...alone, '**/node_modules/**'],
           isolate: false,
         },
       },
