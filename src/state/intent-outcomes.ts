@@ -3,7 +3,10 @@ import type { Database } from '../sqlite/database.ts';
 import { type Booked, MadeTwiceError, takenOver } from './booked.ts';
 import type { Grants, StoredGrant } from './grants.ts';
 import type { IntentEnds, RefusalReason } from './intent-ends.ts';
+import { ownerOf } from './intent-row.ts';
 import type { IntentTable } from './intent-table.ts';
+import type { IntentState } from './journal-record.ts';
+import { isSelf } from './owner.ts';
 import { type RunIntent, RunIntents } from './run-intents.ts';
 import type { Beside } from './shared/beside.ts';
 import type { Missed } from './shared/spool.ts';
@@ -106,12 +109,15 @@ export class IntentOutcomes {
   async refuse(key: string, baseUrl: string, reason: RefusalReason): Promise<Booked> {
     this.run.drop({ key, baseUrl });
     const row = this.beside && this.table.find(key, baseUrl);
-    const end = row && {
+    const isOwn = row && isSelf(ownerOf(row));
+    // Kept with another's name, it would end what that one works on.
+    if (row?.state === ('intended' satisfies IntentState) && !isOwn) return 'taken';
+    const end = isOwn && {
       since: String(row.created_at),
       pid: Number(row.pid),
       started: String(row.process_started),
     };
-    return this.#booked(end && { key, baseUrl, kind: 'ended', ...reason, ...end }, () =>
+    return this.#booked(end ? { key, baseUrl, kind: 'ended', ...reason, ...end } : undefined, () =>
       this.#ends.refuse(key, baseUrl, reason),
     );
   }

@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { ErrandError } from '../../src/errors.ts';
+import { loadSqlite } from '../../src/sqlite/load.ts';
 import { MadeTwiceError } from '../../src/state/booked.ts';
 import { Journal } from '../../src/state/journal.ts';
 import type { Intent } from '../../src/state/journal-record.ts';
+import { journalFile } from '../../src/state/journal-tables.ts';
+import { copyFolder } from '../../src/state/shared/address.ts';
 import { baseUrl, intent, paidIntent } from '../state/intents.ts';
 import { workElsewhere } from './elsewhere.ts';
 import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
@@ -59,11 +62,12 @@ describe.runIf(hasPostgres)('what a shared database did not take', { timeout: 60
     for (const close of opened.splice(0)) await close();
   });
 
+  const address = () => ({ url: proxy.url(team.url), shown: 'team' });
   /** The journal of a machine. @param at its state folder. */
-  async function machine(at = folder): Promise<Journal> {
+  async function machine(at = folder, signal?: AbortSignal): Promise<Journal> {
     const journal = await Journal.open(at, Date.now, {
-      shared: { address: { url: proxy.url(team.url), shown: 'team' } },
-      waiting: { clock: fast },
+      shared: { address: address() },
+      waiting: { clock: fast, signal },
       tell: (line) => told.push(line),
     });
     let isClosed = false;
@@ -268,6 +272,39 @@ describe.runIf(hasPostgres)('what a shared database did not take', { timeout: 60
     });
   });
 
+  test.each([
+    ['for too long', false, 'unexpected'],
+    ['and the user interrupts', true, 'interrupted'],
+  ])(
+    'a record that the database took while the copy here was locked %s counts as never sent',
+    async (_, isInterrupted, category) => {
+      const stop = new AbortController();
+      const journal = await machine(folder, stop.signal);
+      const file = journalFile(copyFolder(folder, address()));
+      const other = new (loadSqlite())(file);
+      onTestFinished(() => other.close());
+      proxy.delayMs = 50;
+      const recording = failureOf(journal.record(intent('k1')));
+      await expect
+        .poll(() => proxy.statements.some((text) => text.includes('INSERT INTO errand.intents')), {
+          interval: 1,
+        })
+        .toBe(true);
+      other.exec('BEGIN IMMEDIATE');
+      if (isInterrupted) stop.abort(new ErrandError('interrupted', 'interrupted'));
+      const error = await recording;
+      other.exec('ROLLBACK');
+      proxy.delayMs = 0;
+      expect([error.category, error.facts.outcome], error.message).toEqual([category, 'not_sent']);
+      expect(error.message).toMatch(/^the copy here of the database team was not written .*record of k1/);
+      expect(await states()).toEqual([['k1', 'intended', null]]);
+      expect(journal.run.all()).toEqual([]);
+      await machine();
+      expect(await states()).toEqual([['k1', 'refused', 'not_sent']]);
+      expect(spooled(folder)).toEqual([]);
+    },
+  );
+
   test('a database that is gone before the record: nothing is recorded, and nothing is kept', async () => {
     const journal = await machine();
     await proxy.refuse();
@@ -295,6 +332,17 @@ describe.runIf(hasPostgres)('what a shared database did not take', { timeout: 60
       expect(await kinds()).toEqual(before);
       expect(await states()).toEqual([['k1', 'intended', null]]);
       expect(await journal.respond('k1', baseUrl, 'order-1')).toBe('booked');
+    });
+
+    test('keeps no refusal for the database to learn of, where it knows that before that is lost', async () => {
+      const journal = await overtaken(intent('k1'));
+      await journal.refresh('now');
+      await proxy.refuse();
+      expect(await journal.refuse('k1', baseUrl, { code: 'no', message: 'no' })).toBe('taken');
+      expect(spooled(folder)).toEqual([]);
+      await proxy.accept();
+      await machine();
+      expect(await states()).toEqual([['k1', 'intended', null]]);
     });
 
     test('does not send for it any more, nor pay', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from 'postgres';
-import { ErrandError, StorageError } from '../../errors.ts';
+import { ErrandError, StorageError, toError } from '../../errors.ts';
 import { unsettledCode } from '../booked.ts';
 import type { DatabaseAddress } from './address.ts';
 
@@ -95,6 +95,16 @@ export class UnsettledCommit extends ConnectionLost {
   constructor(shown: string, why: string, options?: ErrorOptions) {
     super(shown, why, { ...options, code: unsettledCode });
   }
+}
+
+/** The same of what the database took, and this machine's copy of it did not. @param cause why. */
+export function uncopied(shown: string, cause: unknown): StorageError {
+  const { message, category, facts } = toError(cause);
+  return new StorageError(
+    `the copy here of the database ${shown} was not written (${message})`,
+    { hint: facts.hint, code: unsettledCode, retryable: true, cause },
+    category,
+  );
 }
 
 /** Statements without parameters, each call one round trip. Not for two callers at once. */

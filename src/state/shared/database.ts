@@ -2,7 +2,7 @@ import { StorageError } from '../../errors.ts';
 import type { Freshness, Synchronous } from '../../sqlite/database.ts';
 import type { Sqlite } from '../../sqlite/load.ts';
 import { keepBook } from '../owner.ts';
-import { ConnectionLost, newId, UnsettledCommit } from './connect.ts';
+import { ConnectionLost, newId, UnsettledCommit, uncopied } from './connect.ts';
 import { allRows, applyChange, copyState, type Pulled, touchedRows, writeCopyState } from './copy.ts';
 import { DatabaseCopy, type SharedOptions } from './database-copy.ts';
 import { ContradictedError, OvertakenError } from './remote.ts';
@@ -188,16 +188,23 @@ export class SharedDatabase extends DatabaseCopy {
     }
   }
 
-  /** What is committed stands in the copy too, unless another process was faster there. */
+  /**
+   * What is committed stands in the copy too, unless another process was faster there. @throws StorageError `isUnsettled`:
+   * without its copy this process could not write down what becomes of it, so that it may send nothing.
+   */
   async #taken<T>(seq: number, tried: Tried<T>): Promise<T> {
     this.#hasLease ||= this.options.mirror.name === 'journal';
     this.leases.confirm();
-    await super.transaction(() => {
-      const state = copyState(this);
-      if (state.seq !== seq) return;
-      for (const change of tried.changes) applyChange(this, change);
-      writeCopyState(this, state.of, seq + 1);
-    });
+    try {
+      await super.transaction(() => {
+        const state = copyState(this);
+        if (state.seq !== seq) return;
+        for (const change of tried.changes) applyChange(this, change);
+        writeCopyState(this, state.of, seq + 1);
+      });
+    } catch (error) {
+      throw uncopied(this.options.remote.shown, error);
+    }
     return result(tried);
   }
 
