@@ -39,20 +39,22 @@ export function checkUuid(what: string, id: string, where?: string): string {
 }
 
 /**
- * Runs `act` for each id. One id: its failure is the command's. Several: each one is attempted, each failure is
- * reported on stderr, and the exit code is that of the first failure. Requests that are only shown are shown all.
+ * Runs `act` for each id; what comes to nothing is no row. One id: its failure is the command's. Several: each one is
+ * attempted, each failure is reported on stderr, and the exit code is that of the first failure. Requests that are only shown
+ * are shown all.
  */
 export function eachId<T>(
   context: Context,
   ids: readonly string[],
-  act: (id: string) => Promise<T>,
+  act: (id: string) => Promise<T | undefined>,
 ): { rows: AsyncGenerator<T>; exitCode: () => number; isByName: true } {
   let code = 0;
   async function* rows(): AsyncGenerator<T> {
     const previews: RequestPreview[] = [];
     for (const id of ids) {
       try {
-        yield await act(id);
+        const row = await act(id);
+        if (row !== undefined) yield row;
       } catch (error) {
         if (error instanceof RequestPreview) {
           previews.push(error);

@@ -7,7 +7,7 @@ import { orderList } from '../../../orders/screen.ts';
 import { embeddedUrl } from '../../../settings/stored.ts';
 import { shellLine } from '../../../shell-word.ts';
 import type { JournalRecord } from '../../../state/journal-record.ts';
-import { wasSentWithAnother } from '../../../state/take-over.ts';
+import { isAtWork, isOthers, wasSentWithAnother, workerOf } from '../../../state/take-over.ts';
 import { whereFlags } from '../../../where-flags.ts';
 import { asItIs, keysMeaning } from './keys.ts';
 import { ownOpenLine } from './own-open.ts';
@@ -40,6 +40,14 @@ async function owedHere(
   return here.filter((record) => !foreign.includes(record));
 }
 
+/** What another process settles at this moment is not in doubt by that: whoever resumes everything leaves it to that one. */
+function leave(context: Context, record: JournalRecord): void {
+  const { who, leaseS } = workerOf(record);
+  const then =
+    leaseS === undefined ? '' : `; should that be gone, its lease ends in ${leaseS} s: resume it then`;
+  context.note(`${record.key} is left to ${who}, which is at work on it${then}`);
+}
+
 /** How the key that an account is of is used again, where the profile has it. */
 async function lineToUse(context: Context, account: string): Promise<string> {
   const { value: profile } = context.settings.profile;
@@ -53,7 +61,7 @@ export const resume = defineCommand({
   name: 'resume',
   summary: 'Settle orders in doubt: resend the same key, so exactly one order is placed',
   description:
-    'Also shows what an interrupted command placed without reporting it. A key older than a day is not resent automatically, since the service may have forgotten it: errand names similar orders, and --resend sends the key after you have checked them.',
+    'Also shows what an interrupted command placed without reporting it. With --all, what another process is at work on is left to it and noted, so that it may run on several machines at once. A key older than a day is not resent automatically, since the service may have forgotten it: errand names similar orders, and --resend sends the key after you have checked them.',
   arguments: [{ name: 'keys', names: 'intents', description: keysMeaning, variadic: true }],
   options: {
     all: { kind: 'flag', description: 'everything in doubt or not reported at the service in use' },
@@ -73,7 +81,7 @@ export const resume = defineCommand({
   output: { list: ['order.get', 'bulk.create', 'return.get', 'RetriedOrder'] },
   operations: ['order.create', 'order.get', 'order.list'],
   exitCodes: {
-    5: 'older than a service keeps a key: look, then --resend or forget',
+    5: 'older than a service keeps a key: look, then --resend or forget; or, by its key, another process is at work on it',
     10: 'still in doubt: the service does not respond',
   },
   related: ['order journal list', 'order journal forget'],
@@ -85,16 +93,23 @@ export const resume = defineCommand({
     const own = await ownOpenLine(context);
     if (own !== undefined) context.note(own);
     const { value: baseUrl } = context.settings.baseUrl;
-    const found = new Map(
-      all ? (await owedHere(context, journal.list(), keyChanged)).map((record) => [record.key, record]) : [],
-    );
+    const found = all ? await owedHere(context, journal.list(), keyChanged) : [];
+    const others = found.filter(isOthers);
+    for (const record of others) leave(context, record);
+    const owed = new Map(found.filter((it) => !others.includes(it)).map((record) => [record.key, record]));
     return {
       kind: 'list',
       ...orderList,
-      empty: 'nothing is in doubt, and all is reported',
-      ...eachId(context, all ? [...found.keys()] : named, async (key) => {
-        const record = found.get(key) ?? journal.get(key, baseUrl);
-        return (await resumeIntent(context, record, { keyChanged, resend })).order;
+      empty: others.length > 0 ? 'nothing else is in doubt' : 'nothing is in doubt, and all is reported',
+      ...eachId(context, all ? [...owed.keys()] : named, async (key) => {
+        const record = owed.get(key) ?? journal.get(key, baseUrl);
+        try {
+          return (await resumeIntent(context, record, { keyChanged, resend })).order;
+        } catch (error) {
+          if (!all || !isAtWork(error)) throw error;
+          leave(context, journal.get(key, baseUrl));
+          return undefined;
+        }
       }),
     };
   },
