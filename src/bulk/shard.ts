@@ -22,7 +22,7 @@ export const shardOption = {
 
 /** Reads `3/8`. @throws UsageError. */
 export function parseShard(text: string): Shard {
-  const [, part = '', of = ''] = /^(\d{1,6})\/(\d{1,6})$/.exec(text.trim()) ?? [];
+  const [, part = '', of = ''] = /^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? [];
   if (of === '')
     throw new UsageError(
       `--shard takes a part and how many there are, such as 3/8, not ${JSON.stringify(text)}`,

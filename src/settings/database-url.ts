@@ -25,13 +25,13 @@ export function checkDatabaseUrl(text: string, where: string, password = ''): Da
   const name = url.pathname.slice(1);
   if (name === '') throw refused('names no database', formHint);
   if (!/^[\w$.-]+$/.test(name))
-    throw refused('names a database that has other characters than letters, digits and _ $ . -');
+    throw refused('names a database that has other characters than letters, digits and _ $ . -', formHint);
   const [user, own] = [url.username, url.password].map((part) => decoded(part, where));
   if (!user) throw refused('names no user', formHint);
   const secret = own || password;
   if (hasControls(user) || hasControls(secret)) throw refused('holds a control character');
   checkParameters(url, where);
-  if (![user, name, url.hostname, ''].includes(secret)) redactor.remember([secret]);
+  if (![user, name, url.hostname, ''].includes(secret) && !isWord(secret)) redactor.remember([secret]);
   url.protocol = 'postgres:';
   url.username = encodeURIComponent(user);
   url.password = encodeURIComponent(secret);
@@ -54,14 +54,31 @@ const form = 'postgres://<user>:<password>@<host>:<port>/<database>';
 const formHint = `It takes ${form}.`;
 const escapeHint = 'Write % @ : / ? # in a user or password as %25 %40 %3A %2F %3F %23.';
 
+/**
+ * Whether a password is a word, or a number that people remember: taken out of messages it would take their own words along, and
+ * those of the commands that they name. Nothing shows the password of an address, and of an address itself no part is shown.
+ */
+const isWord = (secret: string): boolean => /^(?:\p{L}{1,12}|\d{1,8})$/u.test(secret);
+
 /** No part of a wrong address is told: it may be the password. */
 function parsed(text: string, where: string): URL {
+  if (endsEarly(text))
+    throw new UsageError(`${where} has a / ? or # in its user or password that is not escaped`, {
+      hint: escapeHint,
+    });
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && /^postgres(?:ql)?:$/.test(url.protocol) && text.includes('://')) return url;
   const what = text === '' ? 'is empty' : 'is not the address of a PostgreSQL database';
   throw new UsageError(`${where} ${what}: it takes ${form}`, {
     hint: escapeHint,
   });
+}
+
+/** Whether user and password seem to end before the @ that ends them: a sign in them stands as it is. */
+function endsEarly(text: string): boolean {
+  const [, rest = ''] = /^postgres(?:ql)?:\/\/(.*)$/su.exec(text) ?? [];
+  const end = rest.search(/[/?#]/);
+  return end >= 0 && rest.includes('@', end);
 }
 
 function checkParameters({ searchParams }: URL, where: string): void {

@@ -156,6 +156,7 @@ describe('a file is divided among machines', { timeout: 120_000 }, () => {
 
   test.each([
     ['3', '--shard takes a part and how many there are, such as 3/8, not "3"'],
+    [' 1/2', '--shard takes a part and how many there are, such as 3/8, not " 1/2"'],
     ['a/b', '--shard takes a part and how many there are, such as 3/8, not "a/b"'],
     ['9/8', '--shard 9/8: the parts are 1/8 to 8/8'],
     ['0/8', '--shard 0/8: the parts are 1/8 to 8/8'],

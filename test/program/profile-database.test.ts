@@ -38,6 +38,7 @@ describe('the database of a profile', () => {
       from: 'profile',
       name: 'work',
     });
+    expect((await run('config path --profile work')).stdout).toMatch(/^named by +profile work$/m);
     const doctor = await run('doctor --profile work --debug');
     for (const { stdout, stderr } of [stored, listed, path, doctor])
       expect(stdout + stderr).not.toContain(secret);
@@ -56,11 +57,11 @@ describe('the database of a profile', () => {
   test('a wrong one is refused by name, and nothing of it is told or stored', async () => {
     const refused = await run('profile database', `mysql://me:${secret}@127.0.0.1/team`);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain(
-      'the address of the database is not the address of a PostgreSQL database',
+    expect(refused.stderr.split('\n')[0]).toBe(
+      'error: stdin is not the address of a PostgreSQL database: it takes postgres://<user>:<password>@<host>:<port>/<database>',
     );
     expect(refused.stderr).not.toContain(secret);
-    expect((await run('profile database', '')).stderr).toContain('the address of the database is empty');
+    expect((await run('profile database', '')).stderr).toContain('stdin is empty: it takes postgres://');
     expect((await run('profile database nobody', address)).stderr).toContain('there is no profile "nobody"');
     expect((await run('profile list')).stdout).not.toContain('127.0.0.1');
   });

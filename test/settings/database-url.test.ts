@@ -18,6 +18,8 @@ function refusal(text: string): string {
   return expect.fail(`${text} is not refused`);
 }
 
+const unescaped = 'has a / ? or # in its user or password that is not escaped';
+
 describe('the address of a database', () => {
   test.each([
     ['postgres://me:pw-4711-pw@db.example:6000/team', 'db.example:6000/team'],
@@ -40,6 +42,30 @@ describe('the address of a database', () => {
     check('postgres://errand:errand@db.example/errand');
     expect(redactor.known('errand order list')).toBe('errand order list');
   });
+
+  test('an @ in a password need not be escaped', () => {
+    expect(decodeURIComponent(new URL(check('postgres://me:p@ss@db.example/team').url).password)).toBe(
+      'p@ss',
+    );
+  });
+
+  test.each(['order', 'journal', 'Resume', '20261231', 'påsse'])(
+    'a password that is the word %s takes no word out of messages, and no part of an address is shown',
+    (word) => {
+      const { url, shown } = check(`postgres://me:${encodeURIComponent(word)}@db.example/team`);
+      const line = `errand order journal resume 20261231 ${word}`;
+      expect(redactor.text(line)).toBe(line);
+      expect([redactor.text(url), shown].join(' ')).not.toContain(encodeURIComponent(word));
+    },
+  );
+
+  test.each(['Tr0ub4dor', 'correct horse', 'qwmzkfhrtplxvbnc', '123456789', 'order-1'])(
+    'the password %s is no word, and is shown nowhere',
+    (secret) => {
+      check(`postgres://me:${encodeURIComponent(secret)}@db.example/team`);
+      expect(redactor.text(`it said ${secret}`)).toBe('it said [redacted]');
+    },
+  );
 
   test('an address without a password takes the one of PGPASSWORD', () => {
     expect(new URL(check('postgres://me@db.example/team', 'of-the-variable').url).password).toBe(
@@ -64,7 +90,11 @@ describe('the address of a database', () => {
     ['db.example', 'is not the address of a PostgreSQL database'],
     ['mysql://me:hunter22@db.example/team', 'is not the address of a PostgreSQL database'],
     ['postgres:me:hunter22@db.example/team', 'is not the address of a PostgreSQL database'],
-    ['postgres://me:hun/ter22@db.example/team', 'is not the address of a PostgreSQL database'],
+    ['postgres://me:hun/ter22@db.example/team', unescaped],
+    ['postgres://me:12/hunter22@db.example/team', unescaped],
+    ['postgres://me:12?hunter22@db.example/team', unescaped],
+    ['postgres://me:p@hun/ter22@db.example/team', unescaped],
+    ['postgresql://m#e:hunter22@db.example/team', unescaped],
     ['postgres://me:hunter22@/team', 'is not the address of a PostgreSQL database'],
     ['postgres:///team', 'names no host'],
     ['postgres://me:hunter22@db.example', 'names no database'],
@@ -76,7 +106,7 @@ describe('the address of a database', () => {
     ['postgres://me:hunter22@one,two/team', 'takes one host'],
     ['postgres://me:hunter%zz22@db.example/team', 'has a % in its user or password that begins no escape'],
     ['postgres://me:hun%0022@db.example/team', 'holds a control character'],
-    ['postgres://me:hun#ter22@db.example/team', ''],
+    ['postgres://me:hun#ter22@db.example/team', unescaped],
     ['postgres://me:hunter22@db.example/team#x', 'holds a #'],
     [
       'postgres://me@db.example/team?sslmode=no',

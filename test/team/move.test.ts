@@ -1,11 +1,12 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { nobody } from '../../src/state/audit-entry.ts';
 import { Journal } from '../../src/state/journal.ts';
 import { moveJournal } from '../../src/state/shared/move.ts';
-import { errand } from '../program/run.ts';
+import { errand, shell } from '../program/run.ts';
+import { errorOf } from '../program/shopping.ts';
 import { makeWorkspace } from '../program/workspace.ts';
 import { baseUrl, inAnotherProcess, intent, paidIntent } from '../state/intents.ts';
 import { workElsewhere } from './elsewhere.ts';
@@ -166,6 +167,29 @@ describe.runIf(hasPostgres)("a machine's own journal, once a database is named",
       { record: { key: 'k1' }, why: 'the database has another order under this key' },
     ]);
     expect(await own((journal) => journal.list())).toMatchObject([{ key: 'k1' }]);
+  });
+
+  test('damaged, it is repaired by the line that every command prints', async () => {
+    const workspace = makeWorkspace({ ERRAND_STATE_DIR: folder, ERRAND_DATABASE_URL: team.url });
+    onTestFinished(workspace.remove);
+    for (const end of ['-wal', '-shm']) rmSync(join(folder, `journal.db${end}`), { force: true });
+    writeFileSync(join(folder, 'journal.db'), 'no database'.repeat(1000));
+    const repair = 'env -u ERRAND_DATABASE_URL errand order journal repair';
+    for (const verb of [['list'], ['resume', '--all'], ['move']]) {
+      const refused = await errand(workspace, ['order', 'journal', ...verb, '-o', 'json']);
+      expect([refused.code, errorOf(refused)], refused.stderr).toMatchObject([
+        1,
+        { message: expect.stringContaining(join(folder, 'journal.db')), next: [{ command: repair }, {}, {}] },
+      ]);
+    }
+    const doctor = await errand(workspace, ['doctor', '-o', 'json']);
+    expect([doctor.code, doctor.stdout]).toEqual([
+      7,
+      expect.stringContaining(`\`${repair}\` keeps what is intact`),
+    ]);
+    expect((await shell(workspace, repair)).code).toBe(0);
+    const moved = await errand(workspace, ['order', 'journal', 'move']);
+    expect([0, 5], moved.stderr).toContain(moved.code);
   });
 
   test('is told by list, resume and doctor, since it stops all spending', async () => {

@@ -23,7 +23,11 @@ export const path = defineCommand({
         { name: 'config', path: 'config' },
         { name: 'state', path: 'state' },
         { name: 'database', path: 'database.address' },
-        { name: 'named by', path: 'database.name' },
+        {
+          name: 'named by',
+          path: 'database.name',
+          value: () => (database?.from === 'profile' ? `profile ${database.name}` : database?.name),
+        },
       ],
       id: 'config',
     };

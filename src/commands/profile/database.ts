@@ -24,7 +24,8 @@ export const database = defineCommand({
     const store = await context.store();
     if (!store.profile(name)) throw noProfile(name);
     const text = forget ? undefined : (await readAddress(context)).trim();
-    const shown = text === undefined ? undefined : checkDatabaseUrl(text, theAddress).shown;
+    const where = context.io.stdin.isTerminal ? typed : 'stdin';
+    const shown = text === undefined ? undefined : checkDatabaseUrl(text, where).shown;
     await store.setProfile(name, (before) => {
       if (!before) throw noProfile(name);
       const { database: _, ...rest } = before;
@@ -44,14 +45,16 @@ export const database = defineCommand({
   },
 });
 
-const theAddress = 'the address of the database';
+const typed = 'what was typed';
 
 async function readAddress(context: Context): Promise<string> {
   if (!context.io.stdin.isTerminal) return (await context.readInput(largestBytes)).toString('utf8');
   if (!context.interactive.yes)
-    throw new UsageError(`${theAddress} is missing; cannot prompt, as ${context.interactive.why}`);
+    throw new UsageError(
+      `the address of the database is missing; cannot prompt, as ${context.interactive.why}`,
+    );
   return (await context.prompt()).askSecret(context, 'Address of the database', {
-    check: refusedBy((typed) => checkDatabaseUrl(typed, theAddress)),
+    check: refusedBy((text) => checkDatabaseUrl(text, typed)),
   });
 }
 

@@ -17,6 +17,7 @@ import { checkFree } from '../take-over.ts';
 import { damagedAdvice } from '../tally.ts';
 import { copyFolder, type Sharing } from './address.ts';
 import { openShared } from './open.ts';
+import { ownDamagedAdvice, ownFailure } from './own-journal.ts';
 
 /** The code of a record that a shared database answers for from here on. */
 export const movedCode = 'moved';
@@ -67,9 +68,10 @@ export async function moveJournal(folder: string, sharing: Sharing, options: Mov
     };
   };
   const file = journalFile(folder);
-  const own = side(await openStateDatabase(file, journalMigrations, { ...opening, damagedAdvice }));
+  const ownOpening = { ...opening, damagedAdvice: ownDamagedAdvice };
+  const own = side(await openStateDatabase(file, journalMigrations, ownOpening));
   try {
-    own.table.tally.check(readSeal(sealOf(file)));
+    checkWhole(own.table, file);
     const copy = journalFile(copyFolder(folder, sharing.address));
     const advised = { ...opening, damagedAdvice };
     const shared = side(await openShared(copy, journalMigrations, 'journal', sharing, advised));
@@ -91,6 +93,14 @@ export async function moveJournal(folder: string, sharing: Sharing, options: Mov
     }
   } finally {
     await own.database.close();
+  }
+}
+
+function checkWhole({ tally }: IntentTable, file: string): void {
+  try {
+    tally.check(readSeal(sealOf(file)));
+  } catch (error) {
+    throw ownFailure(error);
   }
 }
 

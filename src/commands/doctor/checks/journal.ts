@@ -25,8 +25,12 @@ export const journal: Check = {
         `${(await settlingCommands(context, owed)).join(' and ')}: exactly one order comes of each.`,
       );
     } catch (error) {
-      const remedy = '`errand order journal repair` keeps what is intact, and sets the rest aside.';
-      return troubleOf(error, error instanceof DamagedError ? remedy : undefined);
+      const steps = error instanceof DamagedError ? (error.facts.next ?? []) : [];
+      const repair = steps.find(({ command }) => command.endsWith(' journal repair'));
+      return troubleOf(
+        error,
+        repair && `\`${repair.command}\` keeps what is intact, and sets the rest aside.`,
+      );
     }
   },
 };
