@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { nobody } from '../../src/state/audit-entry.ts';
 import { Journal } from '../../src/state/journal.ts';
 import { moveJournal } from '../../src/state/shared/move.ts';
+import { brokenDatabase } from '../faults/team/database.ts';
 import { errand, shell } from '../program/run.ts';
 import { errorOf } from '../program/shopping.ts';
 import { makeWorkspace } from '../program/workspace.ts';
@@ -190,6 +191,52 @@ describe.runIf(hasPostgres)("a machine's own journal, once a database is named",
     expect((await shell(workspace, repair)).code).toBe(0);
     const moved = await errand(workspace, ['order', 'journal', 'move']);
     expect([0, 5], moved.stderr).toContain(moved.code);
+  });
+
+  test('is open in the database where another attempt of the same was refused there, and its money counts', async () => {
+    const grant = JSON.stringify(reserving('k1'));
+    inAnotherProcess(
+      folder,
+      now,
+      `const reserving = (key) => ({ ...${grant}, orders: [{ ...${grant}.orders[0], key, intent: key }], admit: () => ({}) });
+       await journal.record(${JSON.stringify(intent('k4', 4))}, undefined, reserving('k4'));
+       await journal.respond('k4', '${baseUrl}', 'order-4');`,
+    );
+    const other = mkdtempSync(join(tmpdir(), 'errand-other-'));
+    onTestFinished(() => rmSync(other, { recursive: true, force: true }));
+    const refused = ['k1', 'k4'].map(
+      (key) => `await journal.record(${JSON.stringify(intent(key, key === 'k1' ? 5000 : 4))}, undefined,
+          { ...${grant}, orders: [{ ...${grant}.orders[0], key: '${key}', intent: '${key}' }], admit: () => ({}) });
+        await journal.refuse('${key}', baseUrl, { code: 'unavailable', message: 'refused' });`,
+    );
+    await workElsewhere(other, team.url, refused.join('\n'));
+    const before = mkdtempSync(join(tmpdir(), 'errand-before-'));
+    onTestFinished(() => rmSync(before, { recursive: true, force: true }));
+    cpSync(folder, before, { recursive: true });
+    expect((await move()).left).toEqual([]);
+    expect(await inTeam()).toEqual([
+      ['k1', 'intended', null],
+      ['k2', 'responded', 'order-2'],
+      ['k4', 'responded', 'order-4'],
+    ]);
+    const rule = { repeatedSince: now - 600_000 };
+    await shared(async (journal) => {
+      expect(journal.reservations.since(0)).toMatchObject([
+        { key: 'k1', state: 'held', counted: 5100, intents: ['k1'] },
+        { key: 'k4', state: 'held', counted: 5100, orderId: 'order-4' },
+      ]);
+      expect(journal.see(intent('again'), rule)).toMatchObject({ situation: 'in_doubt' });
+      await journal.checkWhole();
+    });
+    expect(await brokenDatabase(team)).toEqual([]);
+    // Cut short before it ended here: what became of it in the database since stays so.
+    await workElsewhere(other, team.url, `await journal.forget('k1', baseUrl);`);
+    rmSync(folder, { recursive: true });
+    cpSync(before, folder, { recursive: true });
+    expect((await move()).left).toEqual([]);
+    expect((await inTeam())[0]).toEqual(['k1', 'forgotten', null]);
+    expect(await own((journal) => journal.list())).toEqual([]);
+    expect(await brokenDatabase(team)).toEqual([]);
   });
 
   test('is told by list, resume and doctor, since it stops all spending', async () => {

@@ -140,22 +140,32 @@ function reasonToStay(row: IntentRow, { table }: Side): string | undefined {
 function enter(row: IntentRow, own: Side, shared: Side, shown: string): void {
   const [key, baseUrl] = [String(row.key), String(row.base_url)];
   const there = shared.table.find(key, baseUrl);
-  if (!there) {
+  const tells = !there || tellsMore(row, there);
+  if (tells && (!there || hasEnded(there))) {
     const { pid, started } = nobodyAtWork;
-    shared.table.write(sealed({ ...row, pid, process_started: started }), undefined);
+    shared.table.write(sealed({ ...row, pid, process_started: started }), there);
     noteArrival(row, shared, shown);
-  } else if (row.order_id !== null && there.order_id === null) {
+  } else if (tells && there) {
     const { state, order_id, settled_at, live } = row;
     const known = { state, order_id, settled_at, live, code: null, message: null, credential: null };
     shared.table.write(sealed({ ...there, ...known }), there);
     shared.audit.append(stepEntry('responded', row, String(order_id)));
   }
-  for (const reservation of reservationsOf(row, own)) bringReservation(reservation, own, shared);
+  for (const reservation of reservationsOf(row, own)) bringReservation(reservation, own, shared, tells);
   for (const quote of own.database.all('SELECT * FROM quotes WHERE key = ?', key))
     insert(shared.database, 'quotes', ['id', 'key', 'until', 'used', 'made', 'quote', 'checksum'], quote);
   const grants = 'SELECT * FROM grants WHERE order_id = ? AND base_url = ?';
   for (const grant of own.database.all(grants, row.order_id, baseUrl))
     insert(shared.database, 'grants', ['order_id', 'base_url', 'api_key', 'receipt', 'created_at'], grant);
+}
+
+const hasEnded = ({ state }: IntentRow): boolean => state === 'refused' || state === 'forgotten';
+
+/** Whether a record says what the database does not know: of an order, or of an attempt that may have made one beside the one that ended there. */
+function tellsMore(row: IntentRow, there: IntentRow): boolean {
+  if (there.order_id !== null) return false;
+  // Of the same attempt, which came with an earlier move, the database knows the end.
+  return row.order_id !== null || (hasEnded(there) && there.created_at !== row.created_at);
 }
 
 /** In the chain it was an intent before, so that nothing about it is proved by its coming here. */
@@ -168,13 +178,15 @@ function noteArrival(row: IntentRow, { database, table, audit }: Side, shown: st
   if (row.order_id !== null) audit.append(stepEntry('responded', row, String(row.order_id)));
 }
 
-function bringReservation(reservation: Reservation, own: Side, shared: Side): void {
+/** @param tells whether what was given back there may be spent all the same. */
+function bringReservation(reservation: Reservation, own: Side, shared: Side, tells: boolean): void {
   const there = reservationIn(shared, reservation);
-  const intents = [...new Set([...(there?.intents ?? []), ...reservation.intents])];
-  if (there) {
-    if (there.state === 'held') shared.reservations.write([{ ...there, intents }]);
-    return;
+  if (there?.state === 'held') {
+    const intents = [...new Set([...there.intents, ...reservation.intents])];
+    const orderId = there.orderId ?? reservation.orderId;
+    shared.reservations.write([{ ...there, intents, orderId }]);
   }
+  if (there && (there.state !== 'released' || !tells)) return;
   shared.reservations.write([{ ...reservation, ...nobodyAtWork }]);
   if (reservation.approval === undefined) return;
   const known = 'SELECT 1 AS found FROM approvals WHERE id = ?';
