@@ -6,7 +6,7 @@ import type { QueryOf } from '../http/client-types.ts';
 import { pages } from '../http/paging.ts';
 import { countText } from '../output/count-text.ts';
 import { isOnScreen } from '../output/on-screen.ts';
-import type { Column } from '../output/result.ts';
+import type { Column, PagedRows } from '../output/result.ts';
 import { Deadline } from '../wait/deadline.ts';
 import { type AnyCommand, defineCommand, type Example, type Options } from './define.ts';
 import { optionsFrom, type Presentation, type QueryOfRow } from './from-contract.ts';
@@ -15,7 +15,7 @@ import { optionsFrom, type Presentation, type QueryOfRow } from './from-contract
 export type ListName = OperationName & (`${string}.list` | `${string}.search`);
 
 export interface PagedList<R> {
-  readonly rows: AsyncGenerator<R>;
+  readonly rows: PagedRows<R>;
   /** How many came, and how many there are; known once the rows are out. */
   readonly count: () => { shown: number; total: number | undefined; next: number | undefined };
 }
@@ -35,17 +35,30 @@ export async function listRows<N extends ListName>(
   let shown = 0;
   let total: number | undefined;
   let next: number | undefined;
-  async function* rows(): AsyncGenerator<ReceivedRow<N>> {
+  async function* read(): AsyncGenerator<readonly ReceivedRow<N>[]> {
     for await (const page of pages(client, name, { query }, { all, deadline })) {
       total = page.total ?? total;
       next = page.next;
-      for (const row of page.rows) {
+      yield page.rows;
+    }
+  }
+  async function* counted(): AsyncGenerator<readonly ReceivedRow<N>[]> {
+    for await (const rows of read()) {
+      shown += rows.length;
+      yield rows;
+    }
+  }
+  async function* rowByRow(): AsyncGenerator<ReceivedRow<N>> {
+    for await (const rows of read())
+      for (const row of rows) {
         shown += 1;
         yield row;
       }
-    }
   }
-  return { rows: rows(), count: () => ({ shown, total, next }) };
+  return {
+    rows: { pages: counted, [Symbol.asyncIterator]: rowByRow },
+    count: () => ({ shown, total, next }),
+  };
 }
 
 /** "50 of 1,200 orders; --all for the rest", where there is a rest. */

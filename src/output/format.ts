@@ -1,4 +1,4 @@
-import type { Row } from './result.ts';
+import type { PagedRows, Row } from './result.ts';
 import type { Scrub, Writer } from './writer.ts';
 
 /** One way to spell records. Pure: whether a record is the first is in the arguments. */
@@ -42,12 +42,19 @@ export async function printRows(
   return count;
 }
 
-/** Two loops, since waiting for each record of a plain array would cost more than printing it. */
+/** Several loops, since waiting for each record of what is there would cost more than printing it. */
 async function forEachRow(
   rows: Iterable<unknown> | AsyncIterable<unknown>,
   print: (row: unknown) => Promise<void> | undefined,
   out: Writer,
 ): Promise<void> {
+  if (isPaged(rows)) {
+    for await (const page of rows.pages()) {
+      await forEachRow(page, print, out);
+      if (out.isClosed) return;
+    }
+    return;
+  }
   if (Symbol.asyncIterator in rows) {
     for await (const row of rows) {
       const waiting = print(row);
@@ -62,6 +69,9 @@ async function forEachRow(
     if (out.isClosed) return;
   }
 }
+
+const isPaged = (rows: Iterable<unknown> | AsyncIterable<unknown>): rows is PagedRows<unknown> =>
+  'pages' in rows && typeof rows.pages === 'function';
 
 /** All rows in memory: for what must see the whole list, as a query does. */
 export async function collect(rows: Iterable<Row> | AsyncIterable<Row>): Promise<Row[]> {

@@ -96,6 +96,12 @@ export interface RecordResult<R extends Row = Row> {
   readonly exitCode?: number;
 }
 
+/** Rows that come many at once: to wait for each of them takes longer than to print it. */
+export interface PagedRows<R = Row> extends AsyncIterable<R> {
+  /** The same rows as they come. */
+  pages(): AsyncIterable<readonly R[]>;
+}
+
 export interface ListResult<R extends Row = Row> {
   readonly kind: 'list';
   readonly rows: Iterable<R> | AsyncIterable<R>;
