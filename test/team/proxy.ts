@@ -47,6 +47,7 @@ export class DatabaseProxy {
   #roundTrips = 0;
   #connections = 0;
   #statements: string[] = [];
+  #swallows = false;
   /** Waits in each direction, ms, as a network does. */
   delayMs = 0;
   /** Whether responses wait a moment, so that round trips can be counted. */
@@ -104,6 +105,12 @@ export class DatabaseProxy {
     for (const pair of this.#pairs) pair.isSilent = true;
   }
 
+  /** The same for those that are made from now on: a black hole, until it heals. */
+  swallow(): void {
+    this.#swallows = true;
+    this.silence();
+  }
+
   /** Breaks every connection and refuses others until it accepts them again. */
   async refuse(): Promise<void> {
     const closed = once(this.#server, 'close');
@@ -135,6 +142,7 @@ export class DatabaseProxy {
   async heal(): Promise<void> {
     this.#faults = [];
     this.#bytes = undefined;
+    this.#swallows = false;
     for (const pair of this.#pairs) if (pair.isSilent) breakOff(pair);
     await this.accept();
   }
@@ -152,7 +160,7 @@ export class DatabaseProxy {
     const server = connect({ port: this.#target, host: '127.0.0.1', noDelay: true });
     client.setNoDelay(true);
     const messages = new ClientMessages();
-    const pair: Pair = { client, server, messages, isSilent: false, hasResponse: true };
+    const pair: Pair = { client, server, messages, isSilent: this.#swallows, hasResponse: true };
     this.#pairs.add(pair);
     const gone = (): void => {
       // Of one that is silent, neither side learns that the other has gone.

@@ -24,7 +24,12 @@ export class SharedPace implements Pace {
 
   /** Waits for a turn ahead of a request whose time is counted. @throws what the signal was aborted with; StorageError. */
   async ready(signal: AbortSignal): Promise<void> {
-    this.#ready.push(await this.#next(signal));
+    try {
+      this.#ready.push(await this.#next(signal));
+    } catch (error) {
+      this.#failed(error, signal);
+      throw error;
+    }
   }
 
   async turn(signal: AbortSignal): Promise<number> {
@@ -33,7 +38,7 @@ export class SharedPace implements Pace {
     try {
       return await this.#next(signal);
     } catch (cause) {
-      if (!signal.aborted && cause instanceof Error) this.#failure = cause;
+      this.#failed(cause, signal);
       const why = signal.aborted
         ? 'its turn did not come in time'
         : 'the shared budget of requests cannot be read';
@@ -56,10 +61,19 @@ export class SharedPace implements Pace {
 
   /** One of this process waits at a time, so that the database is not asked by all of them. */
   #next(signal: AbortSignal): Promise<number> {
-    const wait = (): Promise<number> => this.#wait(signal);
+    const known = this.#failure;
+    const wait = (): Promise<number> => {
+      // Whoever stood in line behind a failure has waited as long.
+      if (this.#failure && this.#failure !== known) throw this.#failure;
+      return this.#wait(signal);
+    };
     const next = this.#last.then(wait, wait);
     this.#last = next.catch(() => {});
     return next;
+  }
+
+  #failed(error: unknown, { aborted }: AbortSignal): void {
+    if (!aborted && error instanceof Error) this.#failure = error;
   }
 
   async #wait(signal: AbortSignal): Promise<number> {

@@ -3,7 +3,8 @@ import { backoffMs } from '../../wait/backoff.ts';
 import type { DatabaseAddress } from './address.ts';
 import { Connection, ConnectionLost, type DatabaseRow } from './connect.ts';
 
-const mostAttempts = 5;
+/** After so long no other attempt is begun, ms; the second always is: the connection may have died, and not the database. */
+const patienceMs = 6_000;
 const backoff = { firstMs: 100, longestMs: 3_000, jitter: 0.5 };
 
 /** A connection for what can be asked twice: it asks again where it was cut. Several callers may ask, one after the other. */
@@ -11,6 +12,8 @@ export class PatientConnection {
   readonly #connection: Connection;
   readonly #signal: AbortSignal;
   #last: Promise<unknown> = Promise.resolve();
+  /** How the database was given up, and when; until it responds again it is asked once, and after the abort not at all. */
+  #lost: { readonly error: ConnectionLost; readonly at: number } | undefined;
 
   /** @param signal ends the patience, and soon what is asked at that moment. */
   constructor(address: DatabaseAddress, signal: AbortSignal) {
@@ -24,8 +27,9 @@ export class PatientConnection {
 
   /** @throws as `Connection.ask`. */
   ask(sql: string): Promise<readonly DatabaseRow[]> {
-    const patiently = (): Promise<readonly DatabaseRow[]> => this.#patiently(sql);
-    const next = this.#last.then(patiently, patiently);
+    const askedAt = systemClock.monotonic();
+    const asked = (): Promise<readonly DatabaseRow[]> => this.#asked(sql, askedAt);
+    const next = this.#last.then(asked, asked);
     this.#last = next.catch(() => {});
     return next;
   }
@@ -34,18 +38,30 @@ export class PatientConnection {
     this.#connection.drop();
   }
 
-  #patiently(sql: string): Promise<readonly DatabaseRow[]> {
-    return patiently(() => this.#connection.ask(sql), this.#signal);
+  async #asked(sql: string, askedAt: number): Promise<readonly DatabaseRow[]> {
+    // Whoever stood in line behind what was given up has waited as long.
+    if (this.#lost && (this.#lost.at >= askedAt || this.#signal.aborted)) throw this.#lost.error;
+    try {
+      const ask = () => this.#connection.ask(sql);
+      const rows = await (this.#lost ? ask() : patiently(ask, this.#signal));
+      this.#lost = undefined;
+      return rows;
+    } catch (error) {
+      if (error instanceof ConnectionLost) this.#lost = { error, at: systemClock.monotonic() };
+      throw error;
+    }
   }
 }
 
 /** Does what can be done twice, again where the database was away. @param signal ends the patience. */
 export async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const began = systemClock.monotonic();
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof ConnectionLost) || attempt === mostAttempts || signal.aborted) throw error;
+      const isOver = attempt > 1 && systemClock.monotonic() - began >= patienceMs;
+      if (!(error instanceof ConnectionLost) || isOver || signal.aborted) throw error;
       await systemClock.sleep(backoffMs(attempt, Math.random, backoff));
     }
   }

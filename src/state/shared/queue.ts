@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { isObject, type JsonObject } from '../../contract/json.ts';
 import { StorageError } from '../../errors.ts';
 import type { DatabaseAddress } from './address.ts';
@@ -15,9 +14,8 @@ import {
 } from './campaign.ts';
 import { Connection, jsonText, literal, newId } from './connect.ts';
 import { PatientConnection } from './patience.ts';
+import { Signs } from './signs.ts';
 
-/** How long a worker holds what it has taken without a sign of life, and how often it gives one, ms. */
-const [leaseMs, signEveryMs] = [20_000, 4_000];
 /** How long a campaign is kept, days; and the advisory lock under which campaigns begin. */
 const [keptDays, beginLock] = [100, 7_264_911_064];
 
@@ -31,11 +29,12 @@ const isLive = (worker: string): string =>
 export class ShareQueue {
   readonly worker = newId();
   readonly #connection: PatientConnection;
-  #signs: NodeJS.Timeout | undefined;
+  readonly #signs: Signs;
 
   /** @param signal ends the patience with a database that is away. */
   constructor(address: DatabaseAddress, signal: AbortSignal) {
     this.#connection = new PatientConnection(address, signal);
+    this.#signs = new Signs(address, this.worker);
   }
 
   /**
@@ -55,7 +54,7 @@ export class ShareQueue {
         ...(begin
           ? [
               `SELECT pg_advisory_xact_lock(${beginLock})`,
-              this.#signSql(),
+              this.#signs.next(),
               `DELETE FROM errand.campaigns WHERE created_at < now() - interval '${keptDays} days'`,
               `INSERT INTO errand.campaigns AS known (base_url, account, name, sent_with, terms, facts, state, reader)
                  SELECT ${owner}, ${literal(name)}, ${literal(begin.sentWith)}, ${jsonText(begin.terms)}, '{}', 'reading', '${this.worker}'
@@ -83,9 +82,8 @@ export class ShareQueue {
 
   /** From now on this worker gives signs of life for a campaign. */
   async work({ id }: Pick<Campaign, 'id'>): Promise<void> {
-    const sql = this.#signSql(id);
-    await this.#connection.ask(sql);
-    this.#signs ??= setInterval(() => void this.#connection.ask(sql).catch(() => {}), signEveryMs).unref();
+    await this.#connection.ask(this.#signs.next(id));
+    this.#signs.begin();
   }
 
   /** Chunks that the service is to look at, of whoever reads the file. */
@@ -252,29 +250,17 @@ export class ShareQueue {
 
   /** What this worker has taken is free at once. Never fails: it becomes free by itself. */
   async leave(): Promise<void> {
-    clearInterval(this.#signs);
-    try {
-      await this.#connection.ask(
-        `UPDATE errand.campaign_chunks SET worker = NULL WHERE worker = '${this.worker}' AND result IS NULL;
-         UPDATE errand.campaigns SET reader = NULL WHERE reader = '${this.worker}';
-         DELETE FROM errand.workers WHERE id = '${this.worker}'`,
-      );
-    } catch {
-      // The worker gives no more signs of life.
-    }
+    await this.#signs.end(
+      `UPDATE errand.campaign_chunks SET worker = NULL WHERE worker = '${this.worker}' AND result IS NULL;
+       UPDATE errand.campaigns SET reader = NULL WHERE reader = '${this.worker}';
+       DELETE FROM errand.workers WHERE id = '${this.worker}'`,
+    );
     this.#connection.drop();
   }
 
   get #campaigns(): string {
     return `SELECT id, base_url, account, name, sent_with, state, terms, facts, reader = '${this.worker}' AS is_reader,
       (SELECT host FROM errand.workers WHERE workers.id = reader AND until > clock_timestamp()) AS reader_host FROM errand.campaigns`;
-  }
-
-  #signSql(campaign?: number): string {
-    const until = `clock_timestamp() + interval '${leaseMs} milliseconds'`;
-    return `INSERT INTO errand.workers (id, host, campaign, until)
-        VALUES ('${this.worker}', ${literal(hostname())}, ${campaign ?? 'NULL'}, ${until})
-        ON CONFLICT (id) DO UPDATE SET until = excluded.until, campaign = excluded.campaign`;
   }
 }
 

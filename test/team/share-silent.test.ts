@@ -1,0 +1,58 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ShareQueue } from '../../src/state/shared/queue.ts';
+import { hasPostgres } from './postgres.ts';
+import { DatabaseProxy } from './proxy.ts';
+import { useWorkers } from './workers.ts';
+
+const workers = useWorkers();
+
+/** Several signs of life are due by then, and nothing has failed yet, ms. */
+const longMs = 13_000;
+
+/** How long something takes, ms, whether it fails or not. */
+async function tookMs(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work().catch(() => {});
+  return performance.now() - began;
+}
+
+describe.skipIf(!hasPostgres)('a worker whose database takes connections and says nothing', () => {
+  test('fails soon, and leaves at once where it is told to', { timeout: 120_000 }, async () => {
+    const database = await DatabaseProxy.start(Number(new URL(workers.database.url).port));
+    onTestFinished(() => database.close());
+    // Whoever opens the journal makes the tables.
+    await workers.run(0, 'order', 'journal', 'list');
+    const stop = new AbortController();
+    const [left, stopped] = [new AbortController().signal, stop.signal].map(
+      (signal) => new ShareQueue({ url: database.url(workers.database.url), shown: 'here' }, signal),
+    ) as [ShareQueue, ShareQueue];
+    const owner = { baseUrl: workers.service.baseUrl, account: 'account' };
+    const { own } = await left.enter(owner, 'december', { sentWith: 'key', terms: {} });
+    const campaign = own ?? expect.fail('it was not begun');
+    await Promise.all([left.work(campaign), stopped.work(campaign)]);
+    database.swallow();
+    const fails = async (): Promise<void> => {
+      const asked = [left.take(campaign, 'place', []), left.standing(campaign)];
+      expect(await tookMs(() => Promise.allSettled(asked))).toBeLessThan(32_000);
+      await expect(asked[0]).rejects.toThrow('cannot be reached');
+      // What was given up is not waited for as long again.
+      expect(await tookMs(() => left.standing(campaign))).toBeLessThan(8_000);
+      expect(await tookMs(() => left.leave())).toBeLessThan(2_000);
+    };
+    const isStopped = async (): Promise<void> => {
+      const taking = stopped.take(campaign, 'place', []);
+      const done = stopped.done(campaign, { kind: 'place', place: 1 }, {});
+      await setTimeout(longMs);
+      const ending = tookMs(async () => {
+        await Promise.allSettled([taking, done]);
+        await stopped.standing(campaign).catch(() => {});
+        await stopped.leave();
+      });
+      stop.abort(new Error('stopped'));
+      expect(await ending).toBeLessThan(4_000);
+      await expect(taking).rejects.toThrow('stopped');
+    };
+    await Promise.all([fails(), isStopped()]);
+  });
+});
