@@ -15,10 +15,15 @@ export interface Settled {
 
 /**
  * Ends what the journal has open of an upload that was sent, whoever has sent it: what became of a batch in doubt is found
- * out, and what was made and never told counts as told, since whoever calls tells of all batches.
- * @throws ErrandError: in_doubt where the service does not say.
+ * out, and what was made and never told counts as told, since whoever calls tells of it.
+ * @param told ids of the batches that the user is shown; undefined where all are told of. @throws ErrandError: in_doubt where
+ * the service does not say.
  */
-export async function settleOpen(context: Context, name: string): Promise<Settled> {
+export async function settleOpen(
+  context: Context,
+  name: string,
+  told?: ReadonlySet<string>,
+): Promise<Settled> {
   const journal = await context.journal();
   await journal.refresh('now');
   await (await context.uploads()).refresh('now');
@@ -26,7 +31,7 @@ export async function settleOpen(context: Context, name: string): Promise<Settle
   const keys = new Set(upload?.batches.map(({ key }) => key));
   const { value: baseUrl } = context.settings.baseUrl;
   const open = journal.list().filter((record) => record.base_url === baseUrl && keys.has(record.key));
-  for (const record of open) journal.recall(record);
+  for (const record of open) if (told?.has(record.order_id ?? '') ?? true) journal.recall(record);
   const left: string[] = [];
   const settled: boolean[] = [];
   for (const record of open.filter(({ state }) => state === 'intended'))

@@ -94,7 +94,8 @@ export async function shareUpload(
 
 /** What a worker that is gone has left open in the journal is ended too: all batches are shown. */
 async function settled({ context }: Team, placed: Placed): Promise<SharedSent> {
-  const { facts, hasOrdered } = await settleOpen(context, placed.sent.name);
+  const { name, batches } = placed.sent;
+  const { facts, hasOrdered } = await settleOpen(context, name, new Set(batches.map(({ id }) => id)));
   return { ...placed, facts: [...placed.facts, ...facts], hasOrdered };
 }
 
