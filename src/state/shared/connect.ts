@@ -113,6 +113,8 @@ export class Connection {
   readonly #signal: AbortSignal | undefined;
   #sql: Sql | undefined;
   #hasResponded = false;
+  /** Nobody waits for it any more, and it did not respond in the time that it was given all the same. */
+  #isGivenUp = false;
 
   /** @param signal aborted when nobody waits for it any more: what is under way is given a moment. */
   constructor(address: DatabaseAddress, signal?: AbortSignal) {
@@ -127,13 +129,19 @@ export class Connection {
    * what the signal was aborted with, of what only reads.
    */
   async ask(sql: string, writes = false): Promise<readonly DatabaseRow[]> {
+    const silence = (mayHaveArrived: boolean): ConnectionLost =>
+      new ConnectionLost(this.address.shown, 'it does not respond', { mayHaveArrived });
+    if (this.#isGivenUp) throw silence(false);
     this.#sql ??= await connect(this.address);
     const used = this.#sql;
     const signal = this.#signal;
     const timers: NodeJS.Timeout[] = [];
     let stop = (): void => {};
     const late = new Promise<never>((_, reject) => {
-      const silent = (): void => reject(new ConnectionLost(this.address.shown, 'it does not respond'));
+      const silent = (): void => {
+        this.#isGivenUp = signal?.aborted === true;
+        reject(silence(true));
+      };
       timers.push(setTimeout(silent, responseMs));
       // What is asked after that is about how things ended: it is given the time of a commit.
       const isKept = writes || signal?.aborted === true;
