@@ -60,8 +60,13 @@ export class Journal extends IntentOutcomes {
   static async open(folder: string, now: () => number, options: JournalOptions = {}): Promise<Journal> {
     const { database, beside } = await openJournalDatabase(folder, options);
     const journal = new Journal(database, now, options, beside);
-    await journal.catchUp();
-    return journal;
+    try {
+      await journal.catchUp();
+      return journal;
+    } catch (error) {
+      await journal.close();
+      throw error;
+    }
   }
 
   /**

@@ -9,6 +9,7 @@ import { Journal } from '../../src/state/journal.ts';
 import type { Intent } from '../../src/state/journal-record.ts';
 import { journalFile } from '../../src/state/journal-tables.ts';
 import { copyFolder } from '../../src/state/shared/address.ts';
+import { brokenDatabase } from '../faults/team/database.ts';
 import { baseUrl, intent, paidIntent } from '../state/intents.ts';
 import { workElsewhere } from './elsewhere.ts';
 import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
@@ -280,20 +281,14 @@ describe.runIf(hasPostgres)('what a shared database did not take', { timeout: 60
     async (_, isInterrupted, category) => {
       const stop = new AbortController();
       const journal = await machine(folder, stop.signal);
-      const file = journalFile(copyFolder(folder, address()));
-      const other = new (loadSqlite())(file);
-      onTestFinished(() => other.close());
+      const { hold, release } = copyLock();
       proxy.delayMs = 50;
       const recording = failureOf(journal.record(intent('k1')));
-      await expect
-        .poll(() => proxy.statements.some((text) => text.includes('INSERT INTO errand.intents')), {
-          interval: 1,
-        })
-        .toBe(true);
-      other.exec('BEGIN IMMEDIATE');
+      await expect.poll(hasSent('INSERT INTO errand.intents'), { interval: 1 }).toBe(true);
+      hold();
       if (isInterrupted) stop.abort(new ErrandError('interrupted', 'interrupted'));
       const error = await recording;
-      other.exec('ROLLBACK');
+      release();
       proxy.delayMs = 0;
       expect([error.category, error.facts.outcome], error.message).toEqual([category, 'not_sent']);
       expect(error.message).toMatch(/^the copy here of the database team was not written .*record of k1/);
@@ -304,6 +299,62 @@ describe.runIf(hasPostgres)('what a shared database did not take', { timeout: 60
       expect(spooled(folder)).toEqual([]);
     },
   );
+
+  /** Of a copy that another process holds. */
+  function copyLock(): { readonly hold: () => void; readonly release: () => void } {
+    const other = new (loadSqlite())(journalFile(copyFolder(folder, address())));
+    onTestFinished(() => other.close());
+    return { hold: () => other.exec('BEGIN IMMEDIATE'), release: () => other.exec('ROLLBACK') };
+  }
+  const hasSent = (text: string) => () => proxy.statements.some((statement) => statement.includes(text));
+
+  test('what comes after a commit of unknown fate is committed too, though the copy was locked meanwhile', async () => {
+    const journal = await machine();
+    const { hold, release } = copyLock();
+    proxy.faultAt({ at: /UPDATE errand\.heads/, arrives: true, end: 'cut', onMessage: hold });
+    expect((await failureOf(journal.record(intent('k1')))).message).toContain('record of k1');
+    release();
+    await journal.refresh('now');
+    await journal.record(intent('k2', 1));
+    expect(await states()).toEqual([
+      ['k1', 'refused', 'not_sent'],
+      ['k2', 'intended', null],
+    ]);
+  });
+
+  test('where the server ends the lock while the copy is held, and others write, it is done once more', async () => {
+    // In the time of this machine: another process takes a moment to start.
+    const journal = await Journal.open(folder, Date.now, { shared: { address: address() } });
+    const { hold, release } = copyLock();
+    try {
+      await elsewhere(`await journal.record(${JSON.stringify(intent('k8', 8))});`);
+      proxy.delayMs = 50;
+      proxy.reset();
+      const recording = journal.record(intent('k1'));
+      await expect.poll(hasSent('FOR UPDATE'), { interval: 1 }).toBe(true);
+      hold();
+      proxy.delayMs = 0;
+      const locked = `datname = '${team.name}' AND state = 'idle in transaction'`;
+      const found = `SELECT pid FROM pg_stat_activity WHERE ${locked}`;
+      await expect.poll(() => team.rows(found)).toHaveLength(1);
+      await team.run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${locked}`);
+      await elsewhere(`await journal.record(${JSON.stringify(intent('k9', 9))});`);
+      release();
+      expect(await recording).toEqual({ mayBeSent: false });
+      expect((await states()).map(([key]) => key)).toEqual(['k1', 'k8', 'k9']);
+      expect(await brokenDatabase(team)).toEqual([]);
+    } finally {
+      await journal.close();
+    }
+  });
+
+  test('a lease ends with its process, though the answer to what it was taken with was lost', async () => {
+    const journal = await machine();
+    proxy.faultAt({ at: /UPDATE errand\.heads/, arrives: true, end: 'cut' });
+    await journal.record(intent('k1'));
+    await opened.pop()?.();
+    expect(await team.rows('SELECT until FROM errand.leases')).toEqual([{ until: 0 }]);
+  });
 
   test('a database that is gone before the record: nothing is recorded, and nothing is kept', async () => {
     const journal = await machine();

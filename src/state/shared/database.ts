@@ -10,6 +10,8 @@ import { isDamage, result, type Tried } from './tried.ts';
 
 /** For so long what was read last is taken as it was, ms. */
 const freshMs = 3000;
+/** How often the work of a transaction is begun under the lock, where each time something came in between. */
+const mostAttempts = 3;
 
 /**
  * A database that several machines share, in PostgreSQL. This machine has a copy of it in a SQLite file, on which reads and
@@ -101,25 +103,27 @@ export class SharedDatabase extends DatabaseCopy {
   }
 
   /** The same while nobody else can write. */
-  async #locked<T>(work: () => T, turn: string, isAnew = false): Promise<T> {
+  async #locked<T>(work: () => T, turn: string, isAnew = false, attempt = 1): Promise<T> {
     const pulled = await this.options.remote.lock(this.seq(), this.chainEnd());
-    return this.#finish(work, turn, pulled, isAnew);
+    return this.#finish(work, turn, pulled, isAnew, attempt);
   }
 
   /** Ends what was begun under the lock. @param isAnew the copy is not to be relied on. */
-  async #finish<T>(work: () => T, turn: string, pulled: Pulled, isAnew = false): Promise<T> {
+  async #finish<T>(work: () => T, turn: string, pulled: Pulled, isAnew = false, attempt = 1): Promise<T> {
     let isCommitted = false;
+    let isContradicted = false;
     try {
       if (isAnew) await this.readAnew();
       else await this.apply(pulled);
+      let seq = this.seq();
       let tried = await this.#try(work, turn);
       if (isDamage(tried)) {
         // It may be the copy alone that is damaged.
         await this.readAnew();
+        seq = this.seq();
         tried = await this.#try(work, turn);
       }
       if (tried.changes.length === 0) return result(tried);
-      const seq = this.seq();
       try {
         await this.options.remote.pushLocked(seq, tried.changes);
         isCommitted = true;
@@ -129,11 +133,14 @@ export class SharedDatabase extends DatabaseCopy {
       }
       return await this.#taken(seq, tried);
     } catch (error) {
-      if (!(error instanceof ContradictedError) || isAnew) throw error;
+      // The server ends a lock under which nothing happens for long, and another may write then.
+      if (!(error instanceof ContradictedError || error instanceof OvertakenError)) throw error;
+      isContradicted = error instanceof ContradictedError;
+      if (attempt === mostAttempts || (isContradicted && isAnew)) throw this.options.remote.refused(error);
     } finally {
       if (!isCommitted) await this.options.remote.unlock();
     }
-    return this.#locked(work, turn, true);
+    return this.#locked(work, turn, isContradicted, attempt + 1);
   }
 
   /** No response came to a commit: under the lock it shows whether it was done. @throws UnsettledCommit. */
@@ -143,10 +150,12 @@ export class SharedDatabase extends DatabaseCopy {
       pulled = await this.options.remote.lock(this.seq(), this.chainEnd());
       await this.apply(pulled);
     } catch (error) {
+      // What comes later would not be committed within what this has begun.
+      await this.options.remote.unlock();
       if (!cause.mayHaveArrived) throw cause;
       throw new UnsettledCommit(this.options.remote.shown, cause.why, { cause: error });
     }
-    // An upload is written again as it was.
+    // Writing an upload twice changes nothing, so its fate need not be known.
     const isJournal = this.options.mirror.name === 'journal';
     const own = isJournal ? this.get('SELECT turn FROM leases WHERE id = ?', this.lease) : undefined;
     if (own?.turn !== turn) return this.#finish(work, turn, pulled);
@@ -181,7 +190,11 @@ export class SharedDatabase extends DatabaseCopy {
         throw new StorageError(`another process made ${this.file} anew; nothing was sent`, {
           hint: 'Try again.',
         });
-      if (hasChanged && mirror.name === 'journal') this.leases.renew(turn);
+      if (hasChanged && mirror.name === 'journal') {
+        this.leases.renew(turn);
+        // It may hold though nobody hears of the commit.
+        this.#hasLease = true;
+      }
       return { outcome: { value }, changes: hasChanged ? touchedRows(this, mirror) : [] };
     } catch (error) {
       return { outcome: { error }, changes: [] };
@@ -193,7 +206,6 @@ export class SharedDatabase extends DatabaseCopy {
    * without its copy this process could not write down what becomes of it, so that it may send nothing.
    */
   async #taken<T>(seq: number, tried: Tried<T>): Promise<T> {
-    this.#hasLease ||= this.options.mirror.name === 'journal';
     this.leases.confirm();
     try {
       await super.transaction(() => {
@@ -213,8 +225,9 @@ export class SharedDatabase extends DatabaseCopy {
 
   /** A new database gets what a new journal holds; another machine may be faster. */
   async #begin(): Promise<void> {
-    const { head } = await this.apply(await this.options.remote.lock(this.seq()));
+    const pulled = await this.options.remote.lock(this.seq());
     try {
+      const { head } = await this.apply(pulled);
       if (head.seq > 0) return;
       const changes = allRows(this, this.options.mirror).filter(({ rows }) => rows.length > 0);
       await this.options.remote.pushLocked(0, changes);

@@ -65,13 +65,18 @@ export class Remote {
   /** The same, with the lock that a transaction holds which begins here. A server that starts anew is waited for. */
   lock(since: number, end?: ChainEnd): Promise<Pulled> {
     return this.#patiently(async () => {
-      const rows = await this.#asked(`${lockSql(this.#mirror)}; ${pullSql(this.#mirror, since, end)}`);
-      return this.#known(
-        pulledOf(
-          rows.filter((row) => !('locked' in row)),
-          since,
-        ),
-      );
+      try {
+        const rows = await this.#asked(`${lockSql(this.#mirror)}; ${pullSql(this.#mirror, since, end)}`);
+        return this.#known(
+          pulledOf(
+            rows.filter((row) => !('locked' in row)),
+            since,
+          ),
+        );
+      } catch (error) {
+        await this.unlock();
+        throw error;
+      }
     });
   }
 
@@ -125,7 +130,7 @@ export class Remote {
     }
   }
 
-  /** Trying again mends a server that starts anew: what did not reach it was not done. One that is gone is not waited for again and again. */
+  /** A restarting server is asked again for 6 s: what it did not get was not done. One that was given up is tried once only for a minute. */
   async #patiently<T>(ask: () => Promise<T>): Promise<T> {
     const { clock = systemClock } = this.#waiting;
     const isGone = clock.monotonic() < (givenUp.get(this.shown) ?? Number.NEGATIVE_INFINITY) + restMs;
@@ -154,7 +159,12 @@ export class Remote {
     if (error.code === overtakenCode) return new OvertakenError(error.message, { cause: error });
     if (error.code === newerCode) return this.#newer();
     if (contradictions.has(error.code)) return new ContradictedError(error.message, { cause: error });
-    return new StorageError(`the database ${this.shown} refused: ${error.message}`, { cause: error });
+    return this.refused(error);
+  }
+
+  /** What nobody can mend here, for the user. */
+  refused(cause: Error): StorageError {
+    return new StorageError(`the database ${this.shown} refused: ${cause.message}`, { cause });
   }
 }
 
