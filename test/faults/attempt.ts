@@ -43,6 +43,8 @@ export interface Attempt {
 }
 
 const twiceMs = 15;
+/** Longer than the program waits for anything that it is not told to wait for: a silent database alone takes 20 s, ms. */
+const hangingMs = 60_000;
 
 /** Runs the program once; a blow falls at its moment or after its time. A process that does not end is a failure. */
 export async function attempt(given: Attempt): Promise<Ended> {
@@ -57,7 +59,7 @@ export async function attempt(given: Attempt): Promise<Ended> {
     if (blow?.twice) setTimeout(() => child.kill(blow.signal), twiceMs);
   };
   const timers = [
-    setTimeout(() => child.kill('SIGKILL'), 30_000),
+    setTimeout(() => child.kill('SIGKILL'), hangingMs),
     ...(blow && blow.at === undefined ? [setTimeout(strike, blow.afterMs)] : []),
   ];
   proxy.onMoment = (moment) => {
