@@ -1,15 +1,22 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { errand, fastShop, shell } from './run.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { copyOf, makeWorkspace, type Workspace } from './workspace.ts';
 
+let used: Workspace;
 let workspace: Workspace;
 let shop: string;
 
-beforeEach(async () => {
-  workspace = makeWorkspace();
-  shop = await fastShop(workspace);
+beforeAll(async () => {
+  used = makeWorkspace();
+  shop = await fastShop(used);
+  // Its sandbox is there, and the key for it.
+  await errand(used, ['wallet']);
+});
+afterAll(() => used.remove());
+beforeEach(() => {
+  workspace = copyOf(used);
 });
 afterEach(() => workspace.remove());
 

@@ -127,7 +127,8 @@ describe('a command that is told to end', () => {
   });
 
   test('by Ctrl-C at a terminal hears it once, and ends in its own way', async () => {
-    const line = "trap 'echo heard; exit 0' INT; echo up; while :; do sleep 0.1; done";
+    // It ends a moment after it has heard, and not before errand has.
+    const line = "trap 'echo heard; sleep 0.5; exit 0' INT; echo up; while :; do sleep 0.1; done";
     const terminal = new Terminal(workspace, 'errand', ['sandbox', 'exec', '--', 'sh', '-c', line]);
     await expect.poll(() => terminal.text).toContain('up');
     terminal.type('\u0003');

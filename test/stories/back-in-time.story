@@ -1,4 +1,5 @@
 # A state is kept, and brought back with its time: the same order is rehearsed twice.
+$ errand config set sandbox-speed 1
 $ SLOW=$(errand sandbox products -o id | grep test-slow)
 $ ORDER=$(errand order create --product $SLOW --max-price '$50' --ship-to home -o id)
 $ errand sandbox snapshot pending -o id

@@ -36,8 +36,8 @@ $ errand legacy product $PRODUCT --retailer harborgoods --max-age soon
 $ errand legacy product none --retailer harborgoods
 ? 4
 ! …product_not_found…
-$ SLOW=$(errand sandbox products -o id | grep test-slow)
-$ ORDER=$(errand order create --product $SLOW --max-price '$50' --ship-to home -o id)
+$ NEVER=$(errand sandbox products -o id | grep test-never)
+$ ORDER=$(errand order create --product $NEVER --max-price '$50' --ship-to home -o id)
 $ errand legacy retry $ORDER
 ? 2
 ! …only a failed order can be retried…

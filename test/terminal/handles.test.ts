@@ -17,7 +17,7 @@ describe('what a person at a terminal gives for an id', () => {
   beforeAll(async () => {
     workspace = makeWorkspace();
     ids = [];
-    // They stay pending, however long the tests take.
+    // Nothing comes of them, however long the tests take.
     for (let order = 0; order < 3; order += 1) ids.unshift(await orderOf(workspace, 'test-never'));
   }, 60_000);
 
