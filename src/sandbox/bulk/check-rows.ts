@@ -1,4 +1,5 @@
 import { destinationOf, orderOfRow, passthroughOf, recipientOf, rowReader } from '../../contract/bulk-row.ts';
+import { setOwn } from '../../contract/json.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { setImmediate } from '../../wait/own-timers.ts';
 import { Invalid, Refusal } from '../http/refusal.ts';
@@ -17,8 +18,11 @@ export interface CheckedRow {
 
 type Cells = Shape<'BulkUploadRequest'>['rows'][number];
 
-const asTexts = (cells: Cells): Record<string, string> =>
-  Object.fromEntries(Object.entries(cells).map(([heading, cell]) => [heading, String(cell ?? '')]));
+function asTexts(cells: Cells): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const heading of Object.keys(cells)) setOwn(texts, heading, String(cells[heading] ?? ''));
+  return texts;
+}
 
 /** How many rows are checked before other requests get their turn. */
 const batch = 100;
