@@ -1,7 +1,8 @@
 import { systemClock } from '../../clock.ts';
+import { StorageError } from '../../errors.ts';
 import { backoffMs } from '../../wait/backoff.ts';
 import type { DatabaseAddress } from './address.ts';
-import { Connection, ConnectionLost, type DatabaseRow } from './connect.ts';
+import { Connection, ConnectionLost, type DatabaseRow, StatementError } from './connect.ts';
 
 /** After so long no other attempt is begun, ms; the second always is: the connection may have died, and not the database. */
 const patienceMs = 6_000;
@@ -25,7 +26,7 @@ export class PatientConnection {
     return this.#connection.address;
   }
 
-  /** @throws as `Connection.ask`. */
+  /** @throws StorageError; what the signal was aborted with. */
   ask(sql: string): Promise<readonly DatabaseRow[]> {
     const askedAt = systemClock.monotonic();
     const asked = (): Promise<readonly DatabaseRow[]> => this.#asked(sql, askedAt);
@@ -48,10 +49,16 @@ export class PatientConnection {
       return rows;
     } catch (error) {
       if (error instanceof ConnectionLost) this.#lost = { error, at: systemClock.monotonic() };
-      throw error;
+      throw explained(error, this.address);
     }
   }
 }
+
+/** What PostgreSQL refuses, in words for the user. */
+export const explained = (error: unknown, { shown }: DatabaseAddress): unknown =>
+  error instanceof StatementError
+    ? new StorageError(`the database ${shown} refused: ${error.message}`, { cause: error })
+    : error;
 
 /** Does what can be done twice, again where the database was away. @param signal ends the patience. */
 export async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {

@@ -13,7 +13,7 @@ import {
   stateOf,
 } from './campaign.ts';
 import { Connection, jsonText, literal, newId } from './connect.ts';
-import { PatientConnection } from './patience.ts';
+import { explained, PatientConnection } from './patience.ts';
 import { Signs } from './signs.ts';
 
 /** How long a campaign is kept, days; and the advisory lock under which campaigns begin. */
@@ -57,7 +57,7 @@ export class ShareQueue {
               this.#signs.next(),
               `DELETE FROM errand.campaigns WHERE created_at < now() - interval '${keptDays} days'`,
               `INSERT INTO errand.campaigns AS known (base_url, account, name, sent_with, terms, facts, state, reader)
-                 SELECT ${owner}, ${literal(name)}, ${literal(begin.sentWith)}, ${jsonText(begin.terms)}, '{}', 'reading', '${this.worker}'
+                 SELECT ${owner}, ${literal(name)}, ${literal(begin.sentWith)}, ${jsonText(readable(begin.terms))}, '{}', 'reading', '${this.worker}'
                  WHERE NOT EXISTS (SELECT 1 FROM errand.campaigns WHERE ${others})
                ON CONFLICT (base_url, account, name) DO UPDATE
                  SET terms = excluded.terms, facts = '{}', sent_with = excluded.sent_with, state = 'reading', reader = excluded.reader
@@ -65,7 +65,7 @@ export class ShareQueue {
             ]
           : []),
         `${this.#campaigns} WHERE base_url = ${literal(baseUrl)} AND account = ${literal(account)} AND
-           (name = ${literal(name)} OR facts ->> 'upload' = ${literal(name)}) ORDER BY name <> ${literal(name)} LIMIT 1`,
+           (name = ${literal(name)} OR CASE WHEN state IN ('open', 'done') THEN facts ->> 'upload' = ${literal(name)} END) ORDER BY name <> ${literal(name)} LIMIT 1`,
         `${this.#campaigns} WHERE ${others} LIMIT 1`,
       ].join(';\n'),
     );
@@ -127,7 +127,7 @@ export class ShareQueue {
       await own.ask(`BEGIN; DELETE FROM errand.campaign_chunks WHERE campaign = ${id}`);
       for await (const some of chunks) if (some.length > 0) await own.ask(insertChunks(id, 'place', some));
       const opened = await own.ask(
-        `UPDATE errand.campaigns SET state = 'open', reader = NULL, facts = ${jsonText(facts)}
+        `UPDATE errand.campaigns SET state = 'open', reader = NULL, facts = ${jsonText(readable(facts))}
            WHERE id = ${id} AND state = 'reading' AND reader = '${this.worker}' RETURNING id`,
       );
       if (opened.length === 0)
@@ -136,6 +136,8 @@ export class ShareQueue {
           hint: 'Run the same command again.',
         });
       await own.ask('COMMIT');
+    } catch (error) {
+      throw explained(error, own.address);
     } finally {
       own.drop();
     }
@@ -144,7 +146,7 @@ export class ShareQueue {
   /** The file may not be uploaded as it is: whoever waits for it is told. */
   async refuse({ id }: Pick<Campaign, 'id'>, facts: JsonObject): Promise<void> {
     await this.#connection.ask(
-      `UPDATE errand.campaigns SET state = 'refused', facts = ${jsonText(facts)}, reader = NULL
+      `UPDATE errand.campaigns SET state = 'refused', facts = ${jsonText(readable(facts))}, reader = NULL
          WHERE id = ${id} AND state = 'reading' AND reader = '${this.worker}'`,
     );
   }
@@ -155,7 +157,7 @@ export class ShareQueue {
     kind: ChunkKind,
     inHand: readonly number[],
   ): Promise<Chunk | undefined> {
-    // As a join the choice could be made anew for each row, and take all of them.
+    // MATERIALIZED: else the planner may choose once per row, and take every chunk.
     const [row] = await this.#connection.ask(
       `WITH next AS MATERIALIZED (
          SELECT place FROM errand.campaign_chunks AS chunk
@@ -177,7 +179,7 @@ export class ShareQueue {
     result: JsonObject,
   ): Promise<void> {
     await this.#connection.ask(
-      `UPDATE errand.campaign_chunks SET result = ${jsonText(result)}, worker = NULL
+      `UPDATE errand.campaign_chunks SET result = ${jsonText(readable(result))}, worker = NULL
          WHERE campaign = ${id} AND kind = '${kind}' AND place = ${place}`,
     );
   }
@@ -264,11 +266,20 @@ export class ShareQueue {
   }
 }
 
+/** Rows are kept as they are, NUL as well: PostgreSQL takes any JSON, and fails where it is to look into such a one. */
 const insertChunks = (id: number, kind: ChunkKind, chunks: readonly Omit<Chunk, 'kind'>[]): string => {
-  const given = chunks.map(({ place, body }) => ({ place, body, count: countOf(body) }));
+  const given = chunks.map(
+    ({ place, body }) => `(${place}::bigint, ${countOf(body)}::bigint, ${jsonText(body)})`,
+  );
   return `INSERT INTO errand.campaign_chunks (campaign, kind, place, count, body)
-    SELECT ${id}, '${kind}', place, count, body FROM json_to_recordset(${jsonText(given)}) AS given (place bigint, count bigint, body json)`;
+    SELECT ${id}, '${kind}', place, count, body FROM (VALUES ${given.join(', ')}) AS given (place, count, body)`;
 };
+
+/** A text of a service may be cut within a character, or hold NUL: PostgreSQL would read nothing of a JSON that has such. */
+const readable = (value: JsonObject): JsonObject =>
+  JSON.parse(JSON.stringify(value), (_, one: unknown) =>
+    typeof one === 'string' ? one.toWellFormed().replaceAll('\0', '\ufffd') : one,
+  );
 
 const countOf = ({ rows }: JsonObject): number => (Array.isArray(rows) ? rows.length : 0);
 

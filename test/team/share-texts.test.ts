@@ -1,0 +1,56 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { StorageError } from '../../src/errors.ts';
+import { ShareQueue } from '../../src/state/shared/queue.ts';
+import { hasPostgres } from './postgres.ts';
+import { addresses, useWorkers } from './workers.ts';
+
+const workers = useWorkers();
+const { row, write, bulk, run, places } = workers;
+
+/** Half of a character, as a text is that was cut, and NUL: JSON may hold both, and a text of PostgreSQL neither. */
+const halves = 'out of \ud83d\0 stock';
+
+describe.skipIf(!hasPostgres)('texts that a database cannot hold', { timeout: 60_000 }, () => {
+  test('why one upload was refused keeps no other from being shared', async () => {
+    // Whoever opens the journal makes the tables.
+    expect((await run(0, 'order', 'journal', 'list')).code).toBe(0);
+    const queue = new ShareQueue({ url: workers.database.url, shown: 'here' }, new AbortController().signal);
+    const owner = { baseUrl: 'http://service.test', account: 'account' };
+    const enter = async (name: string) => {
+      const { own } = await queue.enter(owner, name, { sentWith: 'key', terms: { file: halves } });
+      return own ?? expect.fail('it was not begun');
+    };
+    try {
+      const december = await enter('december');
+      await queue.work(december);
+      await queue.refuse(december, { category: 'invalid', message: halves });
+      expect((await queue.read(december))?.facts.message).toBe('out of \ufffd\ufffd stock');
+      expect((await enter('june')).isReader).toBe(true);
+      // An earlier errand has left one so.
+      await workers.database.run(
+        `UPDATE errand.campaigns SET facts = '{"message": "\\ud83d \\u0000"}' WHERE name = 'december'`,
+      );
+      expect((await enter('july')).isReader).toBe(true);
+      expect((await enter('december')).isReader).toBe(true);
+      await workers.database.run('DROP TABLE errand.campaign_chunks');
+      await expect(queue.standing(december)).rejects.toThrow(StorageError);
+    } finally {
+      await queue.leave();
+    }
+  });
+
+  test('NUL in a cell is no reason to fail: it goes to the service as without --share', async () => {
+    // Of a file in UTF-8 it is refused.
+    write('december.csv', [row(1).replace('A B', 'A B\0')], [0]);
+    const path = join(workers.machine(0).folder, 'december.csv');
+    writeFileSync(path, Buffer.from(`\ufeff${readFileSync(path, 'utf8')}`, 'utf16le'));
+    const { code, stderr } = await bulk(0, 'upload', 'december.csv', '--share', '-o', 'id');
+    expect(code, stderr).toBe(0);
+    expect(await places()).toEqual(addresses(2).slice(1));
+    const again = await bulk(0, 'upload', 'december.csv', '--name', 'alone');
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('nothing was ordered again')]);
+    expect(await places()).toHaveLength(1);
+  });
+});
