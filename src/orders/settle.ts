@@ -60,15 +60,19 @@ async function bookRefusal(
   { key, baseUrl, operation }: Settled,
   { category, message, facts }: ErrandError,
 ): Promise<Booked> {
+  let isShared = false;
   try {
-    return await (await context.journal()).refuse(key, baseUrl, { code: facts.code ?? category, message });
+    const journal = await context.journal();
+    isShared = journal.isShared;
+    return await journal.refuse(key, baseUrl, { code: facts.code ?? category, message });
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     const { one, made } = thingOf(operation);
     context.note(
       `no ${one} was ${made} with the key ${key}; the journal could not record that (${error.message})`,
     );
-    return 'booked';
+    // Written down nowhere, it ends no record that another machine may send.
+    return isShared ? 'follows' : 'booked';
   }
 }
 

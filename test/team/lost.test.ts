@@ -202,6 +202,21 @@ describe.runIf(hasPostgres)('a database that machines share and that is lost', {
     });
   });
 
+  test('a refusal that this machine cannot keep for it either is in doubt too', async () => {
+    const shop = await teamShop();
+    shop.losses.onMoment = (now) => {
+      if (now !== 'work-done') return;
+      shop.losses.onMoment = () => {};
+      // A file in the place of its folder.
+      writeFileSync(join(shop.workspace.folder, '.state', 'spool'), '');
+      void shop.database.refuse();
+    };
+    const refused = await shop.order('--account', '3f1c2a9e-0000-4000-8000-000000000000', '-o', 'json');
+    expect(refused.code, refused.stderr).toBe(10);
+    expect(errorOf(refused)).toMatchObject({ category: 'in_doubt', outcome: 'unknown' });
+    expect(await shop.journal()).toEqual([['order.create', 'intended', null]]);
+  });
+
   test.each([
     [true, [['order.create', 'refused', null]]],
     [false, []],

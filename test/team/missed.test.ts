@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { ErrandError } from '../../src/errors.ts';
 import { loadSqlite } from '../../src/sqlite/load.ts';
 import { MadeTwiceError } from '../../src/state/booked.ts';
@@ -354,6 +355,33 @@ describe.runIf(hasPostgres)('what a shared database did not take', { timeout: 60
     await journal.record(intent('k1'));
     await opened.pop()?.();
     expect(await team.rows('SELECT until FROM errand.leases')).toEqual([{ until: 0 }]);
+  });
+
+  test('a lease counts the time that its machine slept since it read what time it is', async () => {
+    let asleepMs = 0;
+    const clock = { ...systemClock, now: () => Date.now() + asleepMs };
+    const journal = await Journal.open(folder, Date.now, { shared: { address: address(), clock } });
+    asleepMs = 3600_000;
+    await journal.record(intent('k1'));
+    const [lease] = await team.rows<{ until: number }>('SELECT until FROM errand.leases');
+    await journal.close();
+    expect(lease?.until).toBeGreaterThan(Date.now() + asleepMs + 120_000);
+  });
+
+  test('a pid tells nothing of a process that another container has started with the same state folder', async () => {
+    await workElsewhere(folder, team.url, `await journal.record(${JSON.stringify(intent('k1'))});`);
+    const { address: of } = { address: { url: team.url, shown: 'team' } };
+    const open = async () => {
+      const journal = await Journal.open(folder, Date.now, { shared: { address: of } });
+      const owed = journal.owed().inDoubt.map(({ key }) => key);
+      await journal.close();
+      return owed;
+    };
+    expect(await open()).toEqual(['k1']);
+    const copy = new (loadSqlite())(journalFile(copyFolder(folder, of)));
+    copy.exec("UPDATE own_processes SET place = 'elsewhere'");
+    copy.close();
+    expect(await open()).toEqual([]);
   });
 
   test('a database that is gone before the record: nothing is recorded, and nothing is kept', async () => {

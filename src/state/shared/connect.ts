@@ -8,7 +8,7 @@ import type { DatabaseAddress } from './address.ts';
 const connectMs = 5000;
 /** How long the database may take to respond, ms: longer than anybody may hold a lock. */
 const responseMs = 20_000;
-/** How long what is under way may still take once nobody waits for it any more, ms: a commit longer, as nobody would know of it. */
+/** After the abort, what is under way gets this long, ms; a commit longer, or its outcome would stay unknown. */
 const readGraceMs = 300;
 const writeGraceMs = 1500;
 /** How long a transaction of another may be waited for, and how long one may lie idle, ms. */
@@ -143,7 +143,7 @@ export class Connection {
         reject(silence(true));
       };
       timers.push(setTimeout(silent, responseMs));
-      // What is asked after that is about how things ended: it is given the time of a commit.
+      // What is asked after the abort writes down how things ended: it gets as long as a commit.
       const isKept = writes || signal?.aborted === true;
       const end = isKept ? silent : (): void => reject(signal?.reason);
       stop = () => timers.push(setTimeout(end, isKept ? writeGraceMs : readGraceMs));

@@ -33,9 +33,9 @@ export interface Pulled {
   readonly removed: readonly { readonly table: string; readonly key: string }[];
 }
 
-/** Which database a copy is of, and how far it has come; and the leases of processes of this machine, which need not end for them to be gone. */
+/** Which database a copy is of, and how far it has come; and the leases of this machine's own processes: whether one still runs shows by its pid, before the lease ends. */
 export const createCopy =
-  "CREATE TABLE own_leases (id TEXT PRIMARY KEY, pid INTEGER NOT NULL, started TEXT NOT NULL, at INTEGER NOT NULL) STRICT; CREATE TABLE copy (id INTEGER PRIMARY KEY CHECK (id = 1), of TEXT NOT NULL, seq INTEGER NOT NULL) STRICT; INSERT INTO copy VALUES (1, '', 0)";
+  "CREATE TABLE own_processes (id TEXT PRIMARY KEY, place TEXT NOT NULL, pid INTEGER NOT NULL, started TEXT NOT NULL, at INTEGER NOT NULL) STRICT; CREATE TABLE copy (id INTEGER PRIMARY KEY CHECK (id = 1), of TEXT NOT NULL, seq INTEGER NOT NULL) STRICT; INSERT INTO copy VALUES (1, '', 0)";
 
 export function copyState(copy: CopyStatements): { readonly of: string; readonly seq: number } {
   const row = copy.get('SELECT of, seq FROM copy WHERE id = 1');

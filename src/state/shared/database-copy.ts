@@ -56,7 +56,7 @@ export class DatabaseCopy extends Database {
 
   #hasAllTables(): boolean {
     const names = this.all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name }) => name);
-    return ['own_leases', ...this.options.mirror.tables.map(({ name }) => name)].every((name) =>
+    return ['own_processes', ...this.options.mirror.tables.map(({ name }) => name)].every((name) =>
       names.includes(name),
     );
   }

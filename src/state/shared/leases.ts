@@ -1,3 +1,4 @@
+import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Clock } from '../../clock.ts';
 import type { StoredRow } from '../../sqlite/database.ts';
@@ -13,6 +14,15 @@ const mostRequestMs = 600_000;
 /** How long a lease that has ended is kept, ms. */
 const keptMs = 24 * 3600 * 1000;
 
+/** Where a pid means this process: containers may share a state folder, and each has pids of its own. */
+function placeOfPids(): string {
+  try {
+    return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname();
+  }
+}
+
 /** What the copy is asked about leases. */
 interface Copy {
   get(sql: string, ...values: (string | number)[]): StoredRow | undefined;
@@ -21,13 +31,13 @@ interface Copy {
 
 /**
  * The lease of this process, and what is known of others'. Its time is the database's: what was read of it last, and what
- * has passed here since. It may lag behind by a round trip, and is never ahead.
+ * has passed here since, awake. It lags behind by a round trip, and by what a machine slept meanwhile; it is never ahead.
  */
 export class Leases implements LeaseBook {
   readonly id = `${leasePrefix}${newId()}`;
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #copy: Copy;
-  #read: { readonly time: number; readonly monotonic: number } | undefined;
+  #read: { readonly time: number; readonly monotonic: number; readonly now: number } | undefined;
   #requestMs = longestRequestMs;
   #begun: { readonly monotonic: number; readonly now: number } | undefined;
   #renewed: { readonly monotonic: number; readonly now: number } | undefined;
@@ -39,23 +49,24 @@ export class Leases implements LeaseBook {
 
   /** The database's time was read. @param time ms since the epoch. */
   noteTime(time: number): void {
-    this.#read = { time, monotonic: this.#clock.monotonic() };
+    this.#read = { time, monotonic: this.#clock.monotonic(), now: this.#clock.now() };
   }
 
   /** Within a transaction of the copy: this process is one of those that work on it. */
   noteOwn(): void {
     const { pid, started } = self();
     const now = this.#clock.now();
-    this.#copy.run('DELETE FROM own_leases WHERE at < ?', now - keptMs);
+    this.#copy.run('DELETE FROM own_processes WHERE at < ?', now - keptMs);
     this.#copy.run(
-      'INSERT OR REPLACE INTO own_leases (id, pid, started, at) VALUES (?, ?, ?, ?)',
-      ...[this.id, pid, started, now],
+      'INSERT OR REPLACE INTO own_processes (id, place, pid, started, at) VALUES (?, ?, ?, ?, ?)',
+      ...[this.id, placeOfPids(), pid, started, now],
     );
   }
 
   /** Whether a process that holds a lease may still be at work. One of this machine that is gone is not. */
   isHeld(id: string): boolean {
-    const own = this.#copy.get('SELECT pid, started FROM own_leases WHERE id = ?', id);
+    const sql = 'SELECT pid, started FROM own_processes WHERE id = ? AND place = ?';
+    const own = this.#copy.get(sql, id, placeOfPids());
     if (own && !isAlive({ pid: Number(own.pid), started: String(own.started) })) return false;
     return (this.heldMs(id) ?? 0) > 0;
   }
@@ -87,10 +98,12 @@ export class Leases implements LeaseBook {
   /** Within a transaction: the lease holds anew from now on. @param turn tells this transaction from all others. */
   renew(turn: string): void {
     const time = this.#time();
+    // Asleep since the database's time was read, a machine would renew a lease that has ended.
+    const from = time + Math.max(0, this.#asleepMs());
     const lasts = this.#requestMs + leaseMarginMs;
     this.#copy.run(
       'INSERT OR REPLACE INTO leases (id, host, pid, until, turn) VALUES (?, ?, ?, ?, ?)',
-      ...[this.id, hostname(), process.pid, Math.round(time + lasts), turn],
+      ...[this.id, hostname(), process.pid, Math.round(from + lasts), turn],
     );
     this.#copy.run('DELETE FROM leases WHERE until < ?', Math.round(time - keptMs));
     this.#begun = { monotonic: this.#clock.monotonic(), now: this.#clock.now() };
@@ -107,6 +120,13 @@ export class Leases implements LeaseBook {
     const { monotonic, now } = this.#renewed;
     // The monotonic clock may stand still while a machine sleeps; the time of day does not.
     return this.#requestMs - Math.max(this.#clock.monotonic() - monotonic, this.#clock.now() - now);
+  }
+
+  /** How much longer than awake it was, by the time of day, since the database's time was read, ms. */
+  #asleepMs(): number {
+    if (!this.#read) return 0;
+    const { monotonic, now } = this.#read;
+    return this.#clock.now() - now - (this.#clock.monotonic() - monotonic);
   }
 
   /** The database's time, ms since the epoch. */
