@@ -11,6 +11,11 @@ if (GOLDEN_NOW !== undefined) {
   Date.now = () => now;
   // What is measured without a clock that can be set stands still with it.
   Object.defineProperty(performance, 'now', { value: () => now - Number(GOLDEN_NOW) });
+  const elapsed = () => [
+    Math.floor((now - Number(GOLDEN_NOW)) / 1e3),
+    ((now - Number(GOLDEN_NOW)) % 1e3) * 1e6,
+  ];
+  process.hrtime = Object.assign(elapsed, { bigint: process.hrtime.bigint });
   globalThis.Date = class extends Date {
     constructor(...parts) {
       super(...(parts.length === 0 ? [now] : parts));
