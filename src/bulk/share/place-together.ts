@@ -35,7 +35,7 @@ export async function placeTogether(
   const place = async (chunk: Chunk): Promise<void> => {
     const batch = batchIn(chunk.body);
     const { id, existed } = await uploadBatch(context, { ...batch, filename: file, notifies, serial });
-    // Nobody looks at it again: what only this machine knows of it would be lost with the machine.
+    // Once the queue calls it done nobody looks again, so the journal must know of it first.
     await patiently(async () => (await context.journal()).bringIn(), context.signal);
     await queue.done(campaign, chunk, { id, existed });
   };

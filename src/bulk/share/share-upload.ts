@@ -76,7 +76,7 @@ export async function shareUpload(
       const campaign = await enter(queue, coming);
       if (campaign.state === 'refused') throw refusalOf(campaign);
       await queue.work(campaign);
-      await budget.begin(workOf(campaign).rate);
+      await budget.begin(campaign, workOf(campaign).rate);
       context.pace.kept = pace;
       const team = new Team(context, queue, pace, campaign);
       if (campaign.isReader && source) return await settled(team, await readAndPlace(team, source, given));

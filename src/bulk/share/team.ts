@@ -59,8 +59,13 @@ export class Team {
         this.#refused = 0;
         return { result };
       } catch (error) {
-        if (await this.#setAside(chunk, error, isTaken)) return {};
-        this.#hasFailed = true;
+        let isAside = false;
+        try {
+          isAside = await this.#setAside(chunk, error, isTaken);
+        } finally {
+          if (!isAside) this.#hasFailed = true;
+        }
+        if (isAside) return {};
         throw this.pace.failure ?? error;
       } finally {
         inHand.delete(chunk.place);

@@ -1,6 +1,6 @@
 import { numberIn } from '../../contract/json.ts';
 import type { DatabaseAddress } from './address.ts';
-import type { CampaignOwner } from './campaign.ts';
+import type { Campaign, CampaignOwner } from './campaign.ts';
 import { type DatabaseRow, literal } from './connect.ts';
 import { PatientConnection } from './patience.ts';
 
@@ -36,13 +36,20 @@ export class RequestBudget {
     this.#where = `base_url = ${literal(baseUrl)} AND account = ${literal(account)}`;
   }
 
-  /** The budget is there. @param most requests a second that somebody has set; undefined where nobody has. */
-  async begin(most: number | undefined): Promise<void> {
+  /**
+   * The budget is there. What the workers of another campaign were told still holds for all.
+   * @param most requests a second that was set for a campaign; undefined where nothing was.
+   */
+  async begin({ id }: Pick<Campaign, 'id'>, most: number | undefined): Promise<void> {
     const limit = most ?? mostRate;
+    const hasOthers = `EXISTS (SELECT 1 FROM errand.workers JOIN errand.campaigns ON campaigns.id = workers.campaign
+      WHERE workers.until > clock_timestamp() AND campaigns.id <> ${id}
+        AND campaigns.base_url = known.base_url AND campaigns.account = known.account)`;
     await this.#connection.ask(
       `INSERT INTO errand.request_budgets AS known (base_url, account, rate, most, base, next_at, grown_at, cut_at, recent)
          VALUES (${this.#owner}, least(${firstRate}, ${limit}), ${limit}, ${firstRate}, clock_timestamp(), clock_timestamp(), 'epoch', '{}')
-       ON CONFLICT (base_url, account) DO UPDATE SET most = excluded.most, rate = least(known.rate, excluded.most)`,
+       ON CONFLICT (base_url, account) DO UPDATE SET
+         most = CASE WHEN ${hasOthers} THEN least(known.most, excluded.most) ELSE excluded.most END, rate = least(known.rate, excluded.most)`,
     );
   }
 
