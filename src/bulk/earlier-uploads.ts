@@ -35,7 +35,7 @@ async function withEarlier(context: Context, name: string, error: StorageError):
     const what = id === null ? `is in doubt since ${since}` : `was ${made} before: ${id}`;
     return failed(`and ${thing} ${what}`, {
       idempotencyKey: key,
-      hint: 'Make room on the disk, then run the same command again: nothing is placed twice.',
+      hint: `${wayOut(error)}, then run the same command again: nothing is placed twice.`,
       next: [
         { command: journalCommand('resume', key, whereFlags(context)), when: 'to see what became of it' },
       ],
@@ -45,6 +45,9 @@ async function withEarlier(context: Context, name: string, error: StorageError):
     return failed(`and whether an earlier upload is in doubt is not known (${cause.message})`, {});
   }
 }
+
+const wayOut = ({ category }: StorageError): string =>
+  category === 'unavailable' ? 'Wait until the database responds' : 'Make room on the disk';
 
 /** What is in doubt at this service, of this file first; else the newest batch of this file. */
 function earlierOf(

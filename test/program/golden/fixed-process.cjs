@@ -55,4 +55,6 @@ syncBuiltinESMExports();
 // Lists stand as most terminals show them; the help, of which the global options are a part that is kept once, has more room.
 const columns = process.argv.includes('--help') ? 100 : 80;
 // What the transcript shows is a terminal's; a pipe of the shell or a file is none. Node gives its children sockets.
-if (fstatSync(1).isSocket()) Object.assign(process.stdout, { isTTY: true, columns, rows: 40 });
+// In BigInts: Node takes the last numbers for those of a folder that it knows, and would not follow the link to the program.
+if (fstatSync(1, { bigint: true }).isSocket())
+  Object.assign(process.stdout, { isTTY: true, columns, rows: 40 });
