@@ -27,6 +27,8 @@ export const builtinsTaken = {
 /** Node's own modules that are there when it has started. */
 const present = new Set(['buffer', 'events', 'fs', 'module', 'path', 'process', 'url', 'util']);
 const requiring = /^let (node_\w+) = require\("node:([\w/]+)"\);$/gm;
+/** Where the rest is CommonJS, an import alone would start Node's loader of modules. */
+const importingLate = /\bimport\(("node:[\w/]+")\)/g;
 
 /**
  * Loads each of Node's own modules where it is first used. What a file holds for other commands costs a start nothing so:
@@ -34,12 +36,13 @@ const requiring = /^let (node_\w+) = require\("node:([\w/]+)"\);$/gm;
  */
 export const builtinsLazy = {
   name: 'builtins-lazy',
-  renderChunk(code) {
+  renderChunk(code, _chunk, { format }) {
+    if (format !== 'cjs') return;
     // A default or namespace import is assigned again (`node_x = __toESM(node_x)`); that one stays as it is.
     const found = [...code.matchAll(requiring)].filter(
       ([, name, module]) => !present.has(module) && !code.includes(`\n${name} = `),
     );
-    let lazy = code;
+    let lazy = code.replace(importingLate, 'Promise.resolve(require($1))');
     for (const [line, name, module] of found)
       lazy = lazy
         .replace(line, '')

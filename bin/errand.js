@@ -8,7 +8,8 @@ const { join } = require('node:path');
 process.getBuiltinModule ??= require;
 
 const entry = entryFor(process.argv.slice(2));
-const built = join(__dirname, '..', 'dist', `${entry}.cjs`);
+const dist = join(__dirname, '..', 'dist');
+const built = join(dist, `${entry}.cjs`);
 
 /** A TAB, the version and the program's own help load nothing that runs a command. */
 function entryFor([word = 'help', ...more]) {
@@ -23,7 +24,7 @@ async function run() {
     if (tracesSecrets(process.env)) return beginWithoutTraces(process);
   }
   if (existsSync(built)) {
-    if (entry === 'main') require('./compile-cache.js').useCompileCache(process);
+    if (entry === 'main') require('./compile-cache.js').useCompileCache(process, dist);
     return require(built).main(process);
   }
   (await import('tsx/esm/api')).register();

@@ -4,6 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { caches } from '../caches.ts';
 import { attempt, type Ended, endOf } from './attempt.ts';
 import { FaultProxy } from './proxy.ts';
 import { Random } from './random.ts';
@@ -39,6 +40,7 @@ export async function killedMachine(service: Service, key: string): Promise<Kill
   const environment = {
     PATH: process.env.PATH ?? '',
     HOME: folder,
+    XDG_CACHE_HOME: caches,
     ERRAND_CONFIG_DIR: join(folder, 'config'),
     ERRAND_STATE_DIR: join(folder, 'state'),
     ERRAND_BASE_URL: await proxy.start(),

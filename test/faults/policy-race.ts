@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { caches } from '../caches.ts';
 import { type Ended, endOf, startProgram } from './attempt.ts';
 import { orderArgs } from './run.ts';
 import type { Service } from './service.ts';
@@ -25,6 +26,7 @@ export async function race(service: Service, killed: number): Promise<Raced> {
   const environment = {
     PATH: process.env.PATH ?? '',
     HOME: folder,
+    XDG_CACHE_HOME: caches,
     ERRAND_CONFIG_DIR: join(folder, 'config'),
     ERRAND_STATE_DIR: join(folder, 'state'),
     ERRAND_BASE_URL: service.baseUrl,

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { caches } from '../caches.ts';
 import { attempt, type Ended } from './attempt.ts';
 import { brokenChain } from './chain.ts';
 import { liesOf, outcomeOf } from './lies.ts';
@@ -61,6 +62,7 @@ export async function runIntent(worlds: Worlds, seed: number, given?: Scenario):
   const environment = {
     PATH: process.env.PATH ?? '',
     HOME: folder,
+    XDG_CACHE_HOME: caches,
     ERRAND_CONFIG_DIR: join(folder, 'config'),
     ERRAND_STATE_DIR: join(folder, 'state'),
     ERRAND_BASE_URL: address,

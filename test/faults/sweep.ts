@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { caches } from '../caches.ts';
 import { type DiskFault, type Ended, endOf } from './attempt.ts';
 import { outcomeOf } from './lies.ts';
 import type { Service } from './service.ts';
@@ -161,6 +162,7 @@ function makeWorkspace(service: Service, key: string): Workspace {
   const environment = {
     PATH: process.env.PATH ?? '',
     HOME: folder,
+    XDG_CACHE_HOME: caches,
     ERRAND_CONFIG_DIR: join(folder, 'config'),
     ERRAND_STATE_DIR: state,
     ERRAND_BASE_URL: service.baseUrl,

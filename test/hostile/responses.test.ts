@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Operation } from '../../src/contract/operation.ts';
 import { type OperationName, operations } from '../../src/contract/operations/index.ts';
+import { caches } from '../caches.ts';
 import { Random } from '../faults/random.ts';
 import { address, rowBody } from '../order-body.ts';
 import { problemIn } from '../printed/check.ts';
@@ -105,6 +106,7 @@ async function run(line: CommandLine, format = 'table'): Promise<Ended & { argv:
   const env = {
     PATH: process.env.PATH ?? '',
     HOME: place,
+    XDG_CACHE_HOME: caches,
     ERRAND_CONFIG_DIR: join(place, 'config'),
     ERRAND_STATE_DIR: join(place, 'state'),
     ERRAND_BASE_URL: scene.url,

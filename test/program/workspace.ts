@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { caches } from '../caches.ts';
 import { checkPrinted, type Leniency } from '../printed/check.ts';
 import { takeDatabase } from '../team/store.ts';
 
@@ -45,6 +46,7 @@ export function makeWorkspace(more: Record<string, string> = {}, leniency: Lenie
   const environment = {
     PATH: `${bin}:${process.env.PATH ?? ''}`,
     HOME: folder,
+    XDG_CACHE_HOME: caches,
     LANG: 'C.UTF-8',
     ERRAND_CONFIG_DIR: join(folder, '.config'),
     ERRAND_STATE_DIR: join(folder, '.state'),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
+import { caches } from '../caches.ts';
 import { Random } from '../faults/random.ts';
 import { orderBody } from '../order-body.ts';
 import { firstLine } from '../program/first-line.ts';
@@ -33,7 +34,13 @@ async function serve(folder: string): Promise<Running> {
     'json',
   ];
   const child = spawn(process.execPath, [program, ...args], {
-    env: { PATH: process.env.PATH, HOME: folder, ERRAND_STATE_DIR: folder, ERRAND_CONFIG_DIR: folder },
+    env: {
+      PATH: process.env.PATH,
+      HOME: folder,
+      XDG_CACHE_HOME: caches,
+      ERRAND_STATE_DIR: folder,
+      ERRAND_CONFIG_DIR: folder,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const line = await firstLine(child, 'the sandbox ended');

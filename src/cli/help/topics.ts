@@ -35,7 +35,7 @@ const environment: Readonly<Record<string, string>> = {
   NO_COLOR: 'set: no colour',
   FORCE_COLOR: 'set: colour even when not on a terminal',
   HTTPS_PROXY: 'proxy for the network; NO_PROXY lists what goes without it',
-  XDG_CACHE_HOME: 'folder of caches, an absolute path; from Node 22 on compiled code in its folder errand',
+  XDG_CACHE_HOME: 'folder of caches, an absolute path; compiled code in its folder errand',
 };
 
 const itemsOf = (rows: Readonly<Record<string, string>>): HelpItem[] =>

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { journalFile } from '../../../src/state/journal-tables.ts';
+import { caches } from '../../caches.ts';
 import { brokenChainIn } from '../chain.ts';
 
 /** A machine of a team: a state folder of its own, the same database. */
@@ -31,6 +32,7 @@ export function makeMachine({ baseUrl, key, database }: MachineOf): Machine {
   const environment = {
     PATH: process.env.PATH ?? '',
     HOME: folder,
+    XDG_CACHE_HOME: caches,
     ERRAND_CONFIG_DIR: config,
     ERRAND_STATE_DIR: state,
     ERRAND_BASE_URL: baseUrl,
