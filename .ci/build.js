@@ -153,6 +153,7 @@ const groups = [
       'cli/help/look',
       'version',
       'write-now',
+      'young-generation',
     ],
   },
   { name: 'help', needs: ['program', 'cli/help/show'] },

@@ -10,6 +10,7 @@ import { mayDraw } from './output/live-area.ts';
 import type { Result, TitleOf } from './output/result.ts';
 import { writerOf } from './output/writer.ts';
 import { version } from './version.ts';
+import { limitYoungGeneration } from './young-generation.ts';
 
 /**
  * Runs one command line to its end.
@@ -84,6 +85,7 @@ async function runCommand(
   const { command, globals } = line;
   let { input } = line;
   const { createContext } = await import('./context.ts');
+  limitYoungGeneration();
   const environment = { ...process.env };
   // A diagnostic report of Node holds the environment, and this variable a password of the whole team.
   delete process.env.ERRAND_DATABASE_URL;

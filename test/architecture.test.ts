@@ -45,6 +45,7 @@ const openToAll = [
   'own-pipes.ts',
   'private-files.ts',
   'shell-word.ts',
+  'v8-flags.ts',
   'wait',
   'redact',
 ];

@@ -10,13 +10,8 @@ import {
   ProxyAgent as PublicProxyAgent,
 } from 'undici';
 import { describe, expect, test } from 'vitest';
-import {
-  Agent,
-  connectorOf,
-  latestKnownV8,
-  loadProxying,
-  wasmFlag,
-} from '../src/http/transport/undici-internals.ts';
+import { Agent, connectorOf, loadProxying } from '../src/http/transport/undici-internals.ts';
+import { latestKnownV8, v8Flags } from '../src/v8-flags.ts';
 
 interface Stub {
   readonly library: string;
@@ -76,11 +71,11 @@ describe('what the build leaves out of a library', () => {
 });
 
 describe('V8', () => {
-  test('knows the flag that keeps the process from waiting at its end', () => {
-    expect(execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' })).toContain(wasmFlag);
+  test.each(Object.values(v8Flags))('knows %s', (flag) => {
+    expect(execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' })).toContain(`${flag} `);
   });
 
-  test('is no later than the latest whose flag is known', () => {
+  test('is no later than the latest whose flags are known', () => {
     expect(Number.parseInt(process.versions.v8, 10)).toBeLessThanOrEqual(latestKnownV8);
   });
 });
