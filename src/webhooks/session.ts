@@ -1,3 +1,4 @@
+import { InTurn } from '../wait/in-turn.ts';
 import { confirms, disagreement, rereadWaitsMs } from './agreement.ts';
 import { Feed } from './feed.ts';
 import type { ListenOptions, ListenRecord, ListenSummary, ShownEvent } from './listen.ts';
@@ -16,7 +17,7 @@ export class Session {
   #wanted = 0;
   #ended: ListenSummary['ended'] | undefined;
   /** One at a time, so that no more are kept than were requested. */
-  #keeping: Promise<unknown> = Promise.resolve();
+  readonly #keeping = new InTurn();
   #showing: Promise<void> = Promise.resolve();
   #acting: Promise<void> = Promise.resolve();
 
@@ -26,9 +27,7 @@ export class Session {
 
   /** Called for each delivery before its response. */
   keep(received: Received): Promise<Kept> {
-    const kept = this.#keeping.then(() => this.#keep(received));
-    this.#keeping = kept.catch(() => {});
-    return kept;
+    return this.#keeping.run(() => this.#keep(received));
   }
 
   async #keep(received: Received): Promise<Kept> {
@@ -87,7 +86,7 @@ export class Session {
 
   /** What is being shown or acted on comes to its end; what has not begun stays owed. */
   async settle(): Promise<void> {
-    await this.#keeping;
+    await this.#keeping.idle();
     await this.#showing;
     await this.#acting;
     this.feed.end();

@@ -2,6 +2,7 @@ import type { Timer } from '../../clock.ts';
 import type { Pace } from '../../http/transport/paced.ts';
 import { TransportFailure } from '../../http/transport/transport.ts';
 import type { RequestBudget } from '../../state/shared/budget.ts';
+import { InTurn } from '../../wait/in-turn.ts';
 
 /** The turns of this worker in the budget of all. */
 export class SharedPace implements Pace {
@@ -9,7 +10,8 @@ export class SharedPace implements Pace {
   readonly #clock: Timer;
   /** Turns that are taken and not used. */
   readonly #ready: number[] = [];
-  #last: Promise<unknown> = Promise.resolve();
+  /** One of this process waits at a time, so that the database is not asked by all of them. */
+  readonly #inTurn = new InTurn();
   #failure: Error | undefined;
 
   constructor(budget: RequestBudget, clock: Timer) {
@@ -59,17 +61,13 @@ export class SharedPace implements Pace {
     this.#budget.close();
   }
 
-  /** One of this process waits at a time, so that the database is not asked by all of them. */
   #next(signal: AbortSignal): Promise<number> {
     const known = this.#failure;
-    const wait = (): Promise<number> => {
+    return this.#inTurn.run(async () => {
       // Whoever stood in line behind a failure has waited as long.
       if (this.#failure && this.#failure !== known) throw this.#failure;
       return this.#wait(signal);
-    };
-    const next = this.#last.then(wait, wait);
-    this.#last = next.catch(() => {});
-    return next;
+    });
   }
 
   #failed(error: unknown, { aborted }: AbortSignal): void {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { StorageError } from '../../errors.ts';
 import type { Tell } from '../../private-files.ts';
+import { InTurn } from '../../wait/in-turn.ts';
 import { isUnsettled } from '../booked.ts';
 import type { OpenOptions } from '../database.ts';
 import type { IntentEnds } from '../intent-ends.ts';
@@ -26,7 +27,7 @@ export class Beside {
   readonly #following = new Map<string, string>();
   #own: OwnJournal | undefined;
   #mayHaveKept = true;
-  #bringing: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = new InTurn();
 
   /** @param folder of the state of this machine. */
   constructor(database: SharedDatabase, folder: string, sharing: Sharing, options: OpenOptions) {
@@ -54,10 +55,7 @@ export class Beside {
 
   /** Brings in what the database has missed, of this process and of others on this machine. @throws StorageError. */
   bringIn(ends: IntentEnds): Promise<void> {
-    const bring = (): Promise<void> => this.#bringIn(ends);
-    const next = this.#bringing.then(bring, bring);
-    this.#bringing = next.catch(() => {});
-    return next;
+    return this.#inTurn.run(() => this.#bringIn(ends));
   }
 
   async #bringIn(ends: IntentEnds): Promise<void> {

@@ -107,6 +107,10 @@ export function uncopied(shown: string, cause: unknown): StorageError {
   );
 }
 
+/** What PostgreSQL refuses and nobody can mend here, for the user. */
+export const refusedBy = (shown: string, cause: Error): StorageError =>
+  new StorageError(`the database ${shown} refused: ${cause.message}`, { cause });
+
 /** Statements without parameters, each call one round trip. Not for two callers at once. */
 export class Connection {
   readonly address: DatabaseAddress;

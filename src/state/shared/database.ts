@@ -1,8 +1,9 @@
 import { StorageError } from '../../errors.ts';
 import type { Freshness, Synchronous } from '../../sqlite/database.ts';
 import type { Sqlite } from '../../sqlite/load.ts';
+import { InTurn } from '../../wait/in-turn.ts';
 import { keepBook } from '../owner.ts';
-import { ConnectionLost, newId, UnsettledCommit, uncopied } from './connect.ts';
+import { ConnectionLost, newId, refusedBy, UnsettledCommit, uncopied } from './connect.ts';
 import { allRows, applyChange, copyState, type Pulled, touchedRows, writeCopyState } from './copy.ts';
 import { DatabaseCopy, type SharedOptions } from './database-copy.ts';
 import { ContradictedError, OvertakenError } from './remote.ts';
@@ -21,7 +22,8 @@ const mostAttempts = 3;
  */
 export class SharedDatabase extends DatabaseCopy {
   #forgetBook = (): void => {};
-  #last: Promise<unknown> = Promise.resolve();
+  /** There is one connection. */
+  readonly #inTurn = new InTurn();
   #hasLease = false;
 
   constructor(file: string, sqlite: Sqlite, options: SharedOptions, unwritable?: unknown) {
@@ -45,7 +47,7 @@ export class SharedDatabase extends DatabaseCopy {
     if (this.options.mirror.name === 'journal') this.#forgetBook = keepBook(this.leases);
     // Where it fails, it is not tried again at once.
     this.pulledAt = this.options.clock.monotonic();
-    return this.#serially(async () => {
+    return this.#inTurn.run(async () => {
       const { head } = await this.apply(await this.options.remote.pull(this.seq(), this.chainEnd()));
       if (head.seq === 0) await this.#begin();
     });
@@ -53,32 +55,25 @@ export class SharedDatabase extends DatabaseCopy {
 
   /** @throws StorageError. */
   override async refresh(when: Freshness = 'lately'): Promise<void> {
-    if (when === 'anew') await this.#serially(() => this.readAnew());
+    if (when === 'anew') await this.#inTurn.run(() => this.readAnew());
     else if (when === 'now' || this.options.clock.monotonic() - this.pulledAt > freshMs) await this.catchUp();
   }
 
   override transaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
-    return this.#serially(() => this.#commit(work));
+    return this.#inTurn.run(() => this.#commit(work));
   }
 
   override derived<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
-    return this.#serially(() => this.#commit(work));
+    return this.#inTurn.run(() => this.#commit(work));
   }
 
   /** The lease ends with it, so that nobody need wait for that. */
   override async close(): Promise<void> {
-    await this.#last;
+    await this.#inTurn.idle();
     if (this.#hasLease) await this.options.remote.endLease(this.lease);
     this.#forgetBook();
     this.options.remote.close();
     super.close();
-  }
-
-  /** One after the other: there is one connection. */
-  #serially<T>(work: () => Promise<T>): Promise<T> {
-    const next = this.#last.then(work);
-    this.#last = next.catch(() => {});
-    return next;
   }
 
   async #commit<T>(work: () => T): Promise<T> {
@@ -136,7 +131,8 @@ export class SharedDatabase extends DatabaseCopy {
       // The server ends a lock under which nothing happens for long, and another may write then.
       if (!(error instanceof ContradictedError || error instanceof OvertakenError)) throw error;
       isContradicted = error instanceof ContradictedError;
-      if (attempt === mostAttempts || (isContradicted && isAnew)) throw this.options.remote.refused(error);
+      if (attempt === mostAttempts || (isContradicted && isAnew))
+        throw refusedBy(this.options.remote.shown, error);
     } finally {
       if (!isCommitted) await this.options.remote.unlock();
     }

@@ -1,8 +1,8 @@
 import { systemClock } from '../../clock.ts';
-import { StorageError } from '../../errors.ts';
 import { backoffMs } from '../../wait/backoff.ts';
+import { InTurn } from '../../wait/in-turn.ts';
 import type { DatabaseAddress } from './address.ts';
-import { Connection, ConnectionLost, type DatabaseRow, StatementError } from './connect.ts';
+import { Connection, ConnectionLost, type DatabaseRow, refusedBy, StatementError } from './connect.ts';
 
 /** After so long no other attempt is begun, ms; the second always is: the connection may have died, and not the database. */
 const patienceMs = 6_000;
@@ -12,7 +12,7 @@ const backoff = { firstMs: 100, longestMs: 3_000, jitter: 0.5 };
 export class PatientConnection {
   readonly #connection: Connection;
   readonly #signal: AbortSignal;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = new InTurn();
   /** How the database was given up, and when; until it responds again it is asked once, and after the abort not at all. */
   #lost: { readonly error: ConnectionLost; readonly at: number } | undefined;
 
@@ -29,10 +29,7 @@ export class PatientConnection {
   /** @throws StorageError; what the signal was aborted with. */
   ask(sql: string): Promise<readonly DatabaseRow[]> {
     const askedAt = systemClock.monotonic();
-    const asked = (): Promise<readonly DatabaseRow[]> => this.#asked(sql, askedAt);
-    const next = this.#last.then(asked, asked);
-    this.#last = next.catch(() => {});
-    return next;
+    return this.#inTurn.run(() => this.#asked(sql, askedAt));
   }
 
   drop(): void {
@@ -56,9 +53,7 @@ export class PatientConnection {
 
 /** What PostgreSQL refuses, in words for the user. */
 export const explained = (error: unknown, { shown }: DatabaseAddress): unknown =>
-  error instanceof StatementError
-    ? new StorageError(`the database ${shown} refused: ${error.message}`, { cause: error })
-    : error;
+  error instanceof StatementError ? refusedBy(shown, error) : error;
 
 /** Does what can be done twice, again where the database was away. @param signal ends the patience. */
 export async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,7 +1,7 @@
 import { systemClock } from '../../clock.ts';
 import { StorageError } from '../../errors.ts';
 import { retryWhile, type Waiting } from '../../wait/retry-while.ts';
-import { type Connection, ConnectionLost, type DatabaseRow, StatementError } from './connect.ts';
+import { type Connection, ConnectionLost, type DatabaseRow, refusedBy, StatementError } from './connect.ts';
 import { type Pulled, pulledOf } from './copy.ts';
 import {
   brokenChainCode,
@@ -159,12 +159,7 @@ export class Remote {
     if (error.code === overtakenCode) return new OvertakenError(error.message, { cause: error });
     if (error.code === newerCode) return this.#newer();
     if (contradictions.has(error.code)) return new ContradictedError(error.message, { cause: error });
-    return this.refused(error);
-  }
-
-  /** What nobody can mend here, for the user. */
-  refused(cause: Error): StorageError {
-    return new StorageError(`the database ${this.shown} refused: ${cause.message}`, { cause });
+    return refusedBy(this.shown, error);
   }
 }
 
