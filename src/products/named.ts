@@ -2,6 +2,7 @@ import type { Argument } from '../cli/define.ts';
 import type { Context } from '../context.ts';
 import { own, textIn } from '../contract/json.ts';
 import { ErrandError, UsageError } from '../errors.ts';
+import { decoded } from '../network/escapes.ts';
 import type { Row } from '../output/result.ts';
 
 /** A product as its retailer addresses it. */
@@ -85,14 +86,6 @@ function idInUrl(url: string): string {
   const id = numbers.length === 1 ? numbers[0] : segments.at(-1);
   if (id !== undefined) return decoded(id);
   throw new UsageError(`${url} names no product; give the URL of a product's own page, or its id`);
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }
 
 async function retailerOf(context: Context, url: string): Promise<string> {

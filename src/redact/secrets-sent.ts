@@ -1,3 +1,4 @@
+import { decoded } from '../network/escapes.ts';
 import { secretField, secretHeaders, secretParameter } from './redactor.ts';
 
 interface Sent {
@@ -71,12 +72,4 @@ function secretsOfAddress(address: string): string[] {
   if (!URL.canParse(address)) return [];
   const url = new URL(address);
   return [...secretsOfUrl(url), ...url.pathname.split('/').filter((part) => /^[\w-]{16,}$/.test(part))];
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
 import { listIn } from '../../contract/json.ts';
 import type { Received } from '../../contract/received.ts';
+import { decoded } from '../../network/escapes.ts';
 import { pathInside, safeFileName } from './file-name.ts';
 
 export interface LabelFile {
@@ -38,15 +39,6 @@ function nameIn(url: string): string {
 
 /** What labels come as. Any other ending could make a program or a page of a file that somebody opens. */
 const labelExtension = /\.(?:pdf|png|gif|jpe?g|tiff?|zpl|epl|txt)$/i;
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // What is not well encoded is taken as it stands.
-    return text;
-  }
-}
 
 /** A name that none of the others has; file systems of people's machines often do not tell case. */
 function freeName(name: string, taken: Map<string, number>): string {

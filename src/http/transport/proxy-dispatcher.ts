@@ -1,4 +1,5 @@
 import type { buildConnector, Dispatcher, Pool as PoolType } from 'undici';
+import { basicCredentials } from '../../network/escapes.ts';
 import { networkFailure } from '../network-error.ts';
 import { type Timeouts, TransportFailure } from './transport.ts';
 import { loadProxying } from './undici-internals.ts';
@@ -14,7 +15,8 @@ export async function proxyDispatcher(proxy: URL, { maxHeaderSize, timeouts }: O
   const { connectMs: timeout, headersMs: headersTimeout } = timeouts;
   return new ProxyAgent({
     uri: proxy.href,
-    ...(proxy.username !== '' && { token: basic(proxy) }),
+    // undici would give a user without a password none.
+    ...(proxy.username !== '' && { token: basicCredentials(proxy) }),
     proxyTunnel: false,
     proxyTls: { timeout },
     requestTls: { timeout },
@@ -32,10 +34,6 @@ export async function proxyDispatcher(proxy: URL, { maxHeaderSize, timeouts }: O
     },
   });
 }
-
-/** undici would give a user without a password none. */
-const basic = ({ username, password }: URL): string =>
-  `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`;
 
 /**
  * Names the proxy in each failure to connect. undici takes a bare socket error for one that mends itself and would

@@ -1,6 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { webhookEventHeader, webhookIdHeader } from '../../contract/events.ts';
+import { basicCredentials } from '../../network/escapes.ts';
 import { checkedLookup } from '../../network/lookup.ts';
 import { clearTimeout, setTimeout } from '../../wait/own-timers.ts';
 import { targetOf, type WebhookReach } from './address.ts';
@@ -68,6 +69,7 @@ async function statusOf(
   const target = targetOf(url, reach);
   if (target.refusal !== undefined) throw new Undelivered(target.refusal);
   const send = url.protocol === 'https:' ? secureRequest : plainRequest;
+  const hasCredentials = url.username !== '' || url.password !== '';
   const bytes = Buffer.from(body);
   const outgoing = send({
     method: 'POST',
@@ -80,7 +82,7 @@ async function statusOf(
       'content-length': bytes.length,
       [webhookEventHeader]: event,
       [webhookIdHeader]: eventId,
-      ...authorization(url),
+      ...(hasCredentials && { authorization: basicCredentials(url) }),
     },
     agent: false,
     lookup: checkedLookup((ip, name) =>
@@ -114,20 +116,4 @@ function discard(response: IncomingMessage, done: () => void): void {
   });
   response.on('error', done);
   response.once('close', done);
-}
-
-/** Credentials inside the address are those of HTTP Basic. */
-function authorization({ username, password }: URL): { authorization?: string } {
-  if (username === '' && password === '') return {};
-  const credentials = `${decoded(username)}:${decoded(password)}`;
-  return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    // A stray percent sign stands for itself.
-    return part;
-  }
 }
