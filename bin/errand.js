@@ -4,9 +4,6 @@
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
 
-// The built program takes some of Node's own modules this way, which came to Node 22 only with 22.3.
-process.getBuiltinModule ??= require;
-
 const entry = entryFor(process.argv.slice(2));
 const dist = join(__dirname, '..', 'dist');
 const built = join(dist, `${entry}.cjs`);

@@ -1,5 +1,5 @@
 import { constants, fstatSync, openSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 
 /**
  * Opens the pipes behind stdout and stderr anew, and makes them the streams of the process. Without a pipe, and where
@@ -10,19 +10,17 @@ import type { Socket } from 'node:net';
  * whole program, Ctrl-C included, until somebody reads. A pipe that is opened anew has a flag of its own.
  */
 export function useOwnPipes(process: NodeJS.Process): void {
-  const stdout = openPipe(process, 1);
+  const stdout = openPipe(1);
   // In one pipe, what is written to both keeps its order.
-  const stderr = stdout && isSamePipe() ? stdout : openPipe(process, 2);
+  const stderr = stdout && isSamePipe() ? stdout : openPipe(2);
   if (stdout) Object.defineProperty(process, 'stdout', { value: stdout });
   if (stderr) Object.defineProperty(process, 'stderr', { value: stderr });
 }
 
-function openPipe(process: NodeJS.Process, descriptor: 1 | 2): Socket | undefined {
+function openPipe(descriptor: 1 | 2): Socket | undefined {
   try {
     if (!fstatSync(descriptor).isFIFO()) return undefined;
     const own = openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
-    // Most runs write to a terminal or a file, and need not load it.
-    const { Socket } = process.getBuiltinModule('node:net');
     return new Socket({ fd: own, readable: false, writable: true });
   } catch {
     return undefined;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Sqlite } from '../sqlite/load.ts';
 import { sandboxFile } from './config.ts';
 
@@ -25,19 +26,19 @@ const queries: Readonly<Record<Kind, string>> = {
  * that is due is brought up to date. @param open opens a file read-only. @param limit -1 for all.
  * @param beginning of their ids. @throws where the file is missing or of an older version.
  */
-export async function peekSandbox(
+export function peekSandbox(
   open: (file: string) => Sqlite,
   stateDir: string,
   apiKey: string,
   kind: Kind,
   limit: number,
   beginning = '',
-): Promise<readonly Choice[]> {
+): readonly Choice[] {
   const database = open(sandboxFile(stateDir));
   try {
     return database
       .prepare(`${queries[kind]} LIMIT ?`)
-      .all(await ownerOf(database, apiKey), beginning, `${beginning}~`, limit)
+      .all(ownerOf(database, apiKey), beginning, `${beginning}~`, limit)
       .map((row: object) => {
         const { id, text } = Object.assign(Object.create(null), row);
         return { id: String(id), text: String(text) };
@@ -48,11 +49,10 @@ export async function peekSandbox(
 }
 
 /** The user of a key; where there is but one user it is theirs, and a TAB is spared the loading of a hash. */
-async function ownerOf(database: Sqlite, apiKey: string): Promise<string> {
+function ownerOf(database: Sqlite, apiKey: string): string {
   const users = database.prepare('SELECT id FROM users LIMIT 2').all().map(idOf);
   const [only = ''] = users;
   if (users.length < 2) return only;
-  const { createHash } = await import('node:crypto');
   const hash = createHash('sha256').update(apiKey).digest('hex');
   return database.prepare('SELECT user_id AS id FROM api_keys WHERE hash = ?').all(hash).map(idOf)[0] ?? '';
 }

@@ -65,7 +65,7 @@ const records =
     }
     if (service.apiKey === undefined) return [];
     const { apiKey } = service;
-    const found = await peekSandbox(openReader, known.stateDir, apiKey, kind, sought.limit, sought.beginning);
+    const found = peekSandbox(openReader, known.stateDir, apiKey, kind, sought.limit, sought.beginning);
     return found.map(({ id, text }) => ({ value: id, text }));
   };
 
