@@ -6,6 +6,7 @@ import { readPipe } from '../cli/read-pipe.ts';
 import type { Context } from '../context.ts';
 import { ErrandError, StorageError, UsageError } from '../errors.ts';
 import { piecesOf } from '../io.ts';
+import { closeAll } from '../wait/close-all.ts';
 import { tellingEarlier } from './earlier-uploads.ts';
 import { addChunks, PrivateBlocks } from './private-blocks.ts';
 
@@ -95,9 +96,7 @@ async function copied(context: Context, { path, name, isPipe, chunks }: Found): 
       opened.push(blocks);
       return blocks;
     });
-  const close = async (): Promise<void> => {
-    for (const blocks of opened.splice(0)) await blocks.close();
-  };
+  const close = (): Promise<void> => closeAll(opened.splice(0).map((blocks) => () => blocks.close()));
   try {
     const copy = await spare();
     await kept(() => addChunks(copy, chunks()));

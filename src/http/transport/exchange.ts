@@ -80,10 +80,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    // A status that there is not, such as 099, came in place of a response.
-    if (!this.#body) this.fail(new TransportFailure('unknown', 'the response is not HTTP'));
-    this.#end();
-    this.#body?.push(null);
+    if (this.#body) {
+      this.#end();
+      this.#body.push(null);
+    } else {
+      // A status that there is not, such as 099, came in place of a response.
+      this.fail(new TransportFailure('unknown', 'the response is not HTTP'));
+    }
   }
 
   onResponseError(_controller: unknown, error: Error): void {

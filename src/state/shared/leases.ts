@@ -29,6 +29,12 @@ interface Copy {
   run(sql: string, ...values: (string | number)[]): unknown;
 }
 
+/** By both clocks: the monotonic one may stand still while a machine sleeps; the time of day does not. */
+interface Moment {
+  readonly monotonic: number;
+  readonly now: number;
+}
+
 /**
  * The lease of this process, and what is known of others'. Its time is the database's: what was read of it last, and what
  * has passed here since, awake. It lags behind by a round trip, and by what a machine slept meanwhile; it is never ahead.
@@ -37,10 +43,10 @@ export class Leases implements LeaseBook {
   readonly id = `${leasePrefix}${newId()}`;
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #copy: Copy;
-  #read: { readonly time: number; readonly monotonic: number; readonly now: number } | undefined;
+  #read: (Moment & { readonly time: number }) | undefined;
   #requestMs = longestRequestMs;
-  #begun: { readonly monotonic: number; readonly now: number } | undefined;
-  #renewed: { readonly monotonic: number; readonly now: number } | undefined;
+  #begun: Moment | undefined;
+  #renewed: Moment | undefined;
 
   constructor(copy: Copy, clock: Pick<Clock, 'now' | 'monotonic'>) {
     this.#copy = copy;
@@ -49,7 +55,7 @@ export class Leases implements LeaseBook {
 
   /** The database's time was read. @param time ms since the epoch. */
   noteTime(time: number): void {
-    this.#read = { time, monotonic: this.#clock.monotonic(), now: this.#clock.now() };
+    this.#read = { time, ...this.#moment() };
   }
 
   /** Within a transaction of the copy: this process is one of those that work on it. */
@@ -99,14 +105,14 @@ export class Leases implements LeaseBook {
   renew(turn: string): void {
     const time = this.#time();
     // Asleep since the database's time was read, a machine would renew a lease that has ended.
-    const from = time + Math.max(0, this.#asleepMs());
+    const from = this.#read ? this.#read.time + this.#passedMs(this.#read) : time;
     const lasts = this.#requestMs + leaseMarginMs;
     this.#copy.run(
       'INSERT OR REPLACE INTO leases (id, host, pid, until, turn) VALUES (?, ?, ?, ?, ?)',
       ...[this.id, hostname(), process.pid, Math.round(from + lasts), turn],
     );
     this.#copy.run('DELETE FROM leases WHERE until < ?', Math.round(time - keptMs));
-    this.#begun = { monotonic: this.#clock.monotonic(), now: this.#clock.now() };
+    this.#begun = this.#moment();
   }
 
   /** What was renewed last is committed: it holds from when that was begun. */
@@ -116,17 +122,14 @@ export class Leases implements LeaseBook {
 
   /** How long this process may still work on what it has recorded, ms, by its own clocks. */
   leftMs(): number {
-    if (!this.#renewed) return 0;
-    const { monotonic, now } = this.#renewed;
-    // The monotonic clock may stand still while a machine sleeps; the time of day does not.
-    return this.#requestMs - Math.max(this.#clock.monotonic() - monotonic, this.#clock.now() - now);
+    return this.#renewed ? this.#requestMs - this.#passedMs(this.#renewed) : 0;
   }
 
-  /** How much longer than awake it was, by the time of day, since the database's time was read, ms. */
-  #asleepMs(): number {
-    if (!this.#read) return 0;
-    const { monotonic, now } = this.#read;
-    return this.#clock.now() - now - (this.#clock.monotonic() - monotonic);
+  #moment = (): Moment => ({ monotonic: this.#clock.monotonic(), now: this.#clock.now() });
+
+  /** How long ago a moment was, whether this machine slept meanwhile or not, ms. */
+  #passedMs({ monotonic, now }: Moment): number {
+    return Math.max(this.#clock.monotonic() - monotonic, this.#clock.now() - now);
   }
 
   /** The database's time, ms since the epoch. */
