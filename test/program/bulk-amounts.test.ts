@@ -1,24 +1,23 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { beginWithCopies } from './copies.ts';
 import { embeddedShop, errand } from './run.ts';
-import { copyOf, makeWorkspace, prefer, type Workspace } from './workspace.ts';
+import { prefer, type Workspace } from './workspace.ts';
 
-let used: Workspace;
 let workspace: Workspace;
 let product: string;
 
-beforeAll(async () => {
-  used = makeWorkspace();
-  // Its sandbox is there, and the key for it.
-  await errand(used, ['wallet']);
-});
-afterAll(() => used.remove());
-beforeEach(async () => {
-  workspace = copyOf(used);
-  product = `${await embeddedShop()}test-success`;
-});
-afterEach(() => workspace.remove());
+beginWithCopies(
+  async (used) => {
+    product = `${await embeddedShop()}test-success`;
+    // Its sandbox is there, and the key for it.
+    await errand(used, ['wallet']);
+  },
+  (copy) => {
+    workspace = copy;
+  },
+);
 
 function file(
   heading: string,

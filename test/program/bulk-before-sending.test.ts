@@ -1,24 +1,23 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { beginWithCopies } from './copies.ts';
 import { errand, fastShop, shell } from './run.ts';
-import { copyOf, makeWorkspace, type Workspace } from './workspace.ts';
+import type { Workspace } from './workspace.ts';
 
-let used: Workspace;
 let workspace: Workspace;
 let shop: string;
 
-beforeAll(async () => {
-  used = makeWorkspace();
-  shop = await fastShop(used);
-  // Its sandbox is there, and the key for it.
-  await errand(used, ['wallet']);
-});
-afterAll(() => used.remove());
-beforeEach(() => {
-  workspace = copyOf(used);
-});
-afterEach(() => workspace.remove());
+beginWithCopies(
+  async (used) => {
+    shop = await fastShop(used);
+    // Its sandbox is there, and the key for it.
+    await errand(used, ['wallet']);
+  },
+  (copy) => {
+    workspace = copy;
+  },
+);
 
 interface Line {
   readonly at: number;

@@ -1,23 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { hasPath } from '../../src/contract/schemas/has-path.ts';
+import { beginWithCopies } from './copies.ts';
 import { listCommands } from './known-commands.ts';
 import { embeddedShop, errand, orderOf } from './run.ts';
-import { copyOf, makeWorkspace, prefer, type Workspace } from './workspace.ts';
+import { prefer, type Workspace } from './workspace.ts';
 
 const lists = await listCommands();
 
-let used: Workspace;
 let workspace: Workspace;
-beforeAll(async () => {
-  used = makeWorkspace();
+beginWithCopies(
   // Its sandbox is there, and the key for it.
-  await errand(used, ['wallet']);
-});
-afterAll(() => used.remove());
-beforeEach(() => {
-  workspace = copyOf(used);
-});
-afterEach(() => workspace.remove());
+  (used) => errand(used, ['wallet']),
+  (copy) => {
+    workspace = copy;
+  },
+);
 
 describe('a field that is nowhere', () => {
   const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml'];

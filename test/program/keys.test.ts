@@ -1,27 +1,24 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TestService } from '../service/service.ts';
+import { beginWithCopies } from './copies.ts';
 import { errand } from './run.ts';
-import { copyOf, makeWorkspace, type Workspace } from './workspace.ts';
+import type { Workspace } from './workspace.ts';
 
 const here = 'http://127.0.0.1:9';
 const secrets = ['0123456789abcdefghij', '1123456789abcdefklmn', '2123456789abcdefklmn'] as const;
 const keys = secrets.map((secret) => `zz_test_${secret}`);
 const [one = '', two = '', three = ''] = keys;
 
-let fresh: Workspace;
 let workspace: Workspace;
 
-beforeAll(async () => {
-  fresh = makeWorkspace();
-  await errand(fresh, ['profile', 'set', 'work', '--base-url', here, '--use']);
-});
-afterAll(() => fresh.remove());
-beforeEach(() => {
-  workspace = copyOf(fresh);
-});
-afterEach(() => workspace.remove());
+beginWithCopies(
+  (fresh) => errand(fresh, ['profile', 'set', 'work', '--base-url', here, '--use']),
+  (copy) => {
+    workspace = copy;
+  },
+);
 
 const run = async (...args: string[]) => {
   const ended = await errand(workspace, args);

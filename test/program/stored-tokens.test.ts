@@ -1,25 +1,24 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { beginWithCopies } from './copies.ts';
 import { errand } from './run.ts';
-import { copyOf, makeWorkspace, type Workspace } from './workspace.ts';
+import type { Workspace } from './workspace.ts';
 
 const [key, token] = ['zz_test_0123456789abcdef', 'clientTokenOfTheOldService42'];
 const [here, there] = ['http://127.0.0.1:9', 'http://localhost:9'];
-let stored: Workspace;
 let workspace: Workspace;
 
-beforeAll(async () => {
-  stored = makeWorkspace();
-  await errand(stored, ['profile', 'set', 'work', '--base-url', here, '--use']);
-  await errand(stored, ['auth', 'token'], { stdin: key });
-  await errand(stored, ['auth', 'token', '--legacy'], { stdin: token });
-});
-afterAll(() => stored.remove());
-beforeEach(() => {
-  workspace = copyOf(stored);
-});
-afterEach(() => workspace.remove());
+beginWithCopies(
+  async (stored) => {
+    await errand(stored, ['profile', 'set', 'work', '--base-url', here, '--use']);
+    await errand(stored, ['auth', 'token'], { stdin: key });
+    await errand(stored, ['auth', 'token', '--legacy'], { stdin: token });
+  },
+  (copy) => {
+    workspace = copy;
+  },
+);
 
 const set = (...flags: string[]) => errand(workspace, ['profile', 'set', 'work', ...flags]);
 const kept = async () => {
