@@ -68,15 +68,17 @@ const programTreeWritten = {
 /** Whether words after it, or after what is below it, walk the whole program. */
 const mirrorsBelow = ({ mirrors, children = [] }) => mirrors === true || children.some(mirrorsBelow);
 
-/** The program with the heads of its children, then each child whole, a line each. */
+/** The program with the heads of its children, then each child whole, a file each. */
 async function writeProgramTree() {
   const { children, ...root } = await programTree();
   const heads = children.map((child) => {
     const { name, text, aliases } = child;
     return { name, text, aliases, ...(mirrorsBelow(child) && { mirrors: true }) };
   });
-  const lines = [{ ...root, children: heads }, ...children].map((one) => JSON.stringify(one));
-  writeFileSync(join('dist', 'commands.jsonl'), lines.join('\n'));
+  const folder = join('dist', 'commands');
+  mkdirSync(folder);
+  for (const one of [{ ...root, children: heads }, ...children])
+    writeFileSync(join(folder, `${one.name}.json`), JSON.stringify(one));
 }
 
 /** The program's own help needs no parser of command lines: its page is made here too. */
@@ -200,11 +202,15 @@ const shared = {
   name: (id, graph) => (isLight(id, graph) ? 'shared' : null),
 };
 
+const ownSource = /^(?!.*[\\/]node_modules[\\/]).*[\\/]src[\\/]/;
+
 async function write(input, output, ...plugins) {
   const bundle = await rolldown({
     input,
     platform: 'node',
     external: ['@photostructure/sqlite', 'vitest'],
+    // None of our own files is imported for what its loading does.
+    treeshake: { moduleSideEffects: [{ test: ownSource, sideEffects: false }] },
     plugins: [withStubs, builtinsTaken, builtinsLazy, ...plugins],
     onLog(level, log, handler) {
       // Some modules are both lazy and not, as their users need them.

@@ -47,7 +47,8 @@ function moduleOf({ functionName, url, lineNumber, columnNumber }: Frame): strin
   if (url === '') return functionName === '' ? '(native)' : functionName;
   if (!url.startsWith('file:')) return url;
   const entry = mapOf(url)?.findEntry(lineNumber, columnNumber);
-  const source = entry && 'originalSource' in entry ? entry.originalSource : url;
+  // What the build itself adds comes from no source.
+  const source = (entry && 'originalSource' in entry && entry.originalSource) || url;
   return `${source.replace(/^.*?(node_modules|src)\//, '$1/')} (${basename(url)})`;
 }
 

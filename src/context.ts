@@ -11,14 +11,9 @@ import { outputOptions } from './output/options.ts';
 import type { OutputFormat, OutputOptions } from './output/result.ts';
 import { ServiceClock } from './service-clock.ts';
 import type { Diagnosis } from './settings/diagnose.ts';
+import type { Environment, Folders } from './settings/folders.ts';
 import { keyMode, maskKey, withoutKeys } from './settings/keys.ts';
-import {
-  checkState,
-  type Environment,
-  type Folders,
-  makePrivateFolder,
-  resolveFolders,
-} from './settings/paths.ts';
+import { checkState, makePrivateFolder, resolveFolders } from './settings/paths.ts';
 import { resolveSettings, type Settings } from './settings/resolve.ts';
 import { SettingsStore } from './settings/store.ts';
 import { BrokenConfigError, embeddedUrl, emptyStored, type Stored } from './settings/stored.ts';

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import type { Surface } from './contract/operation.ts';
 import type { Client } from './http/client.ts';
 import type { Interactivity } from './io.ts';
-import type { Environment } from './settings/paths.ts';
+import type { Environment } from './settings/folders.ts';
 import type { Settings } from './settings/resolve.ts';
 import type { AuditOrigin } from './state/audit-entry.ts';
 import type { Journal } from './state/journal.ts';

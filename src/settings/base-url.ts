@@ -1,22 +1,19 @@
 import { UsageError } from '../errors.ts';
 import { isLoopback } from '../network/loopback.ts';
-import { plainBase } from '../network/plain-base.ts';
+import { hasCredentials, hasQuery, httpUrl, plainBase } from '../network/plain-base.ts';
 import { embeddedUrl } from './stored.ts';
 
 /** A base URL in its one form, without a trailing slash. @throws UsageError naming where it came from. */
 export function checkBaseUrl(text: string, where: string, allowPlainHttp: boolean): string {
   if (text === embeddedUrl) return text;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.hostname === '') {
-    throw new UsageError(`${where} takes an http or https URL, or ${embeddedUrl}, not "${text}"`);
-  }
-  if (url.username !== '' || url.password !== '') {
+  const url = httpUrl(text);
+  if (!url) throw new UsageError(`${where} takes an http or https URL, or ${embeddedUrl}, not "${text}"`);
+  if (hasCredentials(url)) {
     throw new UsageError(
       `${where} must not carry a user name or password; store the key with \`errand auth token\``,
     );
   }
-  if (url.search !== '' || url.hash !== '')
-    throw new UsageError(`${where} must not carry a query or fragment: "${text}"`);
+  if (hasQuery(url)) throw new UsageError(`${where} must not carry a query or fragment: "${text}"`);
   if (url.protocol === 'http:' && !allowPlainHttp && !isLoopback(url.hostname)) {
     throw new UsageError(
       `${where} is plain http to ${url.hostname}: a key would cross the network in clear; use https`,

@@ -1,6 +1,6 @@
 import { apiKeyPattern } from '../contract/limits.ts';
 import { UsageError } from '../errors.ts';
-import type { Environment } from './paths.ts';
+import type { Environment } from './folders.ts';
 
 /** A key as it may be shown: `xx_test_…a1b2`. What has no known form shows nothing but its last four characters. */
 export function maskKey(key: string): string {

@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { StorageError, UsageError } from '../errors.ts';
 import {
   checkPrivateFile,
@@ -9,58 +8,25 @@ import {
   PrivateFileError,
   type Tell,
 } from '../private-files.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-export interface Folders {
-  readonly config: string;
-  readonly state: string;
-}
-
-/** A path of the environment; one that is empty or relative would mean another folder in each folder, and names none. */
-export const absolutePath = (path: string | undefined): string | undefined =>
-  path !== undefined && isAbsolute(path) ? path : undefined;
-
-export const homeOf = ({ HOME, USERPROFILE }: Environment): string =>
-  absolutePath(HOME) ?? absolutePath(USERPROFILE) ?? absolutePath(homedir()) ?? userInfo().homedir;
+import { type Environment, type Folders, type FolderVariable, foldersOf, isRelative } from './folders.ts';
 
 /**
- * Where configuration and state live: `ERRAND_CONFIG_DIR` and `ERRAND_STATE_DIR`, else the platform's own folders.
+ * Where configuration and state live.
  * @throws UsageError for a relative one: from another directory it would hide the orders that are in doubt.
  */
 export function resolveFolders(environment: Environment, platform: NodeJS.Platform): Folders {
-  const preset = platformFolders(environment, platform, homeOf(environment));
-  return {
-    config: named(environment, 'ERRAND_CONFIG_DIR', 'configuration') ?? preset.config,
-    state: named(environment, 'ERRAND_STATE_DIR', 'journal') ?? preset.state,
-  };
+  refuseRelative(environment, 'ERRAND_CONFIG_DIR', 'configuration');
+  refuseRelative(environment, 'ERRAND_STATE_DIR', 'journal');
+  return foldersOf(environment, platform);
 }
 
-function named(environment: Environment, variable: string, holds: string): string | undefined {
+function refuseRelative(environment: Environment, variable: FolderVariable, holds: string): void {
   const path = environment[variable];
-  if (!path || isAbsolute(path)) return path ? resolve(path) : undefined;
+  if (!isRelative(path)) return;
   throw new UsageError(
     `${variable} must be an absolute path: "${path}" is another folder, with another ${holds}, in each directory`,
     { hint: `Write ${resolve(path)} if you mean the folder in this directory.` },
   );
-}
-
-function platformFolders(environment: Environment, platform: NodeJS.Platform, home: string): Folders {
-  if (platform === 'darwin') {
-    return {
-      config: join(home, 'Library', 'Preferences', 'errand'),
-      state: join(home, 'Library', 'Application Support', 'errand'),
-    };
-  }
-  if (platform === 'win32') {
-    const local = environment.LOCALAPPDATA || join(home, 'AppData', 'Local');
-    const roaming = environment.APPDATA || join(home, 'AppData', 'Roaming');
-    return { config: join(roaming, 'errand', 'Config'), state: join(local, 'errand', 'Data') };
-  }
-  return {
-    config: join(absolutePath(environment.XDG_CONFIG_HOME) ?? join(home, '.config'), 'errand'),
-    state: join(absolutePath(environment.XDG_STATE_HOME) ?? join(home, '.local', 'state'), 'errand'),
-  };
 }
 
 /**

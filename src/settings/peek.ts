@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync } from 'node:fs';
-import { checkBaseUrl } from './base-url.ts';
-import type { Environment } from './paths.ts';
+import { hasCredentials, hasQuery, httpUrl, plainBase } from '../network/plain-base.ts';
+import type { Environment } from './folders.ts';
 import { embeddedUrl, localProfile } from './stored.ts';
 
 /** What a key press may know of the configuration, read in passing: nothing is checked, tightened or reported. */
@@ -81,12 +81,11 @@ function keptKeys(profile: Fields = {}): (readonly [string, string])[] {
   });
 }
 
-function usable(url: string): string | undefined {
-  try {
-    return checkBaseUrl(url, '', true);
-  } catch {
-    return undefined;
-  }
+/** In its one form; undefined for what no command would take. */
+function usable(text: string): string | undefined {
+  if (text === embeddedUrl) return text;
+  const url = httpUrl(text);
+  return url && !hasCredentials(url) && !hasQuery(url) ? plainBase(url) : undefined;
 }
 
 const oneLine = ({ first_name, last_name, address_line1, city, country }: Fields): string =>

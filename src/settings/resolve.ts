@@ -7,8 +7,8 @@ import type { DatabaseAddress } from '../state/shared/address.ts';
 import { parseDuration } from '../wait/duration.ts';
 import { checkBaseUrl } from './base-url.ts';
 import { checkDatabaseUrl } from './database-url.ts';
+import type { Environment, Folders } from './folders.ts';
 import { checkKey } from './keys.ts';
-import type { Environment, Folders } from './paths.ts';
 import { parseWindow } from './preferences.ts';
 import { embeddedUrl, localProfile, type Profile, type Stored } from './stored.ts';
 

@@ -10,6 +10,10 @@ import type {
 export type Sqlite = DatabaseSyncInstance;
 export type Statement = StatementSyncInstance;
 
+interface SqliteModule {
+  readonly DatabaseSync: typeof Constructor;
+}
+
 const packaged = '@photostructure/sqlite';
 
 /** Node's own SQLite where the running Node has it, else the packaged one with the same interface. */
@@ -29,10 +33,7 @@ function nodeSqlite(): typeof Constructor {
   // Some versions call it experimental on stderr, which is no business of a user of errand.
   process.emitWarning = () => {};
   try {
-    const { DatabaseSync }: { DatabaseSync: typeof Constructor } = createRequire(import.meta.url)(
-      'node:sqlite',
-    );
-    return DatabaseSync;
+    return (process.getBuiltinModule('node:sqlite') as SqliteModule).DatabaseSync;
   } finally {
     process.emitWarning = emitWarning;
   }
@@ -42,7 +43,7 @@ let opened: typeof Constructor | undefined;
 
 /** As `require` opens one, without looking where it lies. */
 function openBinary(file: string): typeof Constructor {
-  const binary = { exports: {} as { DatabaseSync: typeof Constructor } };
+  const binary = { exports: {} as SqliteModule };
   process.dlopen(binary, file);
   return binary.exports.DatabaseSync;
 }

@@ -109,11 +109,11 @@ describe('the package', () => {
     expect(packed.toSorted()).toEqual(
       [
         ...['LICENSE', 'README.md', 'docs/SKILL.md', 'package.json', 'dist/THIRD-PARTY-NOTICES'],
-        'dist/commands.jsonl',
         ...[...reached].map((name) => `dist/${name}`),
         ...declared,
         ...inFolder('bin'),
         ...inFolder('completions'),
+        ...inFolder('dist/commands'),
         ...inFolder('dist/man'),
       ].toSorted(),
     );

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { homeOf, makePrivateFolder, resolveFolders } from '../../src/settings/paths.ts';
+import { homeOf } from '../../src/settings/folders.ts';
+import { makePrivateFolder, resolveFolders } from '../../src/settings/paths.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -1,6 +1,7 @@
-import type { Environment } from '../../settings/paths.ts';
-import { complete, type LookUp } from './complete.ts';
+import type { Environment } from '../../settings/folders.ts';
+import { complete } from './complete.ts';
 import { programTree } from './program-tree.ts';
+import { lookUpIn } from './sources.ts';
 import type { Candidate } from './tree.ts';
 
 interface CompletionRequest {
@@ -23,11 +24,7 @@ export async function completionRecords({
   platform,
 }: CompletionRequest): Promise<string> {
   try {
-    // Most lines end in what only the tree of commands knows.
-    const lookUp: LookUp = async (hint, cursor) => {
-      const { lookUpIn } = await import('./sources.ts');
-      return lookUpIn(environment, platform)(hint, cursor);
-    };
+    const lookUp = lookUpIn(environment, platform);
     const { mode, candidates } = await complete(await programTree(words), words, lookUp);
     return [mode, ...candidates.filter(canBeTyped).map(record)].map((text) => `${text}\0`).join('');
   } catch {

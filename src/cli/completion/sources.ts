@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Kind, peekRetailers, peekSandbox } from '../../sandbox/peek.ts';
-import { type Environment, resolveFolders } from '../../settings/paths.ts';
+import { type Environment, foldersOf, isRelative } from '../../settings/folders.ts';
 import { peekSettings, type SettingsPeek } from '../../settings/peek.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
@@ -154,9 +154,10 @@ const ifAny = async (source: Source<KnownToAll>, known: KnownToAll, sought: Soug
 /** Looks values up in files of this machine; what cannot be read has none. */
 export function lookUpIn(environment: Environment, platform: NodeJS.Platform): LookUp {
   return async ({ from }, cursor) => {
-    if (!from) return [];
+    const { ERRAND_CONFIG_DIR, ERRAND_STATE_DIR } = environment;
+    if (!from || isRelative(ERRAND_CONFIG_DIR) || isRelative(ERRAND_STATE_DIR)) return [];
     try {
-      const { config, state } = resolveFolders(environment, platform);
+      const { config, state } = foldersOf(environment, platform);
       const given = { profile: chosenValue(cursor, '--profile'), baseUrl: chosenValue(cursor, '--base-url') };
       const settings = peekSettings(join(config, 'config.json'), environment, given);
       return await sources[from]({ settings, stateDir: state }, { beginning: '', limit });
