@@ -29,15 +29,21 @@ export const addressProblems = (address: AddressFields): { field: string; messag
   });
 
 function phoneProblem(text: string): string | undefined {
-  const digits = (text.split(/x/i, 1)[0] ?? '').replace(/\D/g, '').length;
-  const isPhone =
-    text.length <= longestPhone &&
-    phoneForm.test(text) &&
-    digits >= phoneDigits.min &&
-    digits <= phoneDigits.max;
-  return isPhone
-    ? undefined
-    : `"${shortened(text)}" is not a phone number: ${phoneDigits.min} to ${phoneDigits.max} digits`;
+  if (text.length <= longestPhone && phoneForm.test(text)) {
+    const digits = digitsIn(text);
+    if (digits >= phoneDigits.min && digits <= phoneDigits.max) return undefined;
+  }
+  return `"${shortened(text)}" is not a phone number: ${phoneDigits.min} to ${phoneDigits.max} digits`;
+}
+
+/** How many digits stand before an extension. Each row of a file has a phone number, so no text is made of it. */
+function digitsIn(text: string): number {
+  let count = 0;
+  for (const character of text) {
+    if (character === 'x' || character === 'X') break;
+    if (character >= '0' && character <= '9') count += 1;
+  }
+  return count;
 }
 
 function stateProblem(text: string): string | undefined {

@@ -67,7 +67,8 @@ export async function* checkFile(
     const valid: FileRow[] = [];
     for (const read of rows) {
       const found = withSameKey(read, keys);
-      for (const issue of found) issues.push({ row: read.number, ...issue });
+      for (const { column, value, message } of found)
+        issues.push({ row: read.number, column, value, message });
       tally.rows += 1;
       tally.issues += found.length;
       tally.ownKeys = keys.size;

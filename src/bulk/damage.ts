@@ -11,7 +11,7 @@ const withDecimal = /^(\d{1,15})[.,]0{1,2}$/;
 export function damageOf(
   column: 'phone_number' | 'postal_code' | 'quantity',
   text: string,
-  country: string,
+  country: () => string,
 ): string | undefined {
   const isPostal = column === 'postal_code' && (text.length === 4 || text.length === 9);
   if (!isPostal && !/[.,e]/i.test(text)) return undefined;
@@ -20,10 +20,12 @@ export function damageOf(
   const [, whole] = withDecimal.exec(text) ?? [];
   if (whole !== undefined)
     return `is a number with decimals, as a spreadsheet writes it; write ${whole}, in a column formatted as text`;
-  if (!isPostal || !fiveDigits.has(country.toUpperCase())) return undefined;
+  if (!isPostal) return undefined;
+  const code = country().toUpperCase();
+  if (!fiveDigits.has(code)) return undefined;
   if (/^\d{4}$/.test(text))
     return `has lost the zero at its beginning in a spreadsheet; write 0${text}, in a column formatted as text`;
-  if (country.toUpperCase() === 'US' && /^\d{9}$/.test(text))
+  if (code === 'US' && /^\d{9}$/.test(text))
     return `is without its dash; write ${text.slice(0, 5)}-${text.slice(5)}`;
   return undefined;
 }

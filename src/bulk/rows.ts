@@ -107,9 +107,10 @@ function readRow(
 /** What a spreadsheet has damaged is refused once, with what has happened to it. */
 function explained(issues: readonly BulkIssue[], { cell }: BulkRow): readonly BulkIssue[] {
   const damaged: BulkIssue[] = [];
+  const country = (): string => cell('country') || 'US';
   for (const column of damageable) {
     const value = cell(column);
-    const message = damageOf(column, value, cell('country') || 'US');
+    const message = damageOf(column, value, country);
     if (message !== undefined) damaged.push({ column, value, message });
   }
   if (damaged.length === 0) return issues;
@@ -121,8 +122,13 @@ const damageable = ['quantity', 'postal_code', 'phone_number'] as const;
 /** A message is shown behind the value of its cell: it need not begin with the same. */
 export function valueOnce(issue: BulkIssue): BulkIssue {
   const { value, message } = issue;
-  const said = [`"${value}" `, `${value} `].find((start) => value !== '' && message.startsWith(start));
-  return said === undefined ? issue : { ...issue, message: message.slice(said.length) };
+  if (value === '') return issue;
+  const { length } = value;
+  if (message.startsWith('"') && message.startsWith(value, 1) && message.startsWith('" ', length + 1))
+    return { ...issue, message: message.slice(length + 3) };
+  return message.startsWith(value) && message.startsWith(' ', length)
+    ? { ...issue, message: message.slice(length + 1) }
+    : issue;
 }
 
 /** An address that the service accepts and no carrier can use, by the rules of orders and saved addresses. */
