@@ -1,52 +1,82 @@
 // V8's compiled code of this program, kept from one start to the next: a third of a start goes to compiling.
 // Node's own cache (`module.enableCompileCache`) came with Node 22, and keeps less: only what is compiled when a file is
 // loaded, not the functions that run first after that.
-const { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs');
+const {
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} = require('node:fs');
 const { basename, dirname, isAbsolute, join } = require('node:path');
 const { constants, Script } = require('node:vm');
 
 /** The folder of the user's caches; undefined where the environment names none. */
 function cachesOf({ env, platform }) {
-  if (platform === 'win32') return env.LOCALAPPDATA;
-  if (env.XDG_CACHE_HOME && isAbsolute(env.XDG_CACHE_HOME)) return env.XDG_CACHE_HOME;
-  if (!env.HOME || !isAbsolute(env.HOME)) return undefined;
-  return platform === 'darwin' ? join(env.HOME, 'Library', 'Caches') : join(env.HOME, '.cache');
+  const whole = (path) => (path && isAbsolute(path) ? path : undefined);
+  if (platform === 'win32') return whole(env.LOCALAPPDATA);
+  const home = whole(env.HOME);
+  const usual = platform === 'darwin' ? ['Library', 'Caches'] : ['.cache'];
+  return whole(env.XDG_CACHE_HOME) ?? (home && join(home, ...usual));
 }
 
-/** What lies in the folder is run: it must be this user's own, and nobody else may write there. */
-function isOwn(folder, { getuid, platform }) {
+/** Makes a folder. @returns whether it is this user's own, and nobody else may write there: what lies in it is run. */
+function makeOwn(folder, { getuid, platform }) {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const stats = lstatSync(folder);
   if (!stats.isDirectory()) return false;
   return platform === 'win32' || (stats.uid === getuid() && (stats.mode & 0o022) === 0);
 }
 
-/** Whether Node is to keep compiled code its own way, or needs to compile all of it: to count what runs, to map errors. */
+/**
+ * Whether Node is to keep compiled code its own way, or needs to compile all of it: to count what runs, to map errors. What
+ * else loads such files was put there before the start, to change them.
+ */
 const isLeftToNode = ({ env, sourceMapsEnabled }) =>
   Boolean(env.NODE_COMPILE_CACHE || env.NODE_DISABLE_COMPILE_CACHE || env.NODE_V8_COVERAGE) ||
-  sourceMapsEnabled;
+  sourceMapsEnabled ||
+  require.extensions['.cjs'] !== undefined;
+
+/** Where compiled code holds a hash of V8's flags: it is refused where they are others. */
+const flagsAt = 12;
+const flagsNow = () => new Script('').createCachedData().subarray(flagsAt, flagsAt + 4);
+
+/** One folder for each V8 that would refuse the code of another, or, of another build of its version, end the process. */
+function nameFor({ arch, env, execArgv, execPath, version }) {
+  const flags = execArgv.length > 0 || env.NODE_OPTIONS ? [flagsNow().toString('hex')] : [];
+  return [version, arch, statSync(execPath).size, ...flags].join('-');
+}
 
 /** A file whose name holds a hash of what is in it. */
 const hasHash = /-[\w-]{8}\.cjs$/;
 
 const head = '(function (exports, require, module, __filename, __dirname) {';
 
-/** @returns undefined where there is none. */
+/**
+ * The code that a file holds, twice: V8 takes what it finds, and a wrong byte would end the process. To compare the two takes
+ * less than to load what computes a checksum. @returns undefined where there is none, or not as it was written.
+ */
 function read(file) {
   try {
-    return readFileSync(file);
+    const twice = readFileSync(file);
+    const code = twice.subarray(0, twice.length / 2);
+    return code.equals(twice.subarray(code.length)) ? code : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whole on the disk before it has its name: V8 takes what it finds, and half of it would end the process. */
-function write(file, data) {
-  const part = `${file}.${process.pid}`;
+/** Under its name once it is whole. In a container another process may have the same number. */
+function write(file, code) {
+  const part = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}`;
   try {
-    writeFileSync(part, data, { mode: 0o600, flush: true });
+    writeFileSync(part, Buffer.concat([code, code]), { mode: 0o600, flag: 'wx' });
     renameSync(part, file);
-  } catch {
+  } catch (error) {
     rmSync(part, { force: true });
+    throw error;
   }
 }
 
@@ -65,12 +95,21 @@ function keepCompiled(process, program, folder) {
       columnOffset: -head.length,
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     });
-    if (!cachedData || script.cachedDataRejected) compiled.push({ script, file });
+    if (!cachedData || script.cachedDataRejected) compiled.push({ script, file, flags: flagsNow() });
     const own = (id) => module.require(id);
     script.runInThisContext().call(module.exports, module.exports, own, module, filename, program);
   };
   process.on('exit', () => {
-    for (const { script, file } of compiled) write(file, script.createCachedData());
+    try {
+      for (const { script, file, flags } of compiled) {
+        const code = script.createCachedData();
+        // The program sets flags while it runs; the next start loads the file before that, as this one did.
+        flags.copy(code, flagsAt);
+        write(file, code);
+      }
+    } catch {
+      // A full disk, or a folder that is gone: what is not kept is compiled again.
+    }
   });
 }
 
@@ -82,10 +121,9 @@ function useCompileCache(process, program) {
   const caches = cachesOf(process);
   if (!caches || isLeftToNode(process)) return;
   const own = join(caches, 'errand');
-  const folder = join(own, `${process.version}-${process.arch}`);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if (isOwn(own, process)) keepCompiled(process, program, folder);
+    const folder = join(own, nameFor(process));
+    if (makeOwn(own, process) && makeOwn(folder, process)) keepCompiled(process, program, folder);
   } catch {
     // Read-only, full, or no folder at all.
   }

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { errand } from './run.ts';
+import { errand, shell } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -27,28 +27,36 @@ beforeEach(() => {
   onTestFinished(() => made.remove());
 });
 
+const withMore = (environment: Record<string, string>): Workspace => ({
+  ...workspace,
+  environment: { ...workspace.environment, ...environment },
+});
+
 async function wallet(environment: Record<string, string> = {}): Promise<void> {
-  const own = { ...workspace, environment: { ...workspace.environment, ...environment } };
-  const { code, stdout } = await errand(own, ['wallet', '-o', 'json']);
+  const { code, stdout } = await errand(withMore(environment), ['wallet', '-o', 'json']);
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { balance: expect.any(Number) }]);
 }
+
+/** An option of Node beside those that every start in a test has. */
+const nodeOption = (option: string) => ({ NODE_OPTIONS: `${workspace.environment.NODE_OPTIONS} ${option}` });
 
 const kept = (at = folder): string[] =>
   existsSync(at)
     ? readdirSync(at, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('/'))
     : [];
 
-const foreign: readonly (readonly [why: string, make: () => void])[] = [
-  ['others can write there', () => chmodSync(folder, 0o777)],
+const elsewhere = () => join(workspace.folder, 'elsewhere');
+
+const foreign: readonly (readonly [why: string, make: (at: string) => void])[] = [
+  ['others can write there', (at) => chmodSync(at, 0o777)],
   [
     'it is a link',
-    () => {
-      rmSync(folder, { recursive: true });
-      mkdirSync(join(workspace.folder, 'elsewhere'));
-      symlinkSync(join(workspace.folder, 'elsewhere'), folder);
+    (at) => {
+      rmSync(at, { recursive: true });
+      symlinkSync(elsewhere(), at);
     },
   ],
-  ...(isRoot ? [['it is of another user', () => chownSync(folder, 65_534, 65_534)] as const] : []),
+  ...(isRoot ? [['it is of another user', (at: string) => chownSync(at, 65_534, 65_534)] as const] : []),
 ];
 
 test('what loads next to nothing makes no folder for it', async () => {
@@ -93,7 +101,16 @@ describe('compiled code is kept', () => {
       'of another version of V8',
       (file) => {
         const code = readFileSync(file);
-        code.writeUInt32LE(1, 4);
+        for (const half of [0, code.length / 2]) code.writeUInt32LE(1, half + 4);
+        writeFileSync(file, code);
+      },
+    ],
+    [
+      'wrong in one byte',
+      (file) => {
+        const code = readFileSync(file);
+        const middle = Math.floor(code.length / 3);
+        code.writeUInt8(code.readUInt8(middle) ^ 1, middle);
         writeFileSync(file, code);
       },
     ],
@@ -114,11 +131,59 @@ describe('compiled code is kept', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  test.each(foreign)('nowhere where %s', async (_, change) => {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    change();
+  test.each(foreign)('nowhere where %s, be it the folder or the one within', async (_, change) => {
+    mkdirSync(elsewhere());
     await wallet();
-    expect(kept().filter((name) => name.endsWith('.cjs'))).toEqual([]);
+    const within = join(folder, readdirSync(folder)[0] ?? '');
+    for (const at of [within, folder]) {
+      for (const name of readdirSync(at)) rmSync(join(at, name), { recursive: true });
+      change(at);
+      await wallet();
+      expect(readdirSync(at)).toEqual([]);
+    }
+    expect(readdirSync(elsewhere())).toEqual([]);
+  });
+
+  test('though the command sets flags of V8 while it runs, as one does that goes through a proxy', async () => {
+    const proxied = withMore({
+      HTTPS_PROXY: 'http://127.0.0.1:9',
+      ERRAND_API_KEY: 'zz_test_0123456789abcdef',
+    });
+    const list = () =>
+      errand(proxied, ['order', 'list', '--base-url', 'https://shop.example', '--retries', '0']);
+    expect((await list()).stderr).toContain('through the proxy 127.0.0.1:9');
+    const before = times();
+    await list();
+    expect(times()).toEqual(before);
+  });
+
+  test('apart where Node is given other flags of V8', async () => {
+    await keptByOne();
+    const before = times();
+    await wallet(nodeOption('--stack-trace-limit=20'));
+    await wallet();
+    expect(times()).toEqual(expect.arrayContaining(before));
+    expect(readdirSync(folder)).toHaveLength(2);
+  });
+
+  test('not where somebody else changes what is loaded', async () => {
+    const hook = join(workspace.folder, 'hook.cjs');
+    const told = `require.extensions['.cjs'] = (module, file) => {
+      require('node:fs').appendFileSync('loaded', file);
+      require.extensions['.js'](module, file);
+    };`;
+    writeFileSync(hook, told);
+    await wallet(nodeOption(`--require ${hook}`));
+    expect(readFileSync(join(workspace.folder, 'loaded'), 'utf8')).toMatch(/command-[\w-]{8}\.cjs/);
+    expect(kept()).toEqual([]);
+  });
+
+  test('not where the folder goes while the command runs, which is no failure of it', async () => {
+    const gone = `rm -r ${folder}; touch ${folder}`;
+    expect(await shell(workspace, `errand sandbox exec -- sh -c '${gone}'`)).toMatchObject({
+      code: 0,
+      stderr: expect.not.stringContaining('compile-cache'),
+    });
   });
 
   test('nowhere where the user wants none or Node keeps it, or where no folder can be made', async () => {
