@@ -70,12 +70,24 @@ function conditionOf<N extends FilterName>(name: N, query: Query): Condition[] {
   return value === undefined || value === '' ? [] : [filters[name](value, query)];
 }
 
+interface Listed {
+  readonly texts: readonly string[];
+  readonly total: number;
+}
+
 /** A page of orders as JSON texts, newest first, and how many there are in all. */
-export function listOrders(
-  store: Store,
-  userId: string,
-  query: QueryOf<'order.list'>,
-): { texts: string[]; total: number } {
+export function listOrders(store: Store, userId: string, query: QueryOf<'order.list'>): Listed {
+  const last = lastPage(store);
+  const name = JSON.stringify([userId, query]);
+  if (last.page?.name !== name) last.page = { name, listed: readPage(store, userId, query) };
+  return last.page.listed;
+}
+
+/** The page that was read last, while nothing changes: those who wait for a change all ask for the same. */
+const lastPage = (store: Store): { page?: { readonly name: string; readonly listed: Listed } } =>
+  store.cached('page of orders', () => ({}));
+
+function readPage(store: Store, userId: string, query: QueryOf<'order.list'>): Listed {
   const conditions = conditionsOf(userId, query);
   const { include, limit, offset } = query;
   const column = include?.includes('tracking_events') ? 'record' : 'listed';

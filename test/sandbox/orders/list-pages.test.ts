@@ -32,3 +32,29 @@ test('a page begins where its offset says, though another process changed the st
   await other.close();
   folder.remove();
 });
+
+test('a page that many ask for is read once, until anything changes', async () => {
+  const folder = makeFolder();
+  const file = `${folder.path}/sandbox.db`;
+  const service = await TestService.start({ file });
+  await service.order('test-never');
+  await service.stop();
+  await copyOrders(file, 10);
+  const [store, other] = [await Store.open(file), await Store.open(file)];
+  const user = String(store.get('SELECT user_id FROM orders')?.user_id);
+  const page = (offset = 0) => listOrders(store, user, { limit: 3, offset });
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+  const first = page();
+  await nextTurn();
+  expect(page()).toBe(first);
+  expect(page(3).texts).not.toEqual(first.texts);
+  expect(listOrders(store, 'another', { limit: 3, offset: 0 })).toEqual({ texts: [], total: 0 });
+  await other.perform('UPDATE orders SET listed = ? WHERE listed = ?', '{}', page().texts[0] ?? '');
+  await nextTurn();
+  expect(page().texts).toEqual(['{}', ...first.texts.slice(1)]);
+  await store.transaction(() => store.run('UPDATE orders SET listed = ? WHERE listed = ?', '[]', '{}'));
+  expect(page().texts[0]).toBe('[]');
+  await store.close();
+  await other.close();
+  folder.remove();
+});
