@@ -1,7 +1,7 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
 import { bringUpToDate, isAnythingDue } from '../control/bring-up-to-date.ts';
 import { OneRun } from '../control/one-run.ts';
-import { mayGoOn } from '../control/pace.ts';
+import { mayGoOn, type Piece } from '../control/pace.ts';
 import { Refusal } from '../http/refusal.ts';
 import { prepareOrder } from '../orders/create.ts';
 import type { OrderBody } from '../orders/lifecycle/index.ts';
@@ -16,9 +16,6 @@ export const isAnyRowDue = (store: Store, now: number): boolean =>
         Number.POSITIVE_INFINITY,
     ),
   ) <= now;
-
-/** How many rows are prepared at a time. */
-const group = 20;
 
 const runs = new OneRun();
 
@@ -36,14 +33,14 @@ export const placeRows = (service: Service, now: number, budgetMs: number): Prom
   );
 
 async function placeUntil(service: Service, now: number, end: number): Promise<void> {
-  const { store } = service;
+  const { store, pace } = service;
   for (;;) {
     const due = store.all(
       `SELECT r.batch_seq, r.place, r.due, r.body, b.user_id, u.email FROM batch_rows r
        JOIN batches b ON b.seq = r.batch_seq JOIN users u ON u.id = b.user_id
        WHERE r.due <= ? ORDER BY r.due, r.batch_seq, r.place LIMIT ?`,
       now,
-      group,
+      pace.piece.most,
     );
     if (due.length === 0) return;
     const prepared: Prepared[] = [];
@@ -70,7 +67,7 @@ async function placeInTurn(service: Service, rows: readonly Prepared[]): Promise
   const { store, pace } = service;
   let left = rows;
   while (left.length > 0) {
-    const { placed, isShort, workedMs } = await store.transaction(() => placeSome(store, left));
+    const { placed, isShort, workedMs } = await store.transaction(() => placeSome(store, pace.piece, left));
     left = left.slice(placed);
     const [first] = left;
     if (first && isShort) await bringUpToDate(service, first.due);
@@ -86,7 +83,7 @@ interface Placed {
 }
 
 /** Within a transaction. */
-function placeSome(store: Store, rows: readonly Prepared[]): Placed {
+function placeSome(store: Store, piece: Piece, rows: readonly Prepared[]): Placed {
   const began = performance.now();
   let placed = 0;
   let isShort = false;
@@ -94,7 +91,7 @@ function placeSome(store: Store, rows: readonly Prepared[]): Placed {
     isShort = !row.place();
     if (isShort) break;
     placed += 1;
-    if (!mayGoOn(began, placed)) break;
+    if (!mayGoOn(piece, began, placed)) break;
   }
   for (const [batch, due] of new Map(rows.slice(0, placed).map((row) => [row.batch, row.due])))
     finish(store, batch, due);
@@ -155,7 +152,11 @@ const described = ({ code, message, details }: Refusal): string =>
 
 /** A batch whose last row was placed is complete, and its uploader is notified. @param at when that row was due, ms. */
 function finish(store: Store, batch: number, at: number): void {
-  const open = store.get('SELECT 1 FROM batch_rows WHERE batch_seq = ? AND due IS NOT NULL LIMIT 1', batch);
+  // From its end: the last row is placed last, and those before it would be read in vain.
+  const open = store.get(
+    'SELECT 1 FROM batch_rows WHERE batch_seq = ? AND due IS NOT NULL ORDER BY place DESC LIMIT 1',
+    batch,
+  );
   store.run(
     'UPDATE batches SET updated_at = max(updated_at, ?), notified_at = CASE WHEN ? AND notify = 1 THEN ? ELSE notified_at END WHERE seq = ?',
     at,

@@ -10,9 +10,6 @@ import type { Store, StoredRow } from '../store/store.ts';
 import { OneRun } from './one-run.ts';
 import { mayGoOn } from './pace.ts';
 
-/** How many records are read at a time. */
-const most = 20;
-
 type Due = Pick<Service, 'store' | 'identity' | 'report' | 'pace'>;
 type AdvanceRow = (row: StoredRow, now: number) => void;
 
@@ -93,7 +90,8 @@ const nextDue = (store: Store, table: string): number =>
 
 /** @returns whether there may be more. */
 async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now: number): Promise<boolean> {
-  const { store } = service;
+  const { store, pace } = service;
+  const { piece } = pace;
   const some = (advanceOne: (row: StoredRow) => void): Promise<boolean> =>
     store.derived(() => {
       const began = performance.now();
@@ -101,13 +99,13 @@ async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now
       const due = store.all(
         `SELECT ${kind.columns} FROM ${kind.table} WHERE next_due <= ? ORDER BY next_due LIMIT ?`,
         now,
-        most,
+        piece.most,
       );
       for (const [done, row] of due.entries()) {
-        if (!mayGoOn(began, done)) return true;
+        if (!mayGoOn(piece, began, done)) return true;
         advanceOne(row);
       }
-      return due.length === most;
+      return due.length === piece.most;
     });
   try {
     return await some((row) => advanceRow(row, now));

@@ -22,6 +22,7 @@ import { type Handle, headerOf, type SandboxRequest, type SandboxResponse } from
 export function createApp(service: Service): Handle {
   const finish = finisher();
   const respond = async (request: SandboxRequest): Promise<SandboxResponse> => {
+    service.pace.came();
     try {
       // The network between a program and the service is slow, not the one to a person who watches both.
       if (service.config.latencyMs > 0 && !isSpared(request))

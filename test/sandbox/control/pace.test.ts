@@ -18,3 +18,31 @@ test('what works in the background goes on at once, but where a request works', 
   await expect(failed).rejects.toThrow('refused');
   expect(await first(pace)).toBe('the pause');
 });
+
+test('a piece is small while requests come, and larger where nobody has sent one', () => {
+  const pace = new Pace();
+  const alone = pace.piece;
+  pace.came();
+  expect(pace.piece.most).toBeLessThan(alone.most);
+  expect(pace.piece.longestMs).toBeLessThan(alone.longestMs);
+});
+
+test('of two that work in the background one goes on a turn, so that requests wait for one piece alone', async () => {
+  const pace = new Pace();
+  const turns: number[] = [];
+  let turn = 0;
+  const work = async (): Promise<void> => {
+    for (let pieces = 0; pieces < 5; pieces += 1) {
+      await pace.pause(0);
+      turns.push(turn);
+    }
+  };
+  const both = Promise.all([work(), work()]);
+  const counting = (): void => {
+    turn += 1;
+    if (turns.length < 10) setImmediate(counting);
+  };
+  setImmediate(counting);
+  await both;
+  expect(new Set(turns).size).toBe(10);
+});
