@@ -4,6 +4,7 @@
 const {
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -11,7 +12,7 @@ const {
   writeFileSync,
 } = require('node:fs');
 const { basename, dirname, isAbsolute, join } = require('node:path');
-const { constants, Script } = require('node:vm');
+const { Script } = require('node:vm');
 
 /** The folder of the user's caches; undefined where the environment names none. */
 function cachesOf({ env, platform }) {
@@ -49,7 +50,7 @@ function nameFor({ arch, env, execArgv, execPath, version }) {
   return [version, arch, statSync(execPath).size, ...flags].join('-');
 }
 
-/** A file whose name holds a hash of what is in it. */
+/** A file whose name holds a hash of what is in it. It has no `import()`, which kept code cannot do on Node 20. */
 const hasHash = /-[\w-]{8}\.cjs$/;
 
 const head = '(function (exports, require, module, __filename, __dirname) {';
@@ -80,6 +81,16 @@ function write(file, code) {
   }
 }
 
+/** What was written longer ago may be of a version that is gone, ms; of one that is there it is soon written again. */
+const keptMs = 30 * 24 * 3600 * 1000;
+
+function removeOld(own) {
+  const folders = readdirSync(own, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  for (const folder of folders.map(({ name }) => join(own, name)))
+    for (const file of readdirSync(folder).map((name) => join(folder, name)))
+      if (lstatSync(file).mtimeMs < Date.now() - keptMs) rmSync(file, { force: true });
+}
+
 /** Loads the files of a program with the code that is kept of them in a folder, and keeps what is not there at the end. */
 function keepCompiled(process, program, folder) {
   const compiled = [];
@@ -89,12 +100,7 @@ function keepCompiled(process, program, folder) {
     const file = join(folder, basename(filename));
     const cachedData = read(file);
     const source = `${head}${readFileSync(filename, 'latin1')}\n})`;
-    const script = new Script(source, {
-      filename,
-      cachedData,
-      columnOffset: -head.length,
-      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-    });
+    const script = new Script(source, { filename, cachedData, columnOffset: -head.length });
     if (!cachedData || script.cachedDataRejected) compiled.push({ script, file, flags: flagsNow() });
     const own = (id) => module.require(id);
     script.runInThisContext().call(module.exports, module.exports, own, module, filename, program);
@@ -107,6 +113,7 @@ function keepCompiled(process, program, folder) {
         flags.copy(code, flagsAt);
         write(file, code);
       }
+      if (compiled.length > 0) removeOld(dirname(folder));
     } catch {
       // A full disk, or a folder that is gone: what is not kept is compiled again.
     }

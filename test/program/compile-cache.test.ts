@@ -9,9 +9,11 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { errand, shell } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
@@ -58,6 +60,14 @@ const foreign: readonly (readonly [why: string, make: (at: string) => void])[] =
   ],
   ...(isRoot ? [['it is of another user', (at: string) => chownSync(at, 65_534, 65_534)] as const] : []),
 ];
+
+test('no file that may be kept imports late: kept code cannot on Node 20', () => {
+  const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
+  const files = readdirSync(dist).filter((name) => /-[\w-]{8}\.cjs$/.test(name));
+  expect(files.length).toBeGreaterThan(50);
+  const late = files.filter((name) => /(?<![\w$.])import\(/.test(readFileSync(join(dist, name), 'utf8')));
+  expect(late).toEqual([]);
+});
 
 test('what loads next to nothing makes no folder for it', async () => {
   for (const words of [['--version'], ['--help'], ['__complete', '--', 'order', '']])
@@ -123,6 +133,20 @@ describe('compiled code is kept', () => {
     const before = times();
     await wallet();
     expect(times()).toEqual(before);
+  });
+
+  test('for a month, for a version may be gone; what it leads to elsewhere stays', async () => {
+    const monthAgo = Date.now() / 1000 - 31 * 24 * 3600;
+    const files = ['v18.0.0-x64/old.cjs', 'v18.0.0-x64/new.cjs', '../../elsewhere/old.cjs'];
+    for (const file of files.map((name) => join(folder, name))) {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      writeFileSync(file, '');
+      if (file.endsWith('old.cjs')) utimesSync(file, monthAgo, monthAgo);
+    }
+    symlinkSync(elsewhere(), join(folder, 'v20.0.0-x64'));
+    await wallet();
+    expect(readdirSync(join(folder, 'v18.0.0-x64'))).toEqual(['new.cjs']);
+    expect(readdirSync(elsewhere())).toEqual(['old.cjs']);
   });
 
   test('where XDG_CACHE_HOME says', async () => {
