@@ -25,16 +25,20 @@ class CellScanner {
   scan(piece: string, last: boolean): string {
     const text = this.#held + piece;
     let out = '';
+    let copied = 0;
     let at = 0;
     while (at < text.length) {
       const to = this.#step(text, at, last);
       if (to === undefined) break;
-      const part = text.slice(at, to.end);
-      out += to.prefixed ? part.replace(/^"?/, "$&'") : part;
+      if (to.prefixed) {
+        const start = text.startsWith('"', at) ? at + 1 : at;
+        out += `${text.slice(copied, start)}'`;
+        copied = start;
+      }
       at = to.end;
     }
     this.#held = text.slice(at);
-    return out;
+    return out + text.slice(copied, at);
   }
 
   /** Where the next part ends; undefined where that depends on what has not come yet. */
@@ -46,6 +50,10 @@ class CellScanner {
   }
 
   #begin(text: string, at: number, last: boolean): { end: number; prefixed: boolean } | undefined {
+    if (isWordCharacter(text.charCodeAt(at))) {
+      this.#place = 'plain';
+      return this.#plain(text, at);
+    }
     if (/[,\r\n\ufeff]/.test(text.charAt(at))) return { end: at + 1, prefixed: false };
     if (otherDelimiters.test(text.charAt(at))) return this.#split(text, at);
     const quote = text.charAt(at) === '"' ? 1 : 0;
@@ -85,6 +93,10 @@ class CellScanner {
     return { end: quote + 1, prefixed: false };
   }
 }
+
+/** A letter or digit of ASCII, as most cells begin: none of them is run. */
+const isWordCharacter = (code: number): boolean =>
+  (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a);
 
 /** The start of a cell as far as it decides: a number, else one character; a longer number is decided by its start. */
 const beginning = /-\d{0,40}(?:\.\d{0,40})?|[^"]/uy;
