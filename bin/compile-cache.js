@@ -55,6 +55,10 @@ const hasHash = /-[\w-]{8}\.cjs$/;
 
 const head = '(function (exports, require, module, __filename, __dirname) {';
 
+/** A file as the function that Node makes of it, joined as bytes: to join texts would fill V8's young generation. */
+const asFunction = (filename) =>
+  Buffer.concat([Buffer.from(head), readFileSync(filename), Buffer.from('\n})')]).latin1Slice();
+
 /**
  * The code that a file holds, twice: V8 takes what it finds, and a wrong byte would end the process. To compare the two takes
  * less than to load what computes a checksum. @returns undefined where there is none, or not as it was written.
@@ -99,8 +103,11 @@ function keepCompiled(process, program, folder) {
     if (dirname(filename) !== program || !hasHash.test(filename)) return load(module, filename);
     const file = join(folder, basename(filename));
     const cachedData = read(file);
-    const source = `${head}${readFileSync(filename, 'latin1')}\n})`;
-    const script = new Script(source, { filename, cachedData, columnOffset: -head.length });
+    const script = new Script(asFunction(filename), {
+      filename,
+      cachedData,
+      columnOffset: -head.length,
+    });
     if (!cachedData || script.cachedDataRejected) compiled.push({ script, file, flags: flagsNow() });
     const own = (id) => module.require(id);
     script.runInThisContext().call(module.exports, module.exports, own, module, filename, program);

@@ -1,6 +1,6 @@
 import { Command as Commander, CommanderError, Option as CommanderOption } from 'commander';
 import type { RootCommand, RootNoun } from './cli/define.ts';
-import type { Runner } from './cli/mount.ts';
+import type { Mounting } from './cli/mount.ts';
 import { addGlobalOptions } from './cli/options.ts';
 import type { PrintingCommand } from './contract/outputs/printed.ts';
 import { UsageError } from './errors.ts';
@@ -192,9 +192,7 @@ export const entries: readonly Entry[] = [
   },
 ];
 
-interface Building {
-  readonly run: Runner;
-  readonly now: () => number;
+interface Building extends Mounting {
   readonly version: string;
   readonly write: (text: string) => void;
   /** Told what help is to be shown: that of a command, or of words after `errand help`. Commander itself prints none. */
@@ -214,7 +212,8 @@ export async function runProgram(
   const onHelp: Building['onHelp'] = (help) => {
     wanted = help;
   };
-  const root = await buildProgram(argv, { ...hooks, write, onHelp });
+  const mayName = (names: readonly string[]): boolean => names.some((name) => argv.includes(name));
+  const root = await buildProgram(argv, { ...hooks, mayName, write, onHelp });
   try {
     await root.parseAsync([...argv], { from: 'user' });
   } catch (error) {
@@ -287,10 +286,10 @@ async function buildProgram(argv: readonly string[], building: Building): Promis
   return root;
 }
 
-async function mountEntry(root: Commander, entry: Entry, { run, now }: Building): Promise<Commander> {
+async function mountEntry(root: Commander, entry: Entry, mounting: Mounting): Promise<Commander> {
   const [loaded, { mountCommand, mountNoun }] = await Promise.all([entry.load(), import('./cli/mount.ts')]);
   const { name, summary } = entry;
   return 'noun' in loaded
-    ? mountNoun(root, { ...loaded.noun, name, summary }, run, now)
-    : mountCommand(root, { ...loaded.command, name, summary }, run, now);
+    ? mountNoun(root, { ...loaded.noun, name, summary }, mounting)
+    : mountCommand(root, { ...loaded.command, name, summary }, mounting);
 }

@@ -115,8 +115,9 @@ describe('who may import whom', () => {
     );
   });
 
-  test('the sandbox imports the contract and what guards files and connections, and nothing else of ours', () => {
+  test('the sandbox imports the contract, the clock and what guards files and connections, and nothing else of ours', () => {
     const ours = offenders('sandbox', [
+      'clock.ts',
       'contract',
       'sqlite',
       'network',

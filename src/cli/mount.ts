@@ -19,16 +19,23 @@ export interface CommandLine {
 
 export type Runner = (line: CommandLine) => Promise<void>;
 
+export interface Mounting {
+  readonly run: Runner;
+  readonly now: () => number;
+  /** Whether the line may name a command by one of these; of any other only what lists it is mounted. Absent: all of each. */
+  readonly mayName?: (names: readonly string[]) => boolean;
+}
+
 /** Mounts a noun with its verbs (a verb may be a noun of its own) under `parent`. */
-export function mountNoun(parent: Commander, noun: Noun, run: Runner, now: () => number): Commander {
+export function mountNoun(parent: Commander, noun: Noun, mounting: Mounting): Commander {
   const mounted = parent
     .command(noun.name)
     .description(noun.summary)
     .helpCommand(false)
     .aliases([...(noun.aliases ?? [])]);
   for (const verb of noun.verbs) {
-    if ('verbs' in verb) mountNoun(mounted, verb, run, now);
-    else mountCommand(mounted, verb, run, now);
+    if ('verbs' in verb) mountNoun(mounted, verb, mounting);
+    else mountCommand(mounted, verb, mounting);
   }
   return mounted;
 }
@@ -37,18 +44,17 @@ export function mountNoun(parent: Commander, noun: Noun, run: Runner, now: () =>
 export function mountCommand(
   parent: Commander,
   command: AnyCommand,
-  run: Runner,
-  now: () => number,
+  { run, now, mayName }: Mounting,
 ): Commander {
-  const mounted = parent
-    .command(command.name, { isDefault: command.isDefault === true })
-    .aliases([...(command.aliases ?? [])]);
+  const { name, aliases = [], isDefault = false } = command;
+  const mounted = parent.command(name, { isDefault }).aliases([...aliases]);
   mounted.description(command.description ? `${command.summary}\n\n${command.description}` : command.summary);
   mounted.summary(command.summary);
   for (const argument of command.arguments ?? []) {
     const name = argument.variadic ? `${argument.name}...` : argument.name;
     mounted.argument(argument.required ? `<${name}>` : `[${name}]`, argument.description);
   }
+  if (!isDefault && mayName?.([name, ...aliases]) === false) return mounted;
   const twice: string[] = [];
   const onTwice: OnTwice = (message) => twice.push(message);
   addOptions(mounted, command.options ?? {}, now, { onTwice });

@@ -61,12 +61,19 @@ const ipv6: typeof ipv4 = {
 /** Through NAT64 every IPv4 address has an IPv6 one; mapped ones (`::ffff:…`) Node holds against the IPv4 ranges itself. */
 const nat64 = ([network, prefix]: Range): Range => [`64:ff9b::${network}`, 96 + prefix];
 
-const lists = (['loopback', 'forbidden', 'private'] as const).map((kind) => {
+const kinds = ['loopback', 'forbidden', 'private'] as const;
+const lists = new Map<AddressKind, BlockList>();
+
+/** Made where an address is first held against it: all of them take 3 ms, which a read would wait for. */
+function listOf(kind: (typeof kinds)[number]): BlockList {
+  const known = lists.get(kind);
+  if (known) return known;
   const list = new BlockList();
   for (const range of ipv4[kind]) list.addSubnet(...range, 'ipv4');
   for (const range of [...ipv6[kind], ...ipv4[kind].map(nat64)]) list.addSubnet(...range, 'ipv6');
-  return { kind, list };
-});
+  lists.set(kind, list);
+  return list;
+}
 
 /** Where an address lies, as a socket or a resolver writes it. Anything else is forbidden. Pure. */
 export function addressKind(address: string): AddressKind {
@@ -74,7 +81,7 @@ export function addressKind(address: string): AddressKind {
   const version = isIP(bare);
   if (version === 0) return 'forbidden';
   const family = version === 6 ? 'ipv6' : 'ipv4';
-  return lists.find(({ list }) => list.check(bare, family))?.kind ?? 'public';
+  return kinds.find((kind) => listOf(kind).check(bare, family)) ?? 'public';
 }
 
 /** A URL's host as an IP address, without the brackets of IPv6; undefined for a name. */

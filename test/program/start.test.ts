@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { orderOf, shell } from './run.ts';
@@ -116,6 +116,18 @@ describe('the built program loads', () => {
     expect(await filesOf(workspace, `errand order get ${id} -o json`)).toEqual(
       [...always, 'sandbox'].toSorted(),
     );
+  });
+
+  test("for an order that is read neither Node's performance hooks nor its lists of addresses", async () => {
+    const workspace = tidyPlace();
+    const id = await orderOf(workspace, 'test-slow');
+    const [hook, list] = ['hook.cjs', 'list.txt'].map((name) => join(workspace.folder, name));
+    const written = `fs.writeFileSync('${list}', process.moduleLoadList.join(' '))`;
+    writeFileSync(`${hook}`, `const fs = require('node:fs'); process.on('exit', () => ${written});`);
+    await shell(workspace, `NODE_OPTIONS=--require=${hook} errand order get ${id}`);
+    const loaded = readFileSync(`${list}`, 'utf8');
+    expect(loaded).toContain('NativeModule net');
+    expect(loaded).not.toMatch(/NativeModule (?:perf_hooks|internal\/blocklist)/);
   });
 
   test('for a service elsewhere no sandbox', async () => {

@@ -1,3 +1,4 @@
+import { realMs } from '../../clock.ts';
 import { DatabaseError } from '../../sqlite/database-error.ts';
 import { bringUpToDate, isAnythingDue } from '../control/bring-up-to-date.ts';
 import { OneRun } from '../control/one-run.ts';
@@ -46,7 +47,7 @@ async function placeUntil(service: Service, now: number, end: number): Promise<v
     const prepared: Prepared[] = [];
     for (const row of due) prepared.push(await placing(service, row));
     await placeInTurn(service, prepared);
-    if (performance.now() >= end) return;
+    if (realMs() >= end) return;
   }
 }
 
@@ -84,7 +85,7 @@ interface Placed {
 
 /** Within a transaction. */
 function placeSome(store: Store, piece: Piece, rows: readonly Prepared[]): Placed {
-  const began = performance.now();
+  const began = realMs();
   let placed = 0;
   let isShort = false;
   for (const row of rows) {
@@ -95,7 +96,7 @@ function placeSome(store: Store, piece: Piece, rows: readonly Prepared[]): Place
   }
   for (const [batch, due] of new Map(rows.slice(0, placed).map((row) => [row.batch, row.due])))
     finish(store, batch, due);
-  return { placed, isShort, workedMs: performance.now() - began };
+  return { placed, isShort, workedMs: realMs() - began };
 }
 
 async function placing(service: Service, row: StoredRow): Promise<Prepared> {

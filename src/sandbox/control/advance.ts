@@ -1,3 +1,4 @@
+import { realMs } from '../../clock.ts';
 import { placeRows } from '../bulk/place-rows.ts';
 import type { Outbox } from '../deliveries/outbox.ts';
 import type { Service } from '../service.ts';
@@ -28,7 +29,7 @@ export async function advanceThrough(
 ): Promise<{ readonly now: number; readonly left: number }> {
   const { service, signal } = advancing;
   const { clock, store } = service;
-  const until = performance.now() + budgetMs;
+  const until = realMs() + budgetMs;
   let left = ms;
   const move = async (step: number): Promise<void> => {
     signal.throwIfAborted();
@@ -41,7 +42,7 @@ export async function advanceThrough(
     const now = clock.now();
     const step = hasListeners(store) ? nextDue(store, now) - now : left;
     await move(Math.min(step, left));
-    if (performance.now() > until) break;
+    if (realMs() > until) break;
   }
   return { now: clock.now(), left };
 }

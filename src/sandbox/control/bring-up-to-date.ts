@@ -1,3 +1,4 @@
+import { realMs } from '../../clock.ts';
 import { DatabaseError } from '../../sqlite/database-error.ts';
 import { advance } from '../orders/lifecycle/index.ts';
 import { storedColumns, storedOrder } from '../orders/records.ts';
@@ -69,10 +70,10 @@ async function advanceUntil(service: Due, now: number, end: number): Promise<voi
   for (const kind of kinds) {
     if (nextDue(service.store, kind.table) > now) continue;
     const advanceRow = await kind.load(service);
-    for (let began = performance.now(); ; began = performance.now()) {
+    for (let began = realMs(); ; began = realMs()) {
       if (!(await advanceSome(service, kind, advanceRow, now))) break;
-      if (performance.now() >= end) return;
-      await service.pace.pause(performance.now() - began);
+      if (realMs() >= end) return;
+      await service.pace.pause(realMs() - began);
     }
   }
 }
@@ -94,7 +95,7 @@ async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now
   const { piece } = pace;
   const some = (advanceOne: (row: StoredRow) => void): Promise<boolean> =>
     store.derived(() => {
-      const began = performance.now();
+      const began = realMs();
       // Read within the transaction: another process may have been faster.
       const due = store.all(
         `SELECT ${kind.columns} FROM ${kind.table} WHERE next_due <= ? ORDER BY next_due LIMIT ?`,

@@ -1,9 +1,10 @@
+import { realMs } from '../../clock.ts';
 import type { Store } from '../store/store.ts';
 import { untilDone } from './until-done.ts';
 
 interface Running {
   readonly done: Promise<void>;
-  /** ms of `performance.now()`. */
+  /** ms of `realMs`. */
   readonly since: number;
 }
 
@@ -13,7 +14,7 @@ export class OneRun {
 
   /**
    * Does what is left, or waits while another does it.
-   * @param work ends at a time of `performance.now()` at the latest. @param patienceMs of real time. A run that has taken
+   * @param work ends at a time of `realMs` at the latest. @param patienceMs of real time. A run that has taken
    * that long has more to do than can be waited for, and is left alone with it.
    */
   async join(
@@ -22,18 +23,18 @@ export class OneRun {
     work: (end: number) => Promise<void>,
     patienceMs: number,
   ): Promise<void> {
-    const began = performance.now();
+    const began = realMs();
     while (isAnyLeft()) {
       const running = this.#running.get(store);
       if (!running) return this.#begin(store, () => work(began + patienceMs));
       const end = Math.min(began, running.since) + patienceMs;
-      if (performance.now() >= end) return;
-      await untilDone(running.done, end - performance.now());
+      if (realMs() >= end) return;
+      await untilDone(running.done, end - realMs());
     }
   }
 
   #begin(store: Store, work: () => Promise<void>): Promise<void> {
-    const since = performance.now();
+    const since = realMs();
     const done = work().finally(() => this.#running.delete(store));
     this.#running.set(store, { done, since });
     return done;

@@ -1,3 +1,4 @@
+import { realMs } from '../../clock.ts';
 import { setImmediate, setTimeout } from '../../wait/own-timers.ts';
 
 /** How much is done in the background at a time, in one transaction and with one wait for the disk. */
@@ -17,9 +18,9 @@ const fewest = 10;
 /** How long after a request another is expected, ms. */
 const expectedMs = 100;
 
-/** Whether a piece of work that began at `began` (`performance.now()`) may go on. @param done how much was done in it. */
+/** Whether a piece of work that began at `began` (`realMs`) may go on. @param done how much was done in it. */
 export const mayGoOn = ({ longestMs }: Piece, began: number, done: number): boolean =>
-  done < fewest || performance.now() - began < longestMs;
+  done < fewest || realMs() - began < longestMs;
 
 /** How much longer what works in the background pauses than it worked, while a request works. */
 const pauseFactor = 2;
@@ -32,12 +33,12 @@ export class Pace {
 
   /** A request has come. */
   came(): void {
-    this.#cameAt = performance.now();
+    this.#cameAt = realMs();
   }
 
   /** How much the next piece of work in the background may be. */
   get piece(): Piece {
-    return performance.now() - this.#cameAt < expectedMs ? amongRequests : alone;
+    return realMs() - this.#cameAt < expectedMs ? amongRequests : alone;
   }
 
   /** Runs what a request does for itself alone. */

@@ -1,3 +1,4 @@
+import { realMs } from '../../clock.ts';
 import type { Store } from '../store/store.ts';
 import { isAnythingDue } from './bring-up-to-date.ts';
 
@@ -22,7 +23,7 @@ export class Patience {
 
   /** For a read at `now`, the sandbox's time in ms. @returns ms of real time. */
   forRead(now: number): number {
-    const drift = now - performance.now();
+    const drift = now - realMs();
     if (drift - this.#drift > leapMs) this.#leaptTo = now;
     this.#drift = drift;
     return isAnythingDue(this.#store, this.#leaptTo) ? Number.POSITIVE_INFINITY : this.#usualMs;

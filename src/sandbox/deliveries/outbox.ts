@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { realMs } from '../../clock.ts';
 import type { Synchronous } from '../../sqlite/database.ts';
 import { DatabaseError } from '../../sqlite/database-error.ts';
 import { setImmediate } from '../../wait/own-timers.ts';
@@ -130,13 +131,13 @@ export class Outbox {
     // Loaded with the first delivery: most runs have none.
     const { post } = await import('./post.ts');
     const { clock, config } = this.#options;
-    const began = performance.now();
+    const began = realMs();
     const result = await post(claimed, {
       reach: config.webhooks,
       limitMs: attemptLimitMs,
       closing,
     });
-    const tookMs = Math.round(performance.now() - began);
+    const tookMs = Math.round(realMs() - began);
     if (result) this.#attempted.push({ claimed, result, at: clock.now(), tookMs });
   }
 

@@ -1,3 +1,4 @@
+import { realMs } from '../../clock.ts';
 import { controlPath, healthPath, type ServedRequest } from '../../contract/control.ts';
 import { deedOf } from './deed.ts';
 import { type KeptSide, receivedSide, sentSide, unread } from './exchange.ts';
@@ -70,7 +71,7 @@ export class RequestLog {
   }
 
   begin({ at, method, target, headers, fault }: Begun): Noting {
-    const began = performance.now();
+    const began = realMs();
     let userId: string | null = null;
     let sandboxAt = at;
     let body: Uint8Array = nothing;
@@ -97,7 +98,7 @@ export class RequestLog {
             method,
             target: shownTarget(target.slice(0, longestKept)),
             status: sentStatus(fault, response),
-            tookMs: performance.now() - began,
+            tookMs: realMs() - began,
             userId,
             fault: fault?.kind ?? null,
           },
@@ -113,7 +114,7 @@ export class RequestLog {
 
   /** To read what is said in each request would slow down whoever measures how fast the sandbox is. */
   #isRead(): boolean {
-    const second = Math.floor(performance.now() / 1000);
+    const second = Math.floor(realMs() / 1000);
     if (second !== this.#second) [this.#second, this.#readInSecond] = [second, 0];
     this.#readInSecond += 1;
     return this.#readInSecond <= mostReadInSecond;

@@ -1,3 +1,4 @@
+import { realMs } from '../../clock.ts';
 import { operations } from '../../contract/operations/index.ts';
 import type { Scenario } from '../../contract/scenario/scenario.ts';
 import { parseDuration } from '../../wait/duration.ts';
@@ -61,10 +62,10 @@ export async function* rehearse(
     what: string,
     work: () => Promise<Difference[]>,
   ): Promise<Outcome> => {
-    const began = performance.now();
+    const began = realMs();
     const found = isBroken ? [] : await work();
     const status = isBroken ? 'skipped' : found.length > 0 ? 'failed' : 'held';
-    return { section, index, what, status, differences: found, tookMs: performance.now() - began };
+    return { section, index, what, status, differences: found, tookMs: realMs() - began };
   };
   for (const [index, step] of steps.entries()) {
     const outcome = await tell('steps', index, stepText(step), () => perform(stage, rehearsing, step));
