@@ -42,7 +42,8 @@ const isLeftToNode = ({ env, sourceMapsEnabled }) =>
 
 /** Where compiled code holds a hash of V8's flags: it is refused where they are others. */
 const flagsAt = 12;
-const flagsNow = () => new Script('').createCachedData().subarray(flagsAt, flagsAt + 4);
+const flagsOf = (code) => code.subarray(flagsAt, flagsAt + 4);
+const flagsNow = () => flagsOf(new Script('').createCachedData());
 
 /** One folder for each V8 that would refuse the code of another, or, of another build of its version, end the process. */
 function nameFor({ arch, env, execArgv, execPath, version }) {
@@ -116,8 +117,9 @@ function keepCompiled(process, program, folder) {
     try {
       for (const { script, file, flags } of compiled) {
         const code = script.createCachedData();
-        // The program sets flags while it runs; the next start loads the file before that, as this one did.
-        flags.copy(code, flagsAt);
+        // The program sets flags while it runs; the next start loads the file before that, as this one did. A V8 that holds
+        // them elsewhere has something else here, and is left alone.
+        if (flagsOf(code).equals(flagsNow())) flags.copy(code, flagsAt);
         write(file, code);
       }
       if (compiled.length > 0) removeOld(dirname(folder));
