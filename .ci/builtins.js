@@ -25,7 +25,7 @@ export const builtinsTaken = {
 };
 
 /** Node's own modules that are there when it has started. */
-const present = new Set(['buffer', 'events', 'fs', 'module', 'path', 'process', 'url', 'util']);
+const present = new Set(['buffer', 'events', 'fs', 'path', 'process', 'url', 'util']);
 const requiring = /^let (node_\w+) = require\("node:([\w/]+)"\);$/gm;
 /** Where the rest is CommonJS, an import alone would start Node's loader of modules. */
 const importingLate = /\bimport\(("node:[\w/]+")\)/g;

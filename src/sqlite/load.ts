@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
-import { createRequire, isBuiltin } from 'node:module';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type {
   DatabaseSync as Constructor,
@@ -17,8 +17,7 @@ interface SqliteModule {
 const packaged = '@photostructure/sqlite';
 
 /** Node's own SQLite where the running Node has it, else the packaged one with the same interface. */
-export const loadSqlite = (): typeof Constructor =>
-  isBuiltin('node:sqlite') ? nodeSqlite() : packagedSqlite();
+export const loadSqlite = (): typeof Constructor => nodeSqlite() ?? packagedSqlite();
 
 /** Opens a database read-only, as fast as it goes: a TAB waits for it. @throws where it cannot be opened. */
 export function openReader(file: string): Sqlite {
@@ -28,12 +27,17 @@ export function openReader(file: string): Sqlite {
   return new Database(file, { readOnly: true });
 }
 
-function nodeSqlite(): typeof Constructor {
+/** Asked of the process: `node:module`, which could say whether there is one, takes half a millisecond to load. */
+function nodeSqlite(): typeof Constructor | undefined {
   const { emitWarning } = process;
   // Some versions call it experimental on stderr, which is no business of a user of errand.
   process.emitWarning = () => {};
   try {
-    return (process.getBuiltinModule('node:sqlite') as SqliteModule).DatabaseSync;
+    const sqlite = process.getBuiltinModule?.('node:sqlite') as SqliteModule | undefined;
+    return sqlite?.DatabaseSync;
+  } catch {
+    // Node 22 before 22.3 takes it by `require`, which throws where there is none.
+    return undefined;
   } finally {
     process.emitWarning = emitWarning;
   }
