@@ -14,13 +14,13 @@ const {
 const { basename, dirname, isAbsolute, join } = require('node:path');
 const { Script } = require('node:vm');
 
-/** The folder of the user's caches; undefined where the environment names none. */
-function cachesOf({ env, platform }) {
-  const whole = (path) => (path && isAbsolute(path) ? path : undefined);
-  if (platform === 'win32') return whole(env.LOCALAPPDATA);
-  const home = whole(env.HOME);
+/** The folder of errand's caches; undefined where the environment names none. */
+function cacheOf({ env, platform }) {
+  const within = (path, ...names) => (path && isAbsolute(path) ? join(path, ...names) : undefined);
+  // The journal lies beside it, in `errand/Data`.
+  if (platform === 'win32') return within(env.LOCALAPPDATA, 'errand', 'Cache');
   const usual = platform === 'darwin' ? ['Library', 'Caches'] : ['.cache'];
-  return whole(env.XDG_CACHE_HOME) ?? (home && join(home, ...usual));
+  return within(env.XDG_CACHE_HOME, 'errand') ?? within(env.HOME, ...usual, 'errand');
 }
 
 /** Makes a folder. @returns whether it is this user's own, and nobody else may write there: what lies in it is run. */
@@ -48,7 +48,8 @@ const flagsNow = () => flagsOf(new Script('').createCachedData());
 /** One folder for each V8 that would refuse the code of another, or, of another build of its version, end the process. */
 function nameFor({ arch, env, execArgv, execPath, version }) {
   const flags = execArgv.length > 0 || env.NODE_OPTIONS ? [flagsNow().toString('hex')] : [];
-  return [version, arch, statSync(execPath).size, ...flags].join('-');
+  const { mtimeMs, size } = statSync(execPath);
+  return [version, arch, size, Math.trunc(mtimeMs), ...flags].join('-');
 }
 
 /** A file whose name holds a hash of what is in it. It has no `import()`, which kept code cannot do on Node 20. */
@@ -89,11 +90,20 @@ function write(file, code) {
 /** What was written longer ago may be of a version that is gone, ms; of one that is there it is soon written again. */
 const keptMs = 30 * 24 * 3600 * 1000;
 
+/** What this file may have written, by its name: whatever else lies in a user's caches is not ours to remove. */
+const ofVersion = /^v\d+\.\d+\.\d+-/;
+const ofCode = /-[\w-]{8}\.cjs(?:\.\d+-\w+)?$/;
+
 function removeOld(own) {
-  const folders = readdirSync(own, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const folders = readdirSync(own, { withFileTypes: true }).filter(
+    (entry) => entry.isDirectory() && ofVersion.test(entry.name),
+  );
   for (const folder of folders.map(({ name }) => join(own, name)))
-    for (const file of readdirSync(folder).map((name) => join(folder, name)))
-      if (lstatSync(file).mtimeMs < Date.now() - keptMs) rmSync(file, { force: true });
+    for (const file of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, file.name);
+      const isOurs = file.isFile() && ofCode.test(file.name);
+      if (isOurs && lstatSync(path).mtimeMs < Date.now() - keptMs) rmSync(path, { force: true });
+    }
 }
 
 /** Loads the files of a program with the code that is kept of them in a folder, and keeps what is not there at the end. */
@@ -134,9 +144,8 @@ function keepCompiled(process, program, folder) {
  * slower.
  */
 function useCompileCache(process, program) {
-  const caches = cachesOf(process);
-  if (!caches || isLeftToNode(process)) return;
-  const own = join(caches, 'errand');
+  const own = cacheOf(process);
+  if (!own || isLeftToNode(process)) return;
   try {
     const folder = join(own, nameFor(process));
     if (makeOwn(own, process) && makeOwn(folder, process)) keepCompiled(process, program, folder);

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -137,16 +138,59 @@ describe('compiled code is kept', () => {
 
   test('for a month, for a version may be gone; what it leads to elsewhere stays', async () => {
     const monthAgo = Date.now() / 1000 - 31 * 24 * 3600;
-    const files = ['v18.0.0-x64/old.cjs', 'v18.0.0-x64/new.cjs', '../../elsewhere/old.cjs'];
-    for (const file of files.map((name) => join(folder, name))) {
+    const of18 = 'v18.0.0-x64-1';
+    const files = [
+      'first-olderold.cjs',
+      'first-olderold.cjs.7-abc',
+      'first-newernew.cjs',
+      'oldnotes.cjs',
+    ].map((name) => join(of18, name));
+    for (const file of [...files, '../../elsewhere/first-olderold.cjs'].map((name) => join(folder, name))) {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       writeFileSync(file, '');
-      if (file.endsWith('old.cjs')) utimesSync(file, monthAgo, monthAgo);
+      if (file.includes('old')) utimesSync(file, monthAgo, monthAgo);
     }
-    symlinkSync(elsewhere(), join(folder, 'v20.0.0-x64'));
+    symlinkSync(elsewhere(), join(folder, 'v20.0.0-x64-1'));
     await wallet();
-    expect(readdirSync(join(folder, 'v18.0.0-x64'))).toEqual(['new.cjs']);
-    expect(readdirSync(elsewhere())).toEqual(['old.cjs']);
+    expect(readdirSync(join(folder, of18)).toSorted()).toEqual(['first-newernew.cjs', 'oldnotes.cjs']);
+    expect(readdirSync(elsewhere())).toEqual(['first-olderold.cjs']);
+  });
+
+  test('beside nothing else that may be removed: not the journal of whoever keeps it there', async () => {
+    const state = join(folder, 'Data');
+    const environment = { ERRAND_STATE_DIR: state };
+    await wallet(environment);
+    const names = readdirSync(state).toSorted();
+    expect(names).toContain('sandbox.db');
+    const monthAgo = Date.now() / 1000 - 31 * 24 * 3600;
+    for (const name of names) utimesSync(join(state, name), monthAgo, monthAgo);
+    await wallet({ ...environment, ...nodeOption('--stack-trace-limit=20') });
+    expect(readdirSync(state)).toEqual(expect.arrayContaining(names));
+  });
+
+  test('on Windows beside the journal, in a folder of its own', () => {
+    const local = join(workspace.folder, 'Local');
+    const [data, dist] = [join(local, 'errand', 'Data'), join(workspace.folder, 'dist')];
+    for (const made of [data, dist]) mkdirSync(made, { recursive: true });
+    const old = ['journal.db', 'sandbox.db.key'].map((name) => join(data, name));
+    for (const file of old) {
+      writeFileSync(file, '');
+      utimesSync(file, 0, 0);
+    }
+    writeFileSync(join(dist, 'first-12345678.cjs'), 'module.exports = 7;');
+    const start = `const { env } = process;
+      require(env.CACHE).useCompileCache(
+        { ...process, env: { LOCALAPPDATA: env.LOCAL }, platform: 'win32', on: process.on.bind(process) }, env.DIST);
+      process.stdout.write(String(require(env.DIST + '/first-12345678.cjs')));`;
+    const cache = fileURLToPath(new URL('../../bin/compile-cache.js', import.meta.url));
+    const env = { PATH: process.env.PATH ?? '', LOCAL: local, DIST: dist, CACHE: cache };
+    for (const _ of ['cold', 'warm'])
+      expect(spawnSync(process.execPath, ['-e', start], { env, encoding: 'utf8' })).toMatchObject({
+        stdout: '7',
+        stderr: '',
+      });
+    expect(readdirSync(data)).toEqual(['journal.db', 'sandbox.db.key']);
+    expect(kept(join(local, 'errand', 'Cache'))).toHaveLength(1);
   });
 
   test('where XDG_CACHE_HOME says', async () => {
