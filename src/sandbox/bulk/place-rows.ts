@@ -36,17 +36,22 @@ export const placeRows = (service: Service, now: number, budgetMs: number): Prom
 async function placeUntil(service: Service, now: number, end: number): Promise<void> {
   const { store, pace } = service;
   for (;;) {
+    const { piece } = pace;
     const due = store.all(
       `SELECT r.batch_seq, r.place, r.due, r.body, b.user_id, u.email FROM batch_rows r
        JOIN batches b ON b.seq = r.batch_seq JOIN users u ON u.id = b.user_id
        WHERE r.due <= ? ORDER BY r.due, r.batch_seq, r.place LIMIT ?`,
       now,
-      pace.piece.most,
+      piece.most,
     );
     if (due.length === 0) return;
+    const began = realMs();
     const prepared: Prepared[] = [];
-    for (const row of due) prepared.push(await placing(service, row));
-    await placeInTurn(service, prepared);
+    for (const row of due) {
+      if (!mayGoOn(piece, began, prepared.length)) break;
+      prepared.push(await placing(service, row));
+    }
+    await placeInTurn(service, prepared, realMs() - began);
     if (realMs() >= end) return;
   }
 }
@@ -62,17 +67,19 @@ interface Prepared {
 
 /**
  * Places rows in their order. Where the wallet is short of one, the orders before it are brought to its moment first: what they
- * had set aside may be free by then.
+ * had set aside may be free by then. @param preparedMs how long it took to prepare them.
  */
-async function placeInTurn(service: Service, rows: readonly Prepared[]): Promise<void> {
+async function placeInTurn(service: Service, rows: readonly Prepared[], preparedMs: number): Promise<void> {
   const { store, pace } = service;
   let left = rows;
+  let before = preparedMs;
   while (left.length > 0) {
     const { placed, isShort, workedMs } = await store.transaction(() => placeSome(store, pace.piece, left));
     left = left.slice(placed);
     const [first] = left;
     if (first && isShort) await bringUpToDate(service, first.due);
-    await pace.pause(workedMs);
+    await pace.pause(before + workedMs);
+    before = 0;
   }
 }
 

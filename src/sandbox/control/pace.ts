@@ -54,8 +54,11 @@ export class Pace {
   /** A pause between two pieces of work in the background. @param workedMs how long the piece before took. */
   pause(workedMs: number): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#working > 0) setTimeout(resolve, workedMs * pauseFactor);
-      else if (this.#waiting.push(resolve) === 1) this.#goOnSoon();
+      const goOn = (): void => {
+        if (this.#waiting.push(resolve) === 1) this.#goOnSoon();
+      };
+      if (this.#working > 0) setTimeout(goOn, workedMs * pauseFactor);
+      else goOn();
     });
   }
 

@@ -27,17 +27,20 @@ test('a piece is small while requests come, and larger where nobody has sent one
   expect(pace.piece.longestMs).toBeLessThan(alone.longestMs);
 });
 
-test('of two that work in the background one goes on a turn, so that requests wait for one piece alone', async () => {
+test.each([
+  ['where no request works', (_: Pace, work: () => Promise<void>) => work()],
+  ['where one does', (pace: Pace, work: () => Promise<void>) => pace.ahead(work)],
+])('of two that work in the background one goes on a turn, %s', async (_, among) => {
   const pace = new Pace();
   const turns: number[] = [];
   let turn = 0;
   const work = async (): Promise<void> => {
     for (let pieces = 0; pieces < 5; pieces += 1) {
-      await pace.pause(0);
+      await pace.pause(0.5);
       turns.push(turn);
     }
   };
-  const both = Promise.all([work(), work()]);
+  const both = among(pace, async () => void (await Promise.all([work(), work()])));
   const counting = (): void => {
     turn += 1;
     if (turns.length < 10) setImmediate(counting);
