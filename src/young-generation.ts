@@ -8,8 +8,9 @@ const enough = 32 * 1024 * 1024;
 /** A short command is over by then, and spares itself what watches the collector. */
 const startMs = 200;
 
-/** Keeps the memory of a command that runs long from growing with V8's young generation. */
-export function limitYoungGeneration(): void {
+/** Keeps the memory of a command that runs long from growing with V8's young generation, but where the user has set its size. */
+export function limitYoungGeneration({ env, execArgv }: NodeJS.Process): void {
+  if ([env.NODE_OPTIONS, ...execArgv].some((option) => /semi.space/.test(option ?? ''))) return;
   setTimeout(() => {
     const collections = new PerformanceObserver(() => {
       if (youngGeneration() < enough) return;
