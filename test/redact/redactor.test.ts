@@ -210,26 +210,6 @@ describe('a secret that nobody told of', () => {
   });
 });
 
-test('a long text takes time in proportion to its length', () => {
-  const hostile = [
-    'a'.repeat(200_000),
-    '"password":"'.repeat(20_000),
-    'a://'.repeat(50_000),
-    `${'xx_'.repeat(60_000)}`,
-    '?sig='.repeat(40_000),
-    '"secret'.repeat(40_000),
-    `"${'token_'.repeat(40_000)}"`,
-    `"token"${' '.repeat(200_000)}`,
-    `?${'secret-'.repeat(40_000)}`,
-    '\\'.repeat(200_000),
-    '%25'.repeat(60_000),
-  ];
-  const knows = knowing('%%%%%%%%%%', 'aaaaaaaaaaaaaaaaaaab', '\\\\\\\\\\\\\\x', '""""""&&&&&&&y');
-  const started = performance.now();
-  for (const text of hostile) knows.text(text);
-  expect(performance.now() - started).toBeLessThan(3000);
-});
-
 test('a process that lives long forgets the secrets that it used the longest ago, never the one in use', () => {
   const made = createRedactor();
   const secret = (number: number): string =>
