@@ -1,5 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { isLoopback } from '../network/loopback.ts';
+import { hasCredentials, hasQuery } from '../network/plain-base.ts';
 import { trimSlashes } from '../network/trim-slashes.ts';
 
 /** The scheme of the sandbox inside this process: `embedded:` is its base URL, `embedded:/orders` an address in it. */
@@ -13,7 +14,7 @@ export const embeddedScheme = 'embedded:';
 export function checkedBase(text: string, allowPlainHttp: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === embeddedScheme) return url;
-  if (url?.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+  if (!url || hasCredentials(url) || hasQuery(url)) {
     throw new UsageError('the base URL is not one: it takes https://host/path');
   }
   if (!isSafeToSend(url, allowPlainHttp)) {

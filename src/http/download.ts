@@ -1,4 +1,5 @@
 import { isLoopback } from '../network/loopback.ts';
+import { hasCredentials } from '../network/plain-base.ts';
 import { isSafeToSend, isSameOrigin } from './address.ts';
 import { UnavailableError } from './errors.ts';
 import type { Prepared, Service } from './request.ts';
@@ -20,7 +21,7 @@ export function downloadRequest(
   allowPlainHttp: boolean,
 ): Prepared {
   const url = URL.canParse(link) ? new URL(link) : undefined;
-  if (!url || !isSafeToSend(url, allowPlainHttp) || url.username !== '' || url.password !== '') {
+  if (!url || !isSafeToSend(url, allowPlainHttp) || hasCredentials(url)) {
     throw new UnavailableError('the service sent a link that is not an https address', { retryable: false });
   }
   return {

@@ -3,6 +3,7 @@ import { request as secureRequest } from 'node:https';
 import { webhookEventHeader, webhookIdHeader } from '../../contract/events.ts';
 import { basicCredentials } from '../../network/escapes.ts';
 import { checkedLookup } from '../../network/lookup.ts';
+import { hasCredentials } from '../../network/plain-base.ts';
 import { clearTimeout, setTimeout } from '../../wait/own-timers.ts';
 import { targetOf, type WebhookReach } from './address.ts';
 
@@ -69,7 +70,6 @@ async function statusOf(
   const target = targetOf(url, reach);
   if (target.refusal !== undefined) throw new Undelivered(target.refusal);
   const send = url.protocol === 'https:' ? secureRequest : plainRequest;
-  const hasCredentials = url.username !== '' || url.password !== '';
   const bytes = Buffer.from(body);
   const outgoing = send({
     method: 'POST',
@@ -82,7 +82,7 @@ async function statusOf(
       'content-length': bytes.length,
       [webhookEventHeader]: event,
       [webhookIdHeader]: eventId,
-      ...(hasCredentials && { authorization: basicCredentials(url) }),
+      ...(hasCredentials(url) && { authorization: basicCredentials(url) }),
     },
     agent: false,
     lookup: checkedLookup((ip, name) =>
