@@ -1,23 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { beginWithCopies } from './copies.ts';
-import { errand, fastShop, shell } from './run.ts';
+import { beginInFastShop } from './copies.ts';
+import { errand, shell } from './run.ts';
 import type { Workspace } from './workspace.ts';
 
 let workspace: Workspace;
 let shop: string;
 
-beginWithCopies(
-  async (used) => {
-    shop = await fastShop(used);
-    // Its sandbox is there, and the key for it.
-    await errand(used, ['wallet']);
-  },
-  (copy) => {
-    workspace = copy;
-  },
-);
+beginInFastShop((copy, url) => {
+  workspace = copy;
+  shop = url;
+});
 
 const headings =
   'my_reference,product_url,note,max_price_cents,name,address,city,state,zip,phone,idempotency_key';

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { errand, fastShop } from './run.ts';
 import { copyOf, makeWorkspace, type Workspace } from './workspace.ts';
 
 /**
@@ -21,4 +22,17 @@ export function beginWithCopies(
     begin(copy);
   });
   afterEach(() => copy.remove());
+}
+
+/** The same, of a workspace whose sandbox is there and works fast. @param begin called with where its products are, too. */
+export function beginInFastShop(begin: (workspace: Workspace, shop: string) => void): void {
+  let shop = '';
+  beginWithCopies(
+    async (workspace) => {
+      shop = await fastShop(workspace);
+      // It gets its key.
+      await errand(workspace, ['wallet']);
+    },
+    (copy) => begin(copy, shop),
+  );
 }

@@ -1,11 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { listOrders } from '../../../src/sandbox/orders/list.ts';
 import { Store } from '../../../src/sandbox/store/store.ts';
 import { copyOrders } from '../../service/copy-orders.ts';
 import { TestService } from '../../service/service.ts';
 import { makeFolder } from '../folder.ts';
 
-test('a page begins where its offset says, though another process changed the store while the page before was read', async () => {
+/** A user with orders in a store that is opened twice, as by two processes. */
+async function openTwice() {
   const folder = makeFolder();
   const file = `${folder.path}/sandbox.db`;
   const service = await TestService.start({ file });
@@ -13,9 +14,20 @@ test('a page begins where its offset says, though another process changed the st
   await service.stop();
   await copyOrders(file, 10);
   const [store, other] = [await Store.open(file), await Store.open(file)];
+  onTestFinished(async () => {
+    await store.close();
+    await other.close();
+    folder.remove();
+  });
+  return { store, other, user: String(store.get('SELECT user_id FROM orders')?.user_id) };
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a page begins where its offset says, though another process changed the store while the page before was read', async () => {
+  const { store, other, user } = await openTwice();
   await other.perform('DELETE FROM order_hosts');
   const ids = store.all('SELECT id FROM orders ORDER BY created_at DESC').map(({ id }) => String(id));
-  const user = String(store.get('SELECT user_id FROM orders')?.user_id);
   const page = (offset: number) =>
     listOrders(store, user, { limit: 3, offset }).texts.map((text) => JSON.parse(text).id);
   const all = store.all.bind(store);
@@ -26,24 +38,13 @@ test('a page begins where its offset says, though another process changed the st
     return rows;
   };
   expect(page(0)).toEqual(ids.slice(0, 3));
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   expect(page(3)).toEqual(ids.slice(4, 7));
-  await store.close();
-  await other.close();
-  folder.remove();
 });
 
 test('a page that many ask for is read once, until anything changes', async () => {
-  const folder = makeFolder();
-  const file = `${folder.path}/sandbox.db`;
-  const service = await TestService.start({ file });
-  await service.order('test-never');
-  await service.stop();
-  await copyOrders(file, 10);
-  const [store, other] = [await Store.open(file), await Store.open(file)];
-  const user = String(store.get('SELECT user_id FROM orders')?.user_id);
+  const { store, other, user } = await openTwice();
   const page = (offset = 0) => listOrders(store, user, { limit: 3, offset });
-  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
   const first = page();
   await nextTurn();
   expect(page()).toBe(first);
@@ -54,7 +55,4 @@ test('a page that many ask for is read once, until anything changes', async () =
   expect(page().texts).toEqual(['{}', ...first.texts.slice(1)]);
   await store.transaction(() => store.run('UPDATE orders SET listed = ? WHERE listed = ?', '[]', '{}'));
   expect(page().texts[0]).toBe('[]');
-  await store.close();
-  await other.close();
-  folder.remove();
 });
