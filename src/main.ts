@@ -85,7 +85,7 @@ async function runCommand(
   const { command, globals } = line;
   let { input } = line;
   const { createContext } = await import('./context.ts');
-  limitYoungGeneration(process);
+  limitYoungGeneration();
   const environment = { ...process.env };
   // A diagnostic report of Node holds the environment, and this variable a password of the whole team.
   delete process.env.ERRAND_DATABASE_URL;

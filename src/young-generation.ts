@@ -12,7 +12,8 @@ const enough = 32 * 1024 * 1024;
 const startMs = 200;
 
 /** Keeps the memory of a command that runs long from growing with V8's young generation, unless the user has set its size. */
-export function limitYoungGeneration({ env, execArgv }: NodeJS.Process): void {
+export function limitYoungGeneration(): void {
+  const { env, execArgv } = process;
   if ([env.NODE_OPTIONS, ...execArgv].some((option) => /semi.space/.test(option ?? ''))) return;
   setTimeout(() => {
     const collections = new PerformanceObserver(() => {
