@@ -5,12 +5,12 @@ import type { CommandLine } from './cli/mount.ts';
 import type { Context } from './context.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './errors.ts';
 import { type Io, processIo } from './io.ts';
+import { limitMemory } from './memory.ts';
 import type { ListedRows } from './output/listed-rows.ts';
 import { mayDraw } from './output/live-area.ts';
 import type { Result, TitleOf } from './output/result.ts';
 import { writerOf } from './output/writer.ts';
 import { version } from './version.ts';
-import { limitYoungGeneration } from './young-generation.ts';
 
 /**
  * Runs one command line to its end.
@@ -85,7 +85,7 @@ async function runCommand(
   const { command, globals } = line;
   let { input } = line;
   const { createContext } = await import('./context.ts');
-  limitYoungGeneration();
+  limitMemory();
   const environment = { ...process.env };
   // A diagnostic report of Node holds the environment, and this variable a password of the whole team.
   delete process.env.ERRAND_DATABASE_URL;

@@ -9,10 +9,13 @@ export const v8Flags = {
   wasmBudget: '--wasm-tiering-budget',
   /** By how much the young generation grows, each time that much has survived in it. */
   youngGrowth: '--semi-space-growth-factor',
+  /** By how many percent the old generation grows before it is collected again. */
+  oldGrowth: '--heap-growing-percent',
 } as const;
+
+export const v8Major = (): number => Number.parseInt(process.versions.v8, 10);
 
 /** Sets a flag while the process runs, where V8 is known to have it. */
 export function setV8Flag(flag: keyof typeof v8Flags, value: number): void {
-  if (Number.parseInt(process.versions.v8, 10) <= latestKnownV8)
-    setFlagsFromString(`${v8Flags[flag]}=${value}`);
+  if (v8Major() <= latestKnownV8) setFlagsFromString(`${v8Flags[flag]}=${value}`);
 }

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { errand } from './run.ts';
 import { makeWorkspace } from './workspace.ts';
 
-const teller = fileURLToPath(new URL('./young-generation.cjs', import.meta.url));
+const teller = fileURLToPath(new URL('./memory.cjs', import.meta.url));
 const rowCount = 250_000;
 
 test('a long command keeps V8 from taking more memory the longer it runs', { timeout: 60_000 }, async () => {
