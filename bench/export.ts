@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { middle, program, type Run, run } from './program.ts';
+import { inRounds, middle, middleOf, pairs, program, type Run, run } from './program.ts';
 import { type BenchSandbox, fillWithOrders, startSandbox } from './sandbox.ts';
-import { growth, median, type Row, timeBeside } from './table.ts';
+import { growth, type Row, timeBeside } from './table.ts';
 
 const rounds = 3;
 
@@ -11,37 +11,45 @@ const rounds = 3;
 export async function measure(folder: string): Promise<Row[]> {
   const small = await exported(folder, 20_000);
   const large = await exported(folder, 200_000);
-  const curl = { name: 'curl -o', ms: large.curlMs };
+  const besideCurl = (name: string, runs: readonly Run[]): Row => {
+    const { own, other } = middle(pairs(runs, large.curled));
+    return timeBeside(name, own.ms, { name: 'curl -o', ms: other.ms }, 1.1);
+  };
   return [
-    timeBeside('order export, 200,000 orders', large.safe.ms, curl, 1.1),
-    timeBeside('order export --raw-csv', large.raw.ms, curl, 1.1),
-    ...growth('order export', small.safe, large.safe),
+    besideCurl('order export, 200,000 orders', large.safe),
+    besideCurl('order export --raw-csv', large.raw),
+    ...growth('order export', middleOf(small.safe), middleOf(large.safe)),
   ];
 }
 
-async function exported(folder: string, count: number): Promise<{ safe: Run; raw: Run; curlMs: number }> {
+interface Exported {
+  readonly safe: readonly Run[];
+  readonly raw: readonly Run[];
+  readonly curled: readonly Pick<Run, 'ms'>[];
+}
+
+async function exported(folder: string, count: number): Promise<Exported> {
   const place = join(folder, String(count));
   mkdirSync(place);
   const sandbox = await startSandbox(place);
   try {
     await fillWithOrders(sandbox, count);
     const into = join(place, 'out');
-    const own = (...more: string[]): Promise<Run> =>
-      middle(rounds, () =>
-        run([program, 'order', 'export', ...more], { folder: place, env: sandbox.env, into }),
-      );
-    return { curlMs: curl(sandbox, into), safe: await own(), raw: await own('--raw-csv') };
+    const own =
+      (...more: string[]) =>
+      () =>
+        run([program, 'order', 'export', ...more], { folder: place, env: sandbox.env, into });
+    const curl = async () => download(sandbox, into);
+    const [safe, curled, raw] = await inRounds(rounds, own(), curl, own('--raw-csv'));
+    return { safe, raw, curled };
   } finally {
     await sandbox.stop();
   }
 }
 
-const curl = ({ baseUrl, headers }: BenchSandbox, into: string): number =>
-  median(
-    Array.from({ length: rounds }, () => {
-      const began = performance.now();
-      const header = `authorization: ${headers.authorization}`;
-      execFileSync('curl', ['-sf', '-o', into, '-H', header, `${baseUrl}/orders/export`]);
-      return performance.now() - began;
-    }),
-  );
+function download({ baseUrl, headers }: BenchSandbox, into: string): Pick<Run, 'ms'> {
+  const began = performance.now();
+  const header = `authorization: ${headers.authorization}`;
+  execFileSync('curl', ['-sf', '-o', into, '-H', header, `${baseUrl}/orders/export`]);
+  return { ms: performance.now() - began };
+}

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openGate } from '../test/service/gate.ts';
-import { bare, middleOf, program, type Run, run } from './program.ts';
+import { bare, inRounds, middleOf, type Pair, pairs, program, type Run, run } from './program.ts';
 import { type BenchSandbox, fillWithOrders, startSandbox } from './sandbox.ts';
 import { atMost, growth, type Row, timeBeside } from './table.ts';
 
@@ -16,18 +16,13 @@ export async function measure(folder: string): Promise<Row[]> {
     timeBeside(
       `order list --all -o ndjson, 200,000 orders, the worst of ${rounds} pairs`,
       large.worst.own.ms,
-      { name: 'a bare undici loop', ms: large.worst.loop.ms },
+      { name: 'a bare undici loop', ms: large.worst.other.ms },
       1.3,
     ),
     atMost('its first row after the first byte', large.firstRowMs, 150, 'ms'),
     atMost('its peak memory', large.own.peak / 2 ** 20, 150, 'MB'),
     ...growth('order list --all', small.own, large.own),
   ];
-}
-
-interface Pair {
-  readonly own: Run;
-  readonly loop: Run;
 }
 
 interface Listed {
@@ -51,14 +46,14 @@ async function listed(folder: string, count: number): Promise<Listed> {
       sandbox.headers.authorization ?? '',
       String(count),
     ];
-    const pairs: Pair[] = [];
-    for (let round = 0; round < rounds; round += 1) {
-      const loop = await run(loopArgs, { folder: place, into });
-      pairs.push({ loop, own: await run(listing, { folder: place, env: sandbox.env, into }) });
-    }
-    const ratio = ({ own, loop }: Pair): number => own.ms / loop.ms;
-    const worst = pairs.reduce((one, other) => (ratio(other) > ratio(one) ? other : one));
-    return { own: middleOf(pairs.map(({ own }) => own)), worst, firstRowMs: await firstRow(place, sandbox) };
+    const [own, loop] = await inRounds(
+      rounds,
+      () => run(listing, { folder: place, env: sandbox.env, into }),
+      () => run(loopArgs, { folder: place, into }),
+    );
+    const worst = pairs(own, loop).at(-1);
+    if (!worst) throw new Error('at least one round');
+    return { own: middleOf(own), worst, firstRowMs: await firstRow(place, sandbox) };
   } finally {
     await sandbox.stop();
   }

@@ -64,17 +64,52 @@ export async function run(
   };
 }
 
-/** Several runs as one: see `middleOf`. */
-export async function middle(rounds: number, once: () => Promise<Run>): Promise<Run> {
-  const runs: Run[] = [];
-  for (let round = 0; round < rounds; round += 1) runs.push(await once());
-  return middleOf(runs);
+interface Timed {
+  readonly ms: number;
 }
+
+/** Two runs beside each other: on a machine whose speed changes no others compare. */
+export interface Pair<Own extends Timed = Timed> {
+  readonly own: Own;
+  readonly other: Timed;
+}
+
+type Work = () => Promise<Timed>;
+type Results<Works extends readonly Work[]> = { [At in keyof Works]: Awaited<ReturnType<Works[At]>>[] };
+
+/** Each several times, in turn. @returns the runs of each, in the order given. */
+export async function inRounds<const Works extends readonly Work[]>(
+  rounds: number,
+  ...works: Works
+): Promise<Results<Works>> {
+  const runs = works.map((): Timed[] => []);
+  for (let round = 0; round < rounds; round += 1)
+    for (const [index, work] of works.entries()) runs[index]?.push(await work());
+  // One list for each work, of what it gives.
+  return runs as Results<Works>;
+}
+
+/** The runs of each round; first that of the least time beside the other. */
+export const pairs = <Own extends Timed>(own: readonly Own[], other: readonly Timed[]): Pair<Own>[] =>
+  own
+    .flatMap((run, round) => {
+      const beside = other[round];
+      return beside ? [{ own: run, other: beside }] : [];
+    })
+    .toSorted((one, two) => one.own.ms / one.other.ms - two.own.ms / two.other.ms);
 
 /** The one of several runs whose time is in the middle, with the highest peak of all. */
 export function middleOf(runs: readonly Run[]): Run {
   const sorted = runs.toSorted((one, other) => one.ms - other.ms);
-  const found = sorted[Math.floor(runs.length / 2)];
-  if (!found) throw new Error('at least one round');
-  return { ...found, peak: Math.max(...runs.map(({ peak }) => peak)) };
+  return { ...middle(sorted), peak: highestPeak(runs) };
+}
+
+/** Bytes. */
+export const highestPeak = (runs: readonly Run[]): number => Math.max(...runs.map(({ peak }) => peak));
+
+/** Of what is sorted. @throws Error where nothing is there. */
+export function middle<T>(sorted: readonly T[]): T {
+  const found = sorted[Math.floor(sorted.length / 2)];
+  if (found === undefined) throw new Error('at least one round');
+  return found;
 }
