@@ -9,6 +9,8 @@ export interface Load {
 }
 
 export interface Measured {
+  /** For each request, all connections together. */
+  readonly ms: number;
   readonly perSecond: number;
   readonly p99Ms: number;
   readonly failures: number;
@@ -31,11 +33,12 @@ export async function loadFor(ms: number, connections: number, load: Load): Prom
     }
   }
   await Promise.all(Array.from({ length: connections }, client));
-  const seconds = (performance.now() - began) / 1000;
+  const took = performance.now() - began;
   agent.destroy();
   const sorted = times.toSorted((one, other) => one - other);
   return {
-    perSecond: times.length / seconds,
+    ms: took / times.length,
+    perSecond: (times.length / took) * 1000,
     p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0,
     failures,
   };

@@ -69,9 +69,9 @@ interface Timed {
 }
 
 /** Two runs beside each other: on a machine whose speed changes no others compare. */
-export interface Pair<Own extends Timed = Timed> {
+export interface Pair<Own extends Timed = Timed, Other extends Timed = Timed> {
   readonly own: Own;
-  readonly other: Timed;
+  readonly other: Other;
 }
 
 type Work = () => Promise<Timed>;
@@ -90,7 +90,10 @@ export async function inRounds<const Works extends readonly Work[]>(
 }
 
 /** The runs of each round; first that of the least time beside the other. */
-export const pairs = <Own extends Timed>(own: readonly Own[], other: readonly Timed[]): Pair<Own>[] =>
+export const pairs = <Own extends Timed, Other extends Timed>(
+  own: readonly Own[],
+  other: readonly Other[],
+): Pair<Own, Other>[] =>
   own
     .flatMap((run, round) => {
       const beside = other[round];

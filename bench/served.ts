@@ -1,6 +1,6 @@
 import { type Load, loadFor, type Measured } from './load.ts';
 import { startPrism } from './prism.ts';
-import { middle } from './program.ts';
+import { inRounds, middle, type Pair, pairs } from './program.ts';
 import { type BenchSandbox, createOrder, fillWallet, startSandbox } from './sandbox.ts';
 import type { Row } from './table.ts';
 
@@ -18,8 +18,8 @@ export async function measure(folder: string): Promise<Row[]> {
     const prism = await startPrism(folder, document);
     try {
       // Prism's response is one order; this one is no smaller.
-      const reads = await inRounds(sandbox, prism.baseUrl, { method: 'GET', path: '/orders?limit=2' });
-      const creates = await inRounds(sandbox, prism.baseUrl, {
+      const reads = await inTurn(sandbox, prism.baseUrl, { method: 'GET', path: '/orders?limit=2' });
+      const creates = await inTurn(sandbox, prism.baseUrl, {
         method: 'POST',
         path: '/orders',
         // A ceiling that nothing fits under: no order goes further than to be refused by its shop.
@@ -37,41 +37,36 @@ export async function measure(folder: string): Promise<Row[]> {
   }
 }
 
-interface Round {
-  readonly own: Measured;
-  readonly other: Measured;
-}
-
-/** @returns the round whose ratio is in the middle. */
-async function inRounds(
+/** The sandbox and Prism under the same load. @returns the pair whose ratio is in the middle. */
+async function inTurn(
   { baseUrl, headers, pid }: BenchSandbox,
   prismUrl: string,
   { path, ...load }: Omit<Load, 'url' | 'headers'> & { readonly path: string },
-): Promise<Round> {
+): Promise<Pair<Measured, Measured>> {
   const loaded = (url: string) => loadFor(ms, connections, { ...load, headers, url: `${url}${path}` });
-  const all: Round[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const own = await loaded(baseUrl);
-    // It works on what was ordered for a while longer, and must not take that time from Prism.
-    process.kill(pid, 'SIGSTOP');
-    try {
-      all.push({ own, other: await loaded(prismUrl) });
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
-  }
-  return middle(all.toSorted((one, two) => ratioOf(one) - ratioOf(two)));
+  const [own, other] = await inRounds(
+    rounds,
+    () => loaded(baseUrl),
+    async () => {
+      // It works on what was ordered for a while longer, and must not take that time from Prism.
+      process.kill(pid, 'SIGSTOP');
+      try {
+        return await loaded(prismUrl);
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+    },
+  );
+  return middle(pairs(own, other));
 }
 
-const ratioOf = ({ own, other }: Round): number => own.perSecond / other.perSecond;
-
-function beside(name: string, round: Round, aim: number): Row {
-  const { own, other } = round;
+function beside(name: string, { own, other }: Pair<Measured, Measured>, aim: number): Row {
+  const ratio = own.perSecond / other.perSecond;
   return {
     name,
-    figure: `${figures(own)}; ${ratioOf(round).toFixed(1)}x Prism's ${figures(other)}`,
+    figure: `${figures(own)}; ${ratio.toFixed(1)}x Prism's ${figures(other)}`,
     aim: `${aim}x`,
-    isMet: ratioOf(round) >= aim && own.failures === 0,
+    isMet: ratio >= aim && own.failures === 0,
   };
 }
 
