@@ -1,15 +1,12 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
-import { setV8Flag, v8Major } from './v8-flags.ts';
+import { setV8Flag } from './v8-flags.ts';
 
-/**
- * Bytes of the two halves of V8's young generation: what that of Node 20 has at most. That of Node 24 takes 128 MB, which makes
- * only the check of a file with an error in each row faster.
- */
-const enoughYoung = 32 * 1024 * 1024;
+const mb = 1024 * 1024;
+/** Bytes of the two halves of V8's young generation: what that of Node 20 has at most. That of Node 24 takes 128 MB. */
+let enoughYoung = 32 * mb;
 
-/** V8 of Node 20, which collects its old generation often enough by itself: to collect more makes a long list slower. */
-const thrifty = 11;
+/** V8 lets its old generation grow to some four times what is in use before it collects it. */
 const oldGrowthPercent = 60;
 
 /** A short command is over by then, and spares itself what watches the collector. */
@@ -18,10 +15,10 @@ const startMs = 200;
 /** Keeps V8 from taking more memory the longer a command runs; its young generation only where the user has not set its size. */
 export function limitMemory(): void {
   const { env, execArgv } = process;
-  const isSet = [env.NODE_OPTIONS, ...execArgv].some((option) => /semi.space/.test(option ?? ''));
+  const isYoungSet = [env.NODE_OPTIONS, ...execArgv].some((option) => /semi.space/.test(option ?? ''));
   setTimeout(() => {
-    if (v8Major() > thrifty) setV8Flag('oldGrowth', oldGrowthPercent);
-    if (isSet) return;
+    setV8Flag('oldGrowth', oldGrowthPercent);
+    if (isYoungSet) return;
     const collections = new PerformanceObserver(() => {
       if (youngGeneration() < enoughYoung) return;
       setV8Flag('youngGrowth', 1);
@@ -29,6 +26,11 @@ export function limitMemory(): void {
     });
     collections.observe({ entryTypes: ['gc'] });
   }, startMs).unref();
+}
+
+/** Keeps the young generation at half its size, for work that leaves more bytes outside V8's heap than in it: a collection frees them. */
+export function collectOften(): void {
+  enoughYoung = 16 * mb;
 }
 
 const youngGeneration = (): number =>

@@ -13,9 +13,8 @@ export const v8Flags = {
   oldGrowth: '--heap-growing-percent',
 } as const;
 
-export const v8Major = (): number => Number.parseInt(process.versions.v8, 10);
-
 /** Sets a flag while the process runs, where V8 is known to have it. */
 export function setV8Flag(flag: keyof typeof v8Flags, value: number): void {
-  if (v8Major() <= latestKnownV8) setFlagsFromString(`${v8Flags[flag]}=${value}`);
+  const major = Number.parseInt(process.versions.v8, 10);
+  if (major <= latestKnownV8) setFlagsFromString(`${v8Flags[flag]}=${value}`);
 }

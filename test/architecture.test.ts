@@ -34,8 +34,10 @@ const imports: Import[] = files.flatMap(({ name, text }) => {
 const within = (folder: string) => (name: string) => name === `${folder}.ts` || name.startsWith(`${folder}/`);
 /** Open to all parts but the contract. */
 const openToAll = [
+  'as-sent.ts',
   'errors.ts',
   'io.ts',
+  'memory.ts',
   'child-command.ts',
   'child-output.ts',
   'clock.ts',

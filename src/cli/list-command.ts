@@ -4,9 +4,11 @@ import { type OperationName, operations } from '../contract/operations/index.ts'
 import type { ReceivedRow, RowShape } from '../contract/received.ts';
 import type { QueryOf } from '../http/client-types.ts';
 import { pages } from '../http/paging.ts';
+import { collectOften } from '../memory.ts';
 import { countText } from '../output/count-text.ts';
+import { isWrittenAsSent } from '../output/format.ts';
 import { isOnScreen } from '../output/on-screen.ts';
-import type { Column, PagedRows } from '../output/result.ts';
+import type { Column, PagedRows, RowsOfPage } from '../output/result.ts';
 import { Deadline } from '../wait/deadline.ts';
 import { type AnyCommand, defineCommand, type Example, type Options } from './define.ts';
 import { optionsFrom, type Presentation, type QueryOfRow } from './from-contract.ts';
@@ -35,21 +37,23 @@ export async function listRows<N extends ListName>(
   let shown = 0;
   let total: number | undefined;
   let next: number | undefined;
-  async function* read(): AsyncGenerator<readonly ReceivedRow<N>[]> {
-    for await (const page of pages(client, name, { query }, { all, deadline })) {
+  const asSent = isWrittenAsSent(context.output);
+  if (asSent) collectOften();
+  async function* read(): AsyncGenerator<RowsOfPage<ReceivedRow<N>>> {
+    for await (const page of pages(client, name, { query }, { all, asSent, deadline })) {
       total = page.total ?? total;
       next = page.next;
-      yield page.rows;
+      yield page;
     }
   }
-  async function* counted(): AsyncGenerator<readonly ReceivedRow<N>[]> {
-    for await (const rows of read()) {
-      shown += rows.length;
-      yield rows;
+  async function* counted(): AsyncGenerator<RowsOfPage<ReceivedRow<N>>> {
+    for await (const page of read()) {
+      shown += page.rows.length;
+      yield page;
     }
   }
   async function* rowByRow(): AsyncGenerator<ReceivedRow<N>> {
-    for await (const rows of read())
+    for await (const { rows } of read())
       for (const row of rows) {
         shown += 1;
         yield row;

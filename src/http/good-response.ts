@@ -1,3 +1,4 @@
+import type { AsSent } from '../as-sent.ts';
 import { isObject, own } from '../contract/json.ts';
 import { idPattern, uuidPattern } from '../contract/limits.ts';
 import type { EssentialKind, Operation, Surface } from '../contract/operation.ts';
@@ -13,26 +14,35 @@ type Read =
 /**
  * Reads a good response. Only what makes it the service's is checked: JSON, with the fields of the table that are
  * essential. Everything else passes as it came, so that the service may grow.
+ * @param tellSent is told the records of a list where each has its place in the JSON.
  * @returns the body, or what came in its place, in words.
  */
 export function readGoodResponse(
   { response, surface }: Pick<Operation, 'response' | 'surface'>,
   given: ServiceResponse,
+  tellSent?: (sent: AsSent) => void,
 ): Read {
   if (isHtml(given)) return { problem: "HTML, not the service's JSON" };
   if (response.type !== 'json') return { body: undefined };
   if (given.bytes.byteLength === 0) return { problem: `${given.status} with an empty body` };
-  const body = parseJson(given.bytes);
+  const places: number[] = [];
+  const body = parseJson(given.bytes, tellSent && places);
   if (body === undefined) return { problem: 'text that is not JSON' };
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return { problem: "JSON that is not the service's: no object" };
   }
-  if (response.rows !== undefined && !Array.isArray(own(body, response.rows)))
+  const rows = response.rows === undefined ? undefined : own(body, response.rows);
+  if (response.rows !== undefined && !Array.isArray(rows))
     return { problem: `JSON that is not the service's: it has no ${response.rows}` };
   const wrong = Object.entries(response.essential ?? {}).find(
     ([name, kind]) => !isOfKind[kind](own(body, name), surface),
   );
-  if (!wrong) return { body };
+  if (!wrong) {
+    // As many places as records are the records' own, since each of them, being an object, has one.
+    if (Array.isArray(rows) && rows.length * 2 === places.length && rows.every(isObject))
+      tellSent?.({ json: given.bytes, places });
+    return { body };
+  }
   const [name, kind] = wrong;
   const what = own(body, name) === undefined ? `it has no ${name}` : `its ${name} is not ${kindNames[kind]}`;
   return { problem: `JSON that is not the service's: ${what}` };

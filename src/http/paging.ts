@@ -1,3 +1,4 @@
+import type { AsSent } from '../as-sent.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations/index.ts';
@@ -11,6 +12,8 @@ import { UnavailableError } from './errors.ts';
 
 export interface Page<R = JsonObject> {
   readonly rows: readonly R[];
+  /** The same in the service's own JSON, where that was wanted and has them alone. */
+  readonly sent?: AsSent | undefined;
   /** How many records there are in all, where the service says so. */
   readonly total: number | undefined;
   /** Number of the page that follows, where the list is paged by number and goes on. */
@@ -22,6 +25,8 @@ export interface PageOptions {
   readonly all: boolean;
   /** Rows requested at a time; without it the query's `limit`, else the most the service gives at once. */
   readonly pageSize?: number | undefined;
+  /** Whether the rows are wanted in the service's own JSON, too. */
+  readonly asSent?: boolean | undefined;
   /** When all pages must have come. */
   readonly deadline?: Deadline | undefined;
 }
@@ -38,7 +43,13 @@ interface PagedSource {
   readonly largest?: number | undefined;
   /** Field with the records; without it the only list in the response, or the response itself. */
   readonly rows?: string | undefined;
-  ask(paged: ParameterValues, signal: AbortSignal): Promise<unknown>;
+  ask(paged: ParameterValues, signal: AbortSignal): Promise<Listed>;
+}
+
+/** A response with a list in it. */
+interface Listed {
+  readonly body: unknown;
+  readonly sent?: AsSent | undefined;
 }
 
 /**
@@ -52,10 +63,15 @@ export async function* pages<N extends CallName>(
   options: PageOptions,
 ): AsyncGenerator<Page<ReceivedRow<N>>> {
   const operation: Operation = operations[name];
-  const ask = async (paged: ParameterValues, signal: AbortSignal): Promise<unknown> => {
+  const ask = async (paged: ParameterValues, signal: AbortSignal): Promise<Listed> => {
     // The client checks every parameter against the table, so what the types cannot see is refused there.
     const input = { query: { ...query, ...paged } } as unknown as InputOf<N>;
-    return (await client.call(name, input, { signal })).body;
+    let sent: AsSent | undefined;
+    const tellSent = (told: AsSent): void => {
+      sent = told;
+    };
+    const { body } = await client.call(name, input, { signal, ...(options.asSent && { tellSent }) });
+    return { body, sent };
   };
   const start = { limit: numberIn(fieldOf(query, 'limit')), offset: numberIn(fieldOf(query, 'offset')) };
   // Each record has the names of its shape, and any value under each.
@@ -154,7 +170,7 @@ async function* everyPage(
       if (page.total !== undefined && after < page.total) ahead.push(begin(after));
       await onItsWay();
     } else ahead = [];
-    yield { ...page, rows: fresh };
+    yield fresh.length === page.rows.length ? page : { ...page, rows: fresh, sent: undefined };
   }
 
   function begin(offset: number): { readonly offset: number; readonly loading: Promise<Page> } {
@@ -198,8 +214,9 @@ function isLast({ rows, total }: Page, end: number, limit: number | undefined): 
   return limit === undefined || rows.length < limit;
 }
 
-const pageOf = (body: unknown, name: string | undefined): Page => ({
+const pageOf = ({ body, sent }: Listed, name: string | undefined): Page => ({
   rows: (rowsIn(body, name) ?? []).filter(isRecord),
+  sent,
   total: numberIn(fieldOf(body, 'total')),
   next: numberIn(fieldOf(body, 'next_page')),
 });

@@ -1,3 +1,4 @@
+import type { AsSent } from '../as-sent.ts';
 import { type Clock, realMs } from '../clock.ts';
 import { redactor } from '../redact/redactor.ts';
 import { secretsSent } from '../redact/secrets-sent.ts';
@@ -34,6 +35,8 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** It takes no longer than this, ms, whatever its timeout. */
   readonly mostMs?: number | undefined;
+  /** Told the records of a list in the service's own JSON, where it has no spaces. */
+  readonly tellSent?: ((sent: AsSent) => void) | undefined;
 }
 
 export interface Performed {

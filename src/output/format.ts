@@ -1,4 +1,5 @@
-import type { PagedRows, Row } from './result.ts';
+import { piecesOf } from '../as-sent.ts';
+import type { OutputOptions, PagedRows, Row, RowsOfPage } from './result.ts';
 import type { Scrub, Writer } from './writer.ts';
 
 /** One way to spell records. Pure: whether a record is the first is in the arguments. */
@@ -12,6 +13,10 @@ export interface Format {
   /** Applied to what `row` and `whole` gave, when it is written. */
   readonly scrub?: Scrub;
 }
+
+/** Whether a record's line is its JSON as the service sends it without spaces. */
+export const isWrittenAsSent = ({ format, fields, query }: OutputOptions): boolean =>
+  format === 'ndjson' && fields === undefined && query === undefined;
 
 /**
  * Writes a list as it comes, and stops its source when the reader has gone. Where the source fails, what stands on
@@ -30,8 +35,23 @@ export async function printRows(
     count += 1;
     return waiting;
   };
+  const printPage = async ({ rows, sent }: RowsOfPage<unknown>): Promise<void> => {
+    if (!sent) return forEachRow(rows, print, out);
+    for (const { from, to, lines } of piecesOf(sent)) {
+      if (lines) {
+        count += to - from;
+        await out.writeBytes(lines);
+      } else await forEachRow(rows.slice(from, to), print, out);
+      if (out.isClosed) return;
+    }
+  };
   try {
-    await forEachRow(rows, print, out);
+    if (isPaged(rows)) {
+      for await (const page of rows.pages()) {
+        await printPage(page);
+        if (out.isClosed) break;
+      }
+    } else await forEachRow(rows, print, out);
   } catch (error) {
     if (count > 0) out.write(format.end(count), format.scrub);
     await out.flush();
@@ -48,13 +68,6 @@ async function forEachRow(
   print: (row: unknown) => Promise<void> | undefined,
   out: Writer,
 ): Promise<void> {
-  if (isPaged(rows)) {
-    for await (const page of rows.pages()) {
-      await forEachRow(page, print, out);
-      if (out.isClosed) return;
-    }
-    return;
-  }
   if (Symbol.asyncIterator in rows) {
     for await (const row of rows) {
       const waiting = print(row);

@@ -1,3 +1,4 @@
+import type { AsSent } from '../as-sent.ts';
 import type { Mood } from '../contract/order-state.ts';
 import type { PathOf, Unchecked } from '../contract/received.ts';
 import type { KnownFields } from './known-fields.ts';
@@ -99,7 +100,13 @@ export interface RecordResult<R extends Row = Row> {
 /** Rows that come many at once: to wait for each of them takes longer than to print it. */
 export interface PagedRows<R = Row> extends AsyncIterable<R> {
   /** The same rows as they come. */
-  pages(): AsyncIterable<readonly R[]>;
+  pages(): AsyncIterable<RowsOfPage<R>>;
+}
+
+export interface RowsOfPage<R> {
+  readonly rows: readonly R[];
+  /** The same in the service's own JSON, where they may be printed so. */
+  readonly sent?: AsSent | undefined;
 }
 
 export interface ListResult<R extends Row = Row> {

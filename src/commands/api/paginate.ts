@@ -32,7 +32,7 @@ export async function everyRow(
     const response = await client.raw({ ...request, path: bare, query }, { signal });
     const body = 'json' in response ? response.json : undefined;
     if (rowsIn(body, paging.rows) === undefined) throw noList(title);
-    return body;
+    return { body };
   };
   const start = { limit: numberIn(given, 'limit'), offset: numberIn(given, 'offset') };
   const pages = pagesFrom({ title, ...paging, ask }, start, {
