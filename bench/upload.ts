@@ -16,33 +16,44 @@ export async function measure(folder: string): Promise<Row[]> {
       ms: large.loop.ms,
     }),
     atMost('bulk upload, 50,000 rows', large.own.ms / 1000, 8, 's'),
-    { name: 'its requests in flight, at most', figure: String(large.inFlight) },
+    { name: 'its requests in flight, at most', figure: String(await mostInFlight(folder)) },
     atMost('its peak memory', large.own.peak / 2 ** 20, 200, 'MB'),
     ...growth('bulk upload', small.own, large.own),
   ];
 }
 
-async function uploaded(folder: string, rows: number): Promise<{ own: Run; loop: Run; inFlight: number }> {
+async function uploaded(folder: string, rows: number): Promise<{ own: Run; loop: Run }> {
   const place = join(folder, String(rows));
   mkdirSync(place);
   const file = join(place, 'orders.csv');
   // A ceiling that nothing fits under: what is measured is the upload, not the buying.
   const own = await served(place, 'own', async (sandbox, base) => {
     await writeOrdersCsv(file, rows, `${base}/shop/test-price-exceeded`, 1);
-    const gate = await openGate(base);
-    try {
-      const env = { ...sandbox, ERRAND_BASE_URL: gate.baseUrl };
-      const done = await run([program, 'bulk', 'upload', file, '-o', 'ndjson'], { folder: place, env });
-      return { done, inFlight: gate.mostInFlight() };
-    } finally {
-      gate.close();
-    }
+    return run([program, 'bulk', 'upload', file, '-o', 'ndjson'], { folder: place, env: sandbox });
   });
   const loop = await served(place, 'loop', async ({ ERRAND_API_KEY: key = '' }, base) => {
     await writeOrdersCsv(file, rows, `${base}/shop/test-price-exceeded`, 1);
     return run([bare('upload-loop.mjs'), file, base, `Bearer ${key}`], { folder: place });
   });
-  return { own: own.done, loop, inFlight: own.inFlight };
+  return { own, loop };
+}
+
+/** Counted in an upload of its own: what counts stands between the two and takes a part of the processor. */
+function mostInFlight(folder: string): Promise<number> {
+  const place = join(folder, 'counted');
+  mkdirSync(place);
+  const file = join(place, 'orders.csv');
+  return served(place, 'own', async (sandbox, base) => {
+    await writeOrdersCsv(file, 5_000, `${base}/shop/test-price-exceeded`, 1);
+    const gate = await openGate(base);
+    try {
+      const env = { ...sandbox, ERRAND_BASE_URL: gate.baseUrl };
+      await run([program, 'bulk', 'upload', file, '-o', 'ndjson'], { folder: place, env });
+      return gate.mostInFlight();
+    } finally {
+      gate.close();
+    }
+  });
 }
 
 async function served<T>(
