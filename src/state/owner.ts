@@ -29,7 +29,7 @@ export function keepBook(book: LeaseBook): () => void {
 /** This process. @param lease where machines share what it writes. */
 export const self = (lease?: string): Owner => ({
   pid: process.pid,
-  started: lease ?? startOf(process.pid) ?? '',
+  started: lease ?? statOf(process.pid)?.started ?? '',
 });
 
 /** Whether an owner is this process. */
@@ -48,8 +48,10 @@ export function isAlive({ pid, started }: Owner): boolean {
     // Another user's process may have got the pid since.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
   }
-  const now = startOf(pid);
-  return now === undefined || started === '' || now === started;
+  const now = statOf(pid);
+  // It has ended, and its parent has not noticed yet; in a container nobody may ever do.
+  if (now?.state === 'Z') return false;
+  return now === undefined || started === '' || now.started === started;
 }
 
 /** An owner in words. */
@@ -62,11 +64,12 @@ export function ownerText({ pid, started }: Owner): string {
 export const leaseMsOf = ({ started }: Owner): number | undefined =>
   [...books].map((book) => book.heldMs(started)).find((left) => left !== undefined);
 
-/** Start time in clock ticks since boot, where the system says so (Linux). */
-function startOf(pid: number): string | undefined {
+/** What the system says of a process (Linux): its state, a letter, and its start in clock ticks since boot. */
+function statOf(pid: number): { readonly state: string; readonly started: string } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { state: fields[0] ?? '', started: fields[19] ?? '' };
   } catch {
     return undefined;
   }
