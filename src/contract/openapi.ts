@@ -140,7 +140,7 @@ const requestNames = new Set<string>(
 
 /** A shape as JSON Schema. Requests are closed; responses are open, since the service may grow. Pure. */
 export const shapeSchema = (name: SchemaName, isRequest = requestNames.has(name)): Json =>
-  jsonSchemaOf(schemas[name], isRequest);
+  jsonSchemaOf(schemas[name](), isRequest);
 
 /** The same of any shape that is made of those of the contract. */
 export function jsonSchemaOf(shape: z.ZodType, isRequest: boolean): Json {

@@ -70,7 +70,7 @@ describe.each(Object.entries(table))('%s', (name, operation) => {
   });
 
   test('takes each body field from a flag or a payload file', () => {
-    const schema = operation.body && schemas[operation.body.schema];
+    const schema = operation.body && schemas[operation.body.schema]();
     const fields = schema && 'shape' in schema ? Object.keys(schema.shape) : [];
     expect(fields.length > 0).toBe(schema !== undefined);
     if (calling.some(takesPayload)) return;

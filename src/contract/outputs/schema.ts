@@ -164,8 +164,8 @@ function sourceOf(name: RecordName): [string, (defs: Definitions) => Json] {
 
 /** A record of a list: a shape of its own where the contract names it. */
 function rowOf(schema: SchemaName, rows: string): [string, () => Json] {
-  const shape: z.ZodType = schemas[schema];
-  const found = Object.entries(schemas).find(([, one]) => one === elementOf(shape, rows));
+  const shape: z.ZodType = schemas[schema]();
+  const found = Object.entries(schemas).find(([, one]) => one() === elementOf(shape, rows));
   if (found) return sourceOf(found[0] as SchemaName) as [string, () => Json];
   return [`${schema}.${rows}`, () => recordOf(Object(servedSchema(schema).properties)[rows])];
 }

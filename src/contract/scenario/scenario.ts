@@ -114,7 +114,7 @@ const ScenarioOrder = z.strictObject({
   id: uuid.optional(),
   created: time.optional(),
   speed: speed.optional().describe('divides each delay of its life: 0.0001 makes hours of seconds'),
-  order: OrderCreate,
+  order: OrderCreate(),
   state: z.enum(scenarioOrderStates).optional().describe('where it stands at clock.now'),
   error_type: errorType.optional().describe('with state order_failed: why'),
   events: z

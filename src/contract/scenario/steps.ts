@@ -23,7 +23,7 @@ const stepKinds = ['order', 'cancel', 'return', 'upload', 'trigger', 'advance', 
 
 export const ScenarioStep = z
   .strictObject({
-    order: OrderCreate.optional().describe('places it'),
+    order: OrderCreate().optional().describe('places it'),
     cancel: filled.optional().describe('name or id of an order'),
     return: z.strictObject(returned).optional().describe('requests it'),
     upload: z.strictObject(upload).optional().describe('uploads a table'),

@@ -1,101 +1,121 @@
 import { z } from 'zod';
 import { walletTypes } from '../enums.ts';
-import { cents, count, httpUrl, observed, text, timestamp, uuid } from './fields.ts';
+import { cents, count, httpUrl, observed, onDemand, text, timestamp, uuid } from './fields.ts';
 import { OrderCreate } from './order-create.ts';
 
-export const Wallet = observed(
+export const Wallet = onDemand(() =>
+  observed(
+    z.strictObject({
+      id: uuid,
+      user_id: z.int(),
+      balance: cents,
+      wallet_type: z.enum(walletTypes),
+      created_at: timestamp,
+      updated_at: timestamp,
+      spendable_balance: cents,
+      order_fee_cents: cents,
+      billed_by_invoice: z.boolean(),
+    }),
+  ),
+);
+
+const UsageMetric = onDemand(() =>
+  z.strictObject({ total: count, prev_total: count, series: z.array(z.number()) }),
+);
+
+const RecentCall = onDemand(() =>
   z.strictObject({
-    id: uuid,
-    user_id: z.int(),
-    balance: cents,
-    wallet_type: z.enum(walletTypes),
-    created_at: timestamp,
-    updated_at: timestamp,
-    spendable_balance: cents,
-    order_fee_cents: cents,
-    billed_by_invoice: z.boolean(),
+    endpoint: text,
+    at: timestamp,
+    query: text.nullable(),
+    result_count: count.nullable(),
+    retailer: text.nullable(),
+    product_id: text.nullable(),
   }),
 );
 
-const UsageMetric = z.strictObject({ total: count, prev_total: count, series: z.array(z.number()) });
+export const UserUsageResponse = onDemand(() =>
+  observed(
+    z.strictObject({
+      window_days: count,
+      since: timestamp,
+      metrics: z.record(z.string(), UsageMetric()),
+      recent: z.array(RecentCall()),
+    }),
+  ),
+);
 
-const RecentCall = z.strictObject({
-  endpoint: text,
-  at: timestamp,
-  query: text.nullable(),
-  result_count: count.nullable(),
-  retailer: text.nullable(),
-  product_id: text.nullable(),
-});
-
-export const UserUsageResponse = observed(
+export const SandboxKeyCreate = onDemand(() =>
   z.strictObject({
-    window_days: count,
-    since: timestamp,
-    metrics: z.record(z.string(), UsageMetric),
-    recent: z.array(RecentCall),
+    email: z.email().nullish(),
+    name: z.string().nullish(),
   }),
 );
 
-export const SandboxKeyCreate = z.strictObject({
-  email: z.email().nullish(),
-  name: z.string().nullish(),
-});
-
-export const SandboxKey = z.strictObject({
-  api_key: text,
-  key: observed(text),
-  expires_policy: observed(text),
-  quickstart_url: observed(text),
-  example_order: observed(OrderCreate),
-  claim_url: text,
-  next: observed(z.array(text)),
-});
-
-export const SandboxStatus = observed(
-  z.looseObject({ claimed: z.boolean(), claimed_by_email: text.nullable(), hint: text.nullable() }),
+export const SandboxKey = onDemand(() =>
+  z.strictObject({
+    api_key: text,
+    key: observed(text),
+    expires_policy: observed(text),
+    quickstart_url: observed(text),
+    example_order: observed(OrderCreate()),
+    claim_url: text,
+    next: observed(z.array(text)),
+  }),
 );
 
-export const WebhookRegistration = z.strictObject({ webhook_url: httpUrl });
-export const WebhookRegistrationResponse = observed(z.strictObject({ id: text, webhook_url: text }));
+export const SandboxStatus = onDemand(() =>
+  observed(z.looseObject({ claimed: z.boolean(), claimed_by_email: text.nullable(), hint: text.nullable() })),
+);
 
-export const DeviceCodeCreate = observed(z.strictObject({ name: z.string().nullish() }));
+export const WebhookRegistration = onDemand(() => z.strictObject({ webhook_url: httpUrl }));
+export const WebhookRegistrationResponse = onDemand(() =>
+  observed(z.strictObject({ id: text, webhook_url: text })),
+);
 
-export const DeviceCode = observed(
-  z.strictObject({
-    device_code: text,
-    user_code: text,
-    verification_uri: text,
-    verification_uri_complete: text,
-    expires_in: count,
-    interval: count,
-    human_message: text,
-    next: text,
-  }),
+export const DeviceCodeCreate = onDemand(() => observed(z.strictObject({ name: z.string().nullish() })));
+
+export const DeviceCode = onDemand(() =>
+  observed(
+    z.strictObject({
+      device_code: text,
+      user_code: text,
+      verification_uri: text,
+      verification_uri_complete: text,
+      expires_in: count,
+      interval: count,
+      human_message: text,
+      next: text,
+    }),
+  ),
 );
 
 /** RFC 8628, 3.4: a client of the standard sends `grant_type` and `client_id`, too. */
-export const DeviceTokenCreate = observed(
-  z.strictObject({
-    device_code: z.string().min(1),
-    grant_type: z.literal('urn:ietf:params:oauth:grant-type:device_code').optional(),
-    client_id: z.string().optional(),
-  }),
+export const DeviceTokenCreate = onDemand(() =>
+  observed(
+    z.strictObject({
+      device_code: z.string().min(1),
+      grant_type: z.literal('urn:ietf:params:oauth:grant-type:device_code').optional(),
+      client_id: z.string().optional(),
+    }),
+  ),
 );
 
-export const DeviceToken = observed(
-  z.strictObject({
-    id: uuid,
-    key: text,
-    api_key: text,
-    name: text.nullable(),
-    is_active: z.boolean(),
-    is_test: z.boolean(),
-    created_at: timestamp,
-    wallet_balance_cents: cents,
-  }),
+export const DeviceToken = onDemand(() =>
+  observed(
+    z.strictObject({
+      id: uuid,
+      key: text,
+      api_key: text,
+      name: text.nullable(),
+      is_active: z.boolean(),
+      is_test: z.boolean(),
+      created_at: timestamp,
+      wallet_balance_cents: cents,
+    }),
+  ),
 );
 
-export const OpenApiDocument = z.looseObject({ openapi: text, paths: z.looseObject({}) });
+export const OpenApiDocument = onDemand(() => z.looseObject({ openapi: text, paths: z.looseObject({}) }));
 
-export const LegacyRetryResponse = z.strictObject({ request_id: uuid });
+export const LegacyRetryResponse = onDemand(() => z.strictObject({ request_id: uuid }));

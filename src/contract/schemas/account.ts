@@ -1,48 +1,56 @@
 import { z } from 'zod';
 import { limits } from '../limits.ts';
-import { count, observed, text, timestamp, uuid } from './fields.ts';
+import { count, observed, onDemand, text, timestamp, uuid } from './fields.ts';
 
-const totpSecret = z
-  .string()
-  .length(limits.totpSecretLength, 'The two-factor secret is the 64-character key, not the 6-digit code');
+const totpSecret = onDemand(() =>
+  z
+    .string()
+    .length(limits.totpSecretLength, 'The two-factor secret is the 64-character key, not the 6-digit code'),
+);
 
-const credentials = {
+const credentials = onDemand(() => ({
   email: z.string().min(1),
   password: z.string().min(1).nullish(),
   retailer: z.string().min(1).nullish(),
-  totp_secret: totpSecret.nullish(),
+  totp_secret: totpSecret().nullish(),
   retailer_config: z.record(z.string(), z.unknown()).nullish(),
-};
+}));
 
-export const ManagedAccountCreate = z.strictObject(credentials);
+export const ManagedAccountCreate = onDemand(() => z.strictObject(credentials()));
 /** null is as if it were not given; an empty text, or config, takes the value away. The email cannot be taken away. */
-export const ManagedAccountUpdate = z.strictObject({
-  email: credentials.email.nullish(),
-  password: z.string().nullish(),
-  retailer: z.string().nullish(),
-  totp_secret: z.union([z.literal(''), totpSecret]).nullish(),
-  retailer_config: credentials.retailer_config,
-});
+export const ManagedAccountUpdate = onDemand(() =>
+  z.strictObject({
+    email: credentials().email.nullish(),
+    password: z.string().nullish(),
+    retailer: z.string().nullish(),
+    totp_secret: z.union([z.literal(''), totpSecret()]).nullish(),
+    retailer_config: credentials().retailer_config,
+  }),
+);
 
-export const ManagedAccount = z.strictObject({
-  id: uuid,
-  short_id: text,
-  email: text,
-  retailer: text.nullable(),
-  retailer_id: observed(z.int().nullable()),
-  has_totp: z.boolean(),
-  has_forwarding: z.boolean(),
-  retailer_config: z.record(z.string(), z.unknown()).nullable(),
-  forwarding_email: text,
-  is_paused: observed(z.boolean()),
-  locked_by_job_id: observed(uuid.nullable()),
-  cooldown_minutes: observed(count.nullable()),
-  last_used_at: observed(timestamp.nullable()),
-  created_at: timestamp,
-  updated_at: timestamp,
-});
+export const ManagedAccount = onDemand(() =>
+  z.strictObject({
+    id: uuid,
+    short_id: text,
+    email: text,
+    retailer: text.nullable(),
+    retailer_id: observed(z.int().nullable()),
+    has_totp: z.boolean(),
+    has_forwarding: z.boolean(),
+    retailer_config: z.record(z.string(), z.unknown()).nullable(),
+    forwarding_email: text,
+    is_paused: observed(z.boolean()),
+    locked_by_job_id: observed(uuid.nullable()),
+    cooldown_minutes: observed(count.nullable()),
+    last_used_at: observed(timestamp.nullable()),
+    created_at: timestamp,
+    updated_at: timestamp,
+  }),
+);
 
-export const ManagedAccountListResponse = z.strictObject({
-  credentials: z.array(ManagedAccount),
-  total: count,
-});
+export const ManagedAccountListResponse = onDemand(() =>
+  z.strictObject({
+    credentials: z.array(ManagedAccount()),
+    total: count,
+  }),
+);

@@ -16,7 +16,7 @@ export function checkShape<N extends SchemaName>(
   value: unknown,
   place: 'body' | 'response',
 ): Checked<N> {
-  const schema: z.ZodType = schemas[name];
+  const schema: z.ZodType = schemas[name]();
   // The schema's output is the shape by definition; zod's generic lookup cannot see that through the index.
   return checkAgainst(schema, value, place) as Checked<N>;
 }

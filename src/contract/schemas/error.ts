@@ -1,21 +1,26 @@
 import { z } from 'zod';
 import { errorCodes } from '../error-codes.ts';
+import { onDemand } from './fields.ts';
 
 const codes = Object.keys(errorCodes);
 
 /** The error body; the document lists the codes, and reading leaves `code` open, so that a new one passes through. */
-export const ErrorResponse = z.strictObject({
-  code: z.string().meta({ enum: codes }),
-  message: z.string(),
-  details: z.looseObject({}),
-});
+export const ErrorResponse = onDemand(() =>
+  z.strictObject({
+    code: z.string().meta({ enum: codes }),
+    message: z.string(),
+    details: z.looseObject({}),
+  }),
+);
 
-export const HTTPValidationError = z.strictObject({
-  detail: z.array(
-    z.strictObject({
-      loc: z.array(z.union([z.string(), z.int()])),
-      msg: z.string(),
-      type: z.string(),
-    }),
-  ),
-});
+export const HTTPValidationError = onDemand(() =>
+  z.strictObject({
+    detail: z.array(
+      z.strictObject({
+        loc: z.array(z.union([z.string(), z.int()])),
+        msg: z.string(),
+        type: z.string(),
+      }),
+    ),
+  }),
+);

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { characterCount, limits } from '../limits.ts';
 
+/** A shape that is made when it is first asked for. A start asks for few, and each takes some 25 µs a field. */
+export function onDemand<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
 /** Marks what was seen on the wire and not read in the specification: it can drift. The one flag for that. */
 export const observed = <S extends z.ZodType>(schema: S): S => schema.meta({ observed: true });
 

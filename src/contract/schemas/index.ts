@@ -9,7 +9,7 @@ import * as product from './product.ts';
 import * as retailer from './retailer.ts';
 import * as returns from './return.ts';
 
-/** Every shape of the service by its name. The table names shapes, so that reading the table loads none. */
+/** Every shape of the service by its name, as what makes it. The table names shapes, so that reading the table loads none. */
 export const schemas = {
   ...orderCreate,
   ...order,
@@ -24,6 +24,6 @@ export const schemas = {
 
 export type SchemaName = keyof typeof schemas;
 /** A shape as the service sends it. */
-export type Shape<N extends SchemaName> = z.output<(typeof schemas)[N]>;
+export type Shape<N extends SchemaName> = z.output<ReturnType<(typeof schemas)[N]>>;
 /** A shape as a caller may write it: what has a default may be left out. */
-export type ShapeInput<N extends SchemaName> = z.input<(typeof schemas)[N]>;
+export type ShapeInput<N extends SchemaName> = z.input<ReturnType<(typeof schemas)[N]>>;

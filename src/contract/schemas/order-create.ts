@@ -9,99 +9,119 @@ import {
 } from '../enums.ts';
 import { webhookEventNames } from '../events.ts';
 import { limits, usPostalCodePattern } from '../limits.ts';
-import { httpUrl, metadata, observed, price, shortText } from './fields.ts';
+import { httpUrl, metadata, observed, onDemand, price, shortText } from './fields.ts';
 import { plainRequest } from './plain-fields.ts';
 
-export const ProductVariant = observed(z.strictObject({ label: z.string(), value: z.string() }));
+export const ProductVariant = onDemand(() =>
+  observed(z.strictObject({ label: z.string(), value: z.string() })),
+);
 
-export const OrderProduct = z.strictObject({
-  url: httpUrl,
-  quantity: observed(z.int().min(limits.quantity.min).default(1)),
-  variant: z.array(ProductVariant).nullish(),
-  condition_in: z.array(z.enum(productConditions)).nullish(),
-  condition_not_in: z.array(z.enum(productConditions)).nullish(),
-});
-
-const country = z.string().superRefine((code, context) => {
-  const message = countryProblem(code);
-  if (message !== undefined) context.addIssue({ code: 'custom', message });
-});
-
-const filled = z.string().trim().min(1, 'Field must not be empty');
-
-export const Address = z
-  .strictObject({
-    first_name: filled,
-    last_name: filled,
-    address_line1: filled,
-    address_line2: observed(z.string().nullish()),
-    city: filled,
-    state: z.string().nullish(),
-    postal_code: filled,
-    country,
-    phone_number: filled,
-  })
-  .superRefine((address, context) => {
-    if (address.country.toUpperCase() !== 'US' || usPostalCodePattern.test(address.postal_code)) return;
-    const message = 'a US postal code has 5 digits, optionally a dash and 4 more';
-    context.addIssue({ code: 'custom', path: ['postal_code'], message });
-  });
-
-const MarginSpec = observed(z.strictObject({ type: z.enum(marginTypes), value: z.number().min(0) }));
-
-const OrderPayment = observed(
+export const OrderProduct = onDemand(() =>
   z.strictObject({
-    mode: z.enum(paymentModes).default('wallet'),
-    payment_method: z.string().nullish(),
-    customer: z.string().nullish(),
-    margin: MarginSpec.nullish(),
+    url: httpUrl,
+    quantity: observed(z.int().min(limits.quantity.min).default(1)),
+    variant: z.array(ProductVariant()).nullish(),
+    condition_in: z.array(z.enum(productConditions)).nullish(),
+    condition_not_in: z.array(z.enum(productConditions)).nullish(),
   }),
 );
 
-const mode = z.enum(fulfillmentModes);
-
-export const FulfillmentPreferences = observed(
-  z.strictObject({
-    gift: mode.nullish(),
-    items: mode.nullish(),
-    quantity: mode.nullish(),
-    excluded_merchants: z.array(z.string()).nullish(),
+const country = onDemand(() =>
+  z.string().superRefine((code, context) => {
+    const message = countryProblem(code);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
   }),
 );
 
-const hookAddresses = z.union([httpUrl, z.array(httpUrl)]);
+const filled = onDemand(() => z.string().trim().min(1, 'Field must not be empty'));
+
+export const Address = onDemand(() =>
+  z
+    .strictObject({
+      first_name: filled(),
+      last_name: filled(),
+      address_line1: filled(),
+      address_line2: observed(z.string().nullish()),
+      city: filled(),
+      state: z.string().nullish(),
+      postal_code: filled(),
+      country: country(),
+      phone_number: filled(),
+    })
+    .superRefine((address, context) => {
+      if (address.country.toUpperCase() !== 'US' || usPostalCodePattern.test(address.postal_code)) return;
+      const message = 'a US postal code has 5 digits, optionally a dash and 4 more';
+      context.addIssue({ code: 'custom', path: ['postal_code'], message });
+    }),
+);
+
+const MarginSpec = onDemand(() =>
+  observed(z.strictObject({ type: z.enum(marginTypes), value: z.number().min(0) })),
+);
+
+const OrderPayment = onDemand(() =>
+  observed(
+    z.strictObject({
+      mode: z.enum(paymentModes).default('wallet'),
+      payment_method: z.string().nullish(),
+      customer: z.string().nullish(),
+      margin: MarginSpec().nullish(),
+    }),
+  ),
+);
+
+const mode = onDemand(() => z.enum(fulfillmentModes));
+
+export const FulfillmentPreferences = onDemand(() =>
+  observed(
+    z.strictObject({
+      gift: mode().nullish(),
+      items: mode().nullish(),
+      quantity: mode().nullish(),
+      excluded_merchants: z.array(z.string()).nullish(),
+    }),
+  ),
+);
+
+const hookAddresses = onDemand(() => z.union([httpUrl, z.array(httpUrl)]));
 
 /** Addresses for each event, for this order alone (specification, Events). */
-export const Webhooks = observed(
-  z.strictObject(Object.fromEntries(webhookEventNames.map((name) => [name, hookAddresses.nullish()]))),
+export const Webhooks = onDemand(() =>
+  observed(
+    z.strictObject(Object.fromEntries(webhookEventNames.map((name) => [name, hookAddresses().nullish()]))),
+  ),
 );
 
 /** A field that is one plain value is a row of `plainOrderFields`; here stand the others. */
-export const OrderCreate = z
-  .strictObject({
-    products: z.array(OrderProduct).min(1, 'At least one product is needed'),
-    shipping_address: Address,
-    max_price: price,
-    idempotency_key: shortText(limits.idempotencyKeyLength.max, z.string().min(1)).nullish(),
-    metadata: metadata.nullish(),
-    ...plainRequest,
-    payment: OrderPayment.nullish(),
-    customer_notifications: observed(z.strictObject({ email: z.email() }).nullish()),
-    fulfillment: FulfillmentPreferences.nullish(),
-    webhooks: Webhooks.nullish(),
-  })
-  .superRefine((order, context) => {
-    const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
-    if (order.gift_message != null && order.is_gift !== true) {
-      refuse(['gift_message'], 'requires is_gift: true');
-    }
-    if (order.fulfillment?.gift != null && order.is_gift !== true) {
-      refuse(['fulfillment', 'gift'], 'requires is_gift: true');
-    }
-  });
+export const OrderCreate = onDemand(() =>
+  z
+    .strictObject({
+      products: z.array(OrderProduct()).min(1, 'At least one product is needed'),
+      shipping_address: Address(),
+      max_price: price,
+      idempotency_key: shortText(limits.idempotencyKeyLength.max, z.string().min(1)).nullish(),
+      metadata: metadata.nullish(),
+      ...plainRequest(),
+      payment: OrderPayment().nullish(),
+      customer_notifications: observed(z.strictObject({ email: z.email() }).nullish()),
+      fulfillment: FulfillmentPreferences().nullish(),
+      webhooks: Webhooks().nullish(),
+    })
+    .superRefine((order, context) => {
+      const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+      if (order.gift_message != null && order.is_gift !== true) {
+        refuse(['gift_message'], 'requires is_gift: true');
+      }
+      if (order.fulfillment?.gift != null && order.is_gift !== true) {
+        refuse(['fulfillment', 'gift'], 'requires is_gift: true');
+      }
+    }),
+);
 
 /** The other notation of the relaxed concerns, accepted from a user's file and sent keyed. */
-export const BestEffortNotation = z.strictObject({
-  best_effort: z.array(z.enum(fulfillmentConcerns)),
-  excluded_merchants: z.array(z.string()).nullish(),
-});
+export const BestEffortNotation = onDemand(() =>
+  z.strictObject({
+    best_effort: z.array(z.enum(fulfillmentConcerns)),
+    excluded_merchants: z.array(z.string()).nullish(),
+  }),
+);

@@ -13,262 +13,298 @@ import {
   returnStatuses,
   trackingStatuses,
 } from '../enums.ts';
-import { calendarDate, cents, count, metadata, observed, text, timestamp, uuid } from './fields.ts';
+import { calendarDate, cents, count, metadata, observed, onDemand, text, timestamp, uuid } from './fields.ts';
 import { ProductVariant } from './order-create.ts';
 import { plainResponse } from './plain-fields.ts';
 
-const ShippingAddress = z.strictObject({
-  first_name: text,
-  last_name: text,
-  address_line1: text,
-  address_line2: text.nullable(),
-  city: text,
-  state: text.nullable(),
-  postal_code: text,
-  country: text,
-  phone_number: text,
-});
-
-export const TrackingCheckpoint = observed(
+const ShippingAddress = onDemand(() =>
   z.strictObject({
-    checkpoint_time: timestamp,
-    status: z.enum(trackingStatuses),
-    message: text,
-    city: text.nullable(),
+    first_name: text,
+    last_name: text,
+    address_line1: text,
+    address_line2: text.nullable(),
+    city: text,
     state: text.nullable(),
-    country: text.nullable(),
-    zip: text.nullable(),
-    location: text.nullable(),
+    postal_code: text,
+    country: text,
+    phone_number: text,
   }),
 );
 
-export const TrackingNumber = z.strictObject({
-  id: observed(uuid),
-  carrier: observed(text),
-  tracking_number: observed(text),
-  svc_tracking_number: text,
-  svc_tracking_url: text,
-  status: z.enum(trackingStatuses),
-  estimated_delivery_date: calendarDate.nullable(),
-  delivery_proof_url: text.nullable(),
-  checkpoints: z.array(TrackingCheckpoint).optional(),
-  created_at: observed(timestamp),
-});
+export const TrackingCheckpoint = onDemand(() =>
+  observed(
+    z.strictObject({
+      checkpoint_time: timestamp,
+      status: z.enum(trackingStatuses),
+      message: text,
+      city: text.nullable(),
+      state: text.nullable(),
+      country: text.nullable(),
+      zip: text.nullable(),
+      location: text.nullable(),
+    }),
+  ),
+);
 
-export const OrderItem = z.strictObject({
-  id: observed(uuid),
-  url: observed(text),
-  quantity: observed(count),
-  variant: z.array(ProductVariant).nullable(),
-  condition_in: z.array(z.enum(productConditions)).nullable(),
-  condition_not_in: z.array(z.enum(productConditions)).nullable(),
-  status: z.enum(itemStatuses),
-  cancellation_reason: observed(text.nullable()),
-  error_type: text.nullable(),
-  created_at: observed(timestamp),
-  updated_at: observed(timestamp),
-});
-
-export const FieldError = observed(
+export const TrackingNumber = onDemand(() =>
   z.strictObject({
-    field: text,
-    code: text,
-    message: text,
-    received: z.unknown().describe('as it was sent'),
-    expected: text.nullable(),
+    id: observed(uuid),
+    carrier: observed(text),
+    tracking_number: observed(text),
+    svc_tracking_number: text,
+    svc_tracking_url: text,
+    status: z.enum(trackingStatuses),
+    estimated_delivery_date: calendarDate.nullable(),
+    delivery_proof_url: text.nullable(),
+    checkpoints: z.array(TrackingCheckpoint()).optional(),
+    created_at: observed(timestamp),
   }),
 );
 
-export const LineRejection = observed(
-  z.strictObject({ item_id: uuid, url: text, code: text, message: text }),
-);
-
-const ErrorDetails = z.strictObject({
-  code: observed(text),
-  message: observed(text),
-  address_validation_reasons: observed(z.array(text)),
-  field_errors: z.array(FieldError),
-  line_rejections: z.array(LineRejection),
-});
-
-const CartItem = z.strictObject({
-  name: text,
-  product_id: text,
-  quantity: count,
-  unit_price: cents,
-  line_total: cents,
-});
-
-export const OrderPriceComponents = observed(
+export const OrderItem = onDemand(() =>
   z.strictObject({
-    subtotal: cents,
-    tax: cents,
-    shipping: cents,
-    discount: cents,
-    fees: cents,
-    total: cents,
-    converted_payment_total: cents.nullable(),
-    currency: text,
-    payment_currency: text,
-    cart_items: z.array(CartItem).nullable(),
-    line_items: z.array(z.strictObject({ description: text, amount: cents, category: text })).nullable(),
-    breakdown_recorded: z.boolean(),
+    id: observed(uuid),
+    url: observed(text),
+    quantity: observed(count),
+    variant: z.array(ProductVariant()).nullable(),
+    condition_in: z.array(z.enum(productConditions)).nullable(),
+    condition_not_in: z.array(z.enum(productConditions)).nullable(),
+    status: z.enum(itemStatuses),
+    cancellation_reason: observed(text.nullable()),
+    error_type: text.nullable(),
+    created_at: observed(timestamp),
+    updated_at: observed(timestamp),
   }),
+);
+
+export const FieldError = onDemand(() =>
+  observed(
+    z.strictObject({
+      field: text,
+      code: text,
+      message: text,
+      received: z.unknown().describe('as it was sent'),
+      expected: text.nullable(),
+    }),
+  ),
+);
+
+export const LineRejection = onDemand(() =>
+  observed(z.strictObject({ item_id: uuid, url: text, code: text, message: text })),
+);
+
+const ErrorDetails = onDemand(() =>
+  z.strictObject({
+    code: observed(text),
+    message: observed(text),
+    address_validation_reasons: observed(z.array(text)),
+    field_errors: z.array(FieldError()),
+    line_rejections: z.array(LineRejection()),
+  }),
+);
+
+const CartItem = onDemand(() =>
+  z.strictObject({
+    name: text,
+    product_id: text,
+    quantity: count,
+    unit_price: cents,
+    line_total: cents,
+  }),
+);
+
+export const OrderPriceComponents = onDemand(() =>
+  observed(
+    z.strictObject({
+      subtotal: cents,
+      tax: cents,
+      shipping: cents,
+      discount: cents,
+      fees: cents,
+      total: cents,
+      converted_payment_total: cents.nullable(),
+      currency: text,
+      payment_currency: text,
+      cart_items: z.array(CartItem()).nullable(),
+      line_items: z.array(z.strictObject({ description: text, amount: cents, category: text })).nullable(),
+      breakdown_recorded: z.boolean(),
+    }),
+  ),
 );
 
 /** A retailer's own order; its number stands under `merchant_order_id`. */
-export const MerchantOrder = observed(z.looseObject({ merchant_order_id: text }));
+export const MerchantOrder = onDemand(() => observed(z.looseObject({ merchant_order_id: text })));
 
-export const OrderJobResult = observed(
-  z.looseObject({
-    success: z.boolean(),
-    error: text.nullable(),
-    error_type: text.nullable(),
-    error_details: ErrorDetails.nullable(),
-    price_components: OrderPriceComponents.nullable(),
-    estimated_delivery: text.nullable(),
-    merchant_order_ids: z.array(MerchantOrder),
-  }),
-);
-
-const OrderPaymentInfo = observed(
-  z.strictObject({
-    mode: z.enum(paymentModes),
-    state: z.enum(cardPaymentStates),
-    authorized_cents: cents,
-    fee_cents: cents,
-    stripe_fee_cents: cents,
-    captured_cents: cents,
-    payment_method: text.nullable(),
-    payment_intent_id: text.nullable(),
-    simulated: z.boolean(),
-  }),
-);
-
-const OrderConnectInfo = observed(
-  z.strictObject({
-    state: z.enum(connectStates),
-    secured_amount: cents,
-    order_cost: cents.nullable(),
-    customer_margin: cents.nullable(),
-    stripe_fee: cents.nullable(),
-    final_charge: cents.nullable(),
-    transfer_amount: cents.nullable(),
-    payment_intent_id: text.nullable(),
-    connected_account_id: text.nullable(),
-    simulated: z.boolean(),
-  }),
-);
-
-export const FulfillmentConcession = observed(
-  z.strictObject({
-    concern: z.enum(fulfillmentConcerns),
-    code: text,
-    message: text,
-    item_id: uuid.nullable(),
-    url: text.nullable(),
-    requested_quantity: count.nullable(),
-    fulfilled_quantity: count.nullable(),
-  }),
-);
-
-const mode = z.enum(fulfillmentModes).nullable();
-
-const OrderFulfillment = z.strictObject({
-  gift: mode,
-  items: mode,
-  quantity: mode,
-  excluded_merchants: z.array(text),
-  concessions: z.array(FulfillmentConcession),
-});
-
-export const ReturnSummary = z.strictObject({
-  id: uuid,
-  status: z.enum(returnStatuses),
-  reason: z.enum(returnReasons),
-  credited_amount: cents,
-  created_at: timestamp,
-  updated_at: timestamp,
-});
-
-export const OrderResponse = z.strictObject({
-  id: observed(uuid),
-  status: z.enum(orderStatuses),
-  max_price: observed(cents),
-  attempts: count,
-  items: z.array(OrderItem),
-  shipping_address: observed(ShippingAddress),
-  metadata: metadata.optional(),
-  ...plainResponse,
-  retailer_credentials_uuid: uuid.nullable(),
-  job_result: OrderJobResult.nullable(),
-  merchant_order_ids: z.array(text),
-  tracking_numbers: z.array(TrackingNumber),
-  created_by: observed(text.nullable()),
-  user_id: observed(z.int()),
-  returns: observed(z.array(ReturnSummary)),
-  connect: OrderConnectInfo.nullable(),
-  payment: OrderPaymentInfo.nullable(),
-  customer_notifications: observed(
-    z.strictObject({ email: text, delivered: z.boolean().nullable() }).nullable(),
+export const OrderJobResult = onDemand(() =>
+  observed(
+    z.looseObject({
+      success: z.boolean(),
+      error: text.nullable(),
+      error_type: text.nullable(),
+      error_details: ErrorDetails().nullable(),
+      price_components: OrderPriceComponents().nullable(),
+      estimated_delivery: text.nullable(),
+      merchant_order_ids: z.array(MerchantOrder()),
+    }),
   ),
-  fulfillment: OrderFulfillment,
-  created_at: observed(timestamp),
-  updated_at: observed(timestamp),
-});
-
-export const OrderListResponse = observed(
-  z.strictObject({ orders: z.array(OrderResponse), total: count, limit: count, offset: count }),
 );
 
-export const TestProductsResponse = observed(
+const OrderPaymentInfo = onDemand(() =>
+  observed(
+    z.strictObject({
+      mode: z.enum(paymentModes),
+      state: z.enum(cardPaymentStates),
+      authorized_cents: cents,
+      fee_cents: cents,
+      stripe_fee_cents: cents,
+      captured_cents: cents,
+      payment_method: text.nullable(),
+      payment_intent_id: text.nullable(),
+      simulated: z.boolean(),
+    }),
+  ),
+);
+
+const OrderConnectInfo = onDemand(() =>
+  observed(
+    z.strictObject({
+      state: z.enum(connectStates),
+      secured_amount: cents,
+      order_cost: cents.nullable(),
+      customer_margin: cents.nullable(),
+      stripe_fee: cents.nullable(),
+      final_charge: cents.nullable(),
+      transfer_amount: cents.nullable(),
+      payment_intent_id: text.nullable(),
+      connected_account_id: text.nullable(),
+      simulated: z.boolean(),
+    }),
+  ),
+);
+
+export const FulfillmentConcession = onDemand(() =>
+  observed(
+    z.strictObject({
+      concern: z.enum(fulfillmentConcerns),
+      code: text,
+      message: text,
+      item_id: uuid.nullable(),
+      url: text.nullable(),
+      requested_quantity: count.nullable(),
+      fulfilled_quantity: count.nullable(),
+    }),
+  ),
+);
+
+const mode = onDemand(() => z.enum(fulfillmentModes).nullable());
+
+const OrderFulfillment = onDemand(() =>
   z.strictObject({
-    products: z.array(
-      z.strictObject({
-        url: text,
-        scenario: text,
-        name: text,
-        description: text,
-        is_synchronous_error: z.boolean(),
-      }),
-    ),
+    gift: mode(),
+    items: mode(),
+    quantity: mode(),
+    excluded_merchants: z.array(text),
+    concessions: z.array(FulfillmentConcession()),
   }),
 );
 
-export const OrderMilestone = z.strictObject({
-  type: z.enum(milestoneTypes),
-  label: observed(text),
-  occurred_at: observed(timestamp),
-  source: observed(text),
-  detail: observed(z.looseObject({}).nullable()),
-});
-
-export const OrderTimelineResponse = observed(
-  z.strictObject({ order_id: uuid, current_status: text, milestones: z.array(OrderMilestone) }),
+export const ReturnSummary = onDemand(() =>
+  z.strictObject({
+    id: uuid,
+    status: z.enum(returnStatuses),
+    reason: z.enum(returnReasons),
+    credited_amount: cents,
+    created_at: timestamp,
+    updated_at: timestamp,
+  }),
 );
 
-export const PublicTrackingResponse = observed(
+export const OrderResponse = onDemand(() =>
   z.strictObject({
-    order_id: uuid,
-    current_status: text,
-    estimated_delivery_date: calendarDate.nullable(),
-    destination: ShippingAddress.omit({ first_name: true, last_name: true, phone_number: true }),
-    shipments: z.array(
-      z.strictObject({
-        carrier: text,
-        tracking_number: text,
-        status: z.enum(trackingStatuses),
-        estimated_delivery_date: calendarDate.nullable(),
-        checkpoints: z.array(TrackingCheckpoint),
-      }),
+    id: observed(uuid),
+    status: z.enum(orderStatuses),
+    max_price: observed(cents),
+    attempts: count,
+    items: z.array(OrderItem()),
+    shipping_address: observed(ShippingAddress()),
+    metadata: metadata.optional(),
+    ...plainResponse(),
+    retailer_credentials_uuid: uuid.nullable(),
+    job_result: OrderJobResult().nullable(),
+    merchant_order_ids: z.array(text),
+    tracking_numbers: z.array(TrackingNumber()),
+    created_by: observed(text.nullable()),
+    user_id: observed(z.int()),
+    returns: observed(z.array(ReturnSummary())),
+    connect: OrderConnectInfo().nullable(),
+    payment: OrderPaymentInfo().nullable(),
+    customer_notifications: observed(
+      z.strictObject({ email: text, delivered: z.boolean().nullable() }).nullable(),
     ),
-    items: z.array(
-      z.strictObject({
-        url: text,
-        quantity: count,
-        variant: z.array(ProductVariant).nullable(),
-        status: z.enum(itemStatuses),
-      }),
-    ),
+    fulfillment: OrderFulfillment(),
+    created_at: observed(timestamp),
+    updated_at: observed(timestamp),
   }),
+);
+
+export const OrderListResponse = onDemand(() =>
+  observed(z.strictObject({ orders: z.array(OrderResponse()), total: count, limit: count, offset: count })),
+);
+
+export const TestProductsResponse = onDemand(() =>
+  observed(
+    z.strictObject({
+      products: z.array(
+        z.strictObject({
+          url: text,
+          scenario: text,
+          name: text,
+          description: text,
+          is_synchronous_error: z.boolean(),
+        }),
+      ),
+    }),
+  ),
+);
+
+export const OrderMilestone = onDemand(() =>
+  z.strictObject({
+    type: z.enum(milestoneTypes),
+    label: observed(text),
+    occurred_at: observed(timestamp),
+    source: observed(text),
+    detail: observed(z.looseObject({}).nullable()),
+  }),
+);
+
+export const OrderTimelineResponse = onDemand(() =>
+  observed(z.strictObject({ order_id: uuid, current_status: text, milestones: z.array(OrderMilestone()) })),
+);
+
+export const PublicTrackingResponse = onDemand(() =>
+  observed(
+    z.strictObject({
+      order_id: uuid,
+      current_status: text,
+      estimated_delivery_date: calendarDate.nullable(),
+      destination: ShippingAddress().omit({ first_name: true, last_name: true, phone_number: true }),
+      shipments: z.array(
+        z.strictObject({
+          carrier: text,
+          tracking_number: text,
+          status: z.enum(trackingStatuses),
+          estimated_delivery_date: calendarDate.nullable(),
+          checkpoints: z.array(TrackingCheckpoint()),
+        }),
+      ),
+      items: z.array(
+        z.strictObject({
+          url: text,
+          quantity: count,
+          variant: z.array(ProductVariant()).nullable(),
+          status: z.enum(itemStatuses),
+        }),
+      ),
+    }),
+  ),
 );

@@ -5,7 +5,7 @@ import {
   type PlainOrderField,
   type plainOrderFields,
 } from '../order-fields.ts';
-import { observed, shortText, text } from './fields.ts';
+import { observed, onDemand, shortText, text } from './fields.ts';
 
 type Table = typeof plainOrderFields;
 interface Types {
@@ -33,9 +33,10 @@ const each = (build: (field: PlainOrderField) => z.ZodType): unknown =>
   Object.fromEntries(eachPlainField.map(([name, field]) => [name, asMarked(build(field), field)]));
 
 /** The plain fields in a request: each may be absent or null. */
-export const plainRequest = each((field) => schemaOf(field).nullish()) as RequestSchemas;
+export const plainRequest = onDemand(() => each((field) => schemaOf(field).nullish()) as RequestSchemas);
 
 /** The plain fields in a response, which may hold what a caller may no longer send: without bounds. */
-export const plainResponse = each(({ type }) =>
-  type === 'boolean' ? z.boolean() : schemaOf({ type }).nullable(),
-) as ResponseSchemas;
+export const plainResponse = onDemand(
+  () =>
+    each(({ type }) => (type === 'boolean' ? z.boolean() : schemaOf({ type }).nullable())) as ResponseSchemas,
+);

@@ -1,95 +1,107 @@
 import { z } from 'zod';
 import { listingTypes, offerConditions, payloadStatuses, searchSorts } from '../enums.ts';
 import { limits } from '../limits.ts';
-import { cents, count, observed, price, text } from './fields.ts';
+import { cents, count, observed, onDemand, price, text } from './fields.ts';
 
-export const Sku = observed(
-  z.looseObject({
-    id: text,
-    url: text,
-    retailer: text,
-    title: text,
-    image: text.nullable(),
-    brand: text.nullable(),
-    price: cents,
-    currency_code: text,
-    stars: z.number().nullable(),
-    num_reviews: count.nullable(),
-    available: z.boolean(),
-    free_shipping: z.boolean().nullable(),
-  }),
-);
-
-export const SearchResponse = observed(
-  z.strictObject({
-    status: z.enum(payloadStatuses),
-    query: text,
-    results: z.array(Sku),
-    excluded_by_price: count.nullable(),
-    hint: text.nullable(),
-  }),
-);
-
-export const ProductSearchResult = observed(
-  z.looseObject({
-    product_id: text,
-    title: text,
-    image: text.nullable(),
-    brand: text.nullable(),
-    price: cents,
-    currency_code: text,
-    stars: z.number().nullish(),
-    num_reviews: count.nullish(),
-    num_offers_estimate: count.nullable(),
-    ship_price: cents.nullable(),
-    available: z.boolean(),
-    url: text,
-    variant_id: text.nullable(),
-  }),
-);
-
-export const ProductSearchResponse = z.strictObject({
-  status: observed(z.enum(payloadStatuses)),
-  results: observed(z.array(ProductSearchResult)),
-  next_page: z.int().nullable(),
-});
-
-const days = z.strictObject({ min: count, max: count });
-
-export const Offer = observed(
-  z.strictObject({
-    offer_id: text,
-    price: cents,
-    condition: z.enum(Object.values(offerConditions)),
-    available: z.boolean(),
-    seller: z.strictObject({
+export const Sku = onDemand(() =>
+  observed(
+    z.looseObject({
       id: text,
-      name: text,
-      num_ratings: count,
-      percent_positive: z.number().nullable(),
-      first_party: z.boolean(),
+      url: text,
+      retailer: text,
+      title: text,
+      image: text.nullable(),
+      brand: text.nullable(),
+      price: cents,
+      currency_code: text,
+      stars: z.number().nullable(),
+      num_reviews: count.nullable(),
+      available: z.boolean(),
+      free_shipping: z.boolean().nullable(),
     }),
-    marketplace_fulfilled: z.boolean(),
-    international: z.boolean(),
-    minimum_quantity: count,
-    handling_days: days,
-    shipping_options: z.array(z.strictObject({ name: text, price: cents, delivery_days: days })),
+  ),
+);
+
+export const SearchResponse = onDemand(() =>
+  observed(
+    z.strictObject({
+      status: z.enum(payloadStatuses),
+      query: text,
+      results: z.array(Sku()),
+      excluded_by_price: count.nullable(),
+      hint: text.nullable(),
+    }),
+  ),
+);
+
+export const ProductSearchResult = onDemand(() =>
+  observed(
+    z.looseObject({
+      product_id: text,
+      title: text,
+      image: text.nullable(),
+      brand: text.nullable(),
+      price: cents,
+      currency_code: text,
+      stars: z.number().nullish(),
+      num_reviews: count.nullish(),
+      num_offers_estimate: count.nullable(),
+      ship_price: cents.nullable(),
+      available: z.boolean(),
+      url: text,
+      variant_id: text.nullable(),
+    }),
+  ),
+);
+
+export const ProductSearchResponse = onDemand(() =>
+  z.strictObject({
+    status: observed(z.enum(payloadStatuses)),
+    results: observed(z.array(ProductSearchResult())),
+    next_page: z.int().nullable(),
   }),
+);
+
+const days = onDemand(() => z.strictObject({ min: count, max: count }));
+
+export const Offer = onDemand(() =>
+  observed(
+    z.strictObject({
+      offer_id: text,
+      price: cents,
+      condition: z.enum(Object.values(offerConditions)),
+      available: z.boolean(),
+      seller: z.strictObject({
+        id: text,
+        name: text,
+        num_ratings: count,
+        percent_positive: z.number().nullable(),
+        first_party: z.boolean(),
+      }),
+      marketplace_fulfilled: z.boolean(),
+      international: z.boolean(),
+      minimum_quantity: count,
+      handling_days: days(),
+      shipping_options: z.array(z.strictObject({ name: text, price: cents, delivery_days: days() })),
+    }),
+  ),
 );
 
 /** The retailer's payload passed through: only `status` is guaranteed. */
-export const ProductOffersPayload = z.looseObject({
-  status: z.enum(payloadStatuses),
-  code: text.optional(),
-  message: text.optional(),
-  offers: observed(z.array(Offer)).optional(),
-  timestamp: observed(z.number()).optional(),
-});
+export const ProductOffersPayload = onDemand(() =>
+  z.looseObject({
+    status: z.enum(payloadStatuses),
+    code: text.optional(),
+    message: text.optional(),
+    offers: observed(z.array(Offer())).optional(),
+    timestamp: observed(z.number()).optional(),
+  }),
+);
 
-const measure = z.strictObject({ amount: z.number(), unit: text });
-const specific = z.strictObject({ dimension: text, value: text });
+const measure = onDemand(() => z.strictObject({ amount: z.number(), unit: text }));
+const specific = onDemand(() => z.strictObject({ dimension: text, value: text }));
 
-const detailFields = {
+const detailFields = onDemand(() => ({
   retailer: text,
   product_id: text,
   timestamp: z.number(),
@@ -99,14 +111,14 @@ const detailFields = {
   brand: text.nullable(),
   main_image: text.nullable(),
   images: z.array(text),
-  variant_specifics: z.array(specific),
-  all_variants: z.array(z.strictObject({ variant_specifics: z.array(specific), product_id: text })),
+  variant_specifics: z.array(specific()),
+  all_variants: z.array(z.strictObject({ variant_specifics: z.array(specific()), product_id: text })),
   categories: z.array(text),
   authors: z.array(text),
   product_description: text.nullable(),
   epids: z.array(z.strictObject({ type: text, value: text })),
   epids_map: z.record(z.string(), text),
-  package_dimensions: z.record(z.string(), measure),
+  package_dimensions: z.record(z.string(), measure()),
   item_location: text.nullable(),
   item_number: text.nullable(),
   original_retail_price: cents,
@@ -120,59 +132,69 @@ const detailFields = {
   handmade: z.boolean(),
   digital: z.boolean(),
   buyapi_hint: z.boolean(),
-};
+}));
 
 const failure = { code: text, message: text };
 
 /** Legacy product details record (v1); which fields come depends on retailer and status. */
-export const LegacyProductDetails = z.looseObject({
-  status: z.enum(payloadStatuses),
-  ...z.object({ ...detailFields, ...failure }).partial().shape,
-});
+export const LegacyProductDetails = onDemand(() =>
+  z.looseObject({
+    status: z.enum(payloadStatuses),
+    ...z.object({ ...detailFields(), ...failure }).partial().shape,
+  }),
+);
 
 /** The current surface's details payload: the legacy record's fields and each retailer kind's own. */
-export const ProductDetailsPayload = z.looseObject({
-  ...LegacyProductDetails.shape,
-  url: observed(text).optional(),
-  available: z.boolean().optional(),
-  currency_code: text.optional(),
-  variants: observed(z.array(z.looseObject({}))).optional(),
-  sku: text.optional(),
-  shop_review_average: z.number().nullish(),
-  shop_review_count: count.optional(),
-  listing_type: z.enum(listingTypes).optional(),
-  shop_is_vacation: z.boolean().optional(),
-  has_variations: z.boolean().optional(),
-  taxonomy_id: z.int().optional(),
-});
+export const ProductDetailsPayload = onDemand(() =>
+  z.looseObject({
+    ...LegacyProductDetails().shape,
+    url: observed(text).optional(),
+    available: z.boolean().optional(),
+    currency_code: text.optional(),
+    variants: observed(z.array(z.looseObject({}))).optional(),
+    sku: text.optional(),
+    shop_review_average: z.number().nullish(),
+    shop_review_count: count.optional(),
+    listing_type: z.enum(listingTypes).optional(),
+    shop_is_vacation: z.boolean().optional(),
+    has_variations: z.boolean().optional(),
+    taxonomy_id: z.int().optional(),
+  }),
+);
 
 /** The terms of the agent data calls, as a body; the table's query has them too, with what is required and its rules. */
-export const AgentSearchRequest = observed(
-  z.strictObject({
-    q: z.string().min(1).nullish(),
-    min_price: price.nullish(),
-    max_price: price.nullish(),
-    limit: z.int().min(limits.searchLimit.min).max(limits.searchLimit.max).nullish(),
-    retailer: z.string().min(1).nullish(),
-    sort: z.enum(searchSorts).nullish(),
-  }),
+export const AgentSearchRequest = onDemand(() =>
+  observed(
+    z.strictObject({
+      q: z.string().min(1).nullish(),
+      min_price: price.nullish(),
+      max_price: price.nullish(),
+      limit: z.int().min(limits.searchLimit.min).max(limits.searchLimit.max).nullish(),
+      retailer: z.string().min(1).nullish(),
+      sort: z.enum(searchSorts).nullish(),
+    }),
+  ),
 );
 
-export const AgentProductSearchRequest = observed(
-  z.strictObject({
-    query: z.string().min(1).nullish(),
-    retailer: z.string().min(1).nullish(),
-    page: z.int().min(1).nullish(),
-    free_shipping: z.boolean().nullish(),
-  }),
+export const AgentProductSearchRequest = onDemand(() =>
+  observed(
+    z.strictObject({
+      query: z.string().min(1).nullish(),
+      retailer: z.string().min(1).nullish(),
+      page: z.int().min(1).nullish(),
+      free_shipping: z.boolean().nullish(),
+    }),
+  ),
 );
 
-export const AgentProductRequest = observed(
-  z.strictObject({
-    product_id: z.string().min(1).nullish(),
-    retailer: z.string().min(1).nullish(),
-    max_age: z.number().min(limits.maxAgeSeconds.min).nullish(),
-    newer_than: z.int().nullish(),
-    async: z.boolean().nullish(),
-  }),
+export const AgentProductRequest = onDemand(() =>
+  observed(
+    z.strictObject({
+      product_id: z.string().min(1).nullish(),
+      retailer: z.string().min(1).nullish(),
+      max_age: z.number().min(limits.maxAgeSeconds.min).nullish(),
+      newer_than: z.int().nullish(),
+      async: z.boolean().nullish(),
+    }),
+  ),
 );

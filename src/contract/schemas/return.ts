@@ -1,37 +1,43 @@
 import { z } from 'zod';
 import { earlierReturnReasons, returnReasons, returnStatuses } from '../enums.ts';
 import { limits } from '../limits.ts';
-import { cents, count, observed, text, timestamp, uuid } from './fields.ts';
+import { cents, count, observed, onDemand, text, timestamp, uuid } from './fields.ts';
 
-const ReturnItem = observed(
-  z.strictObject({ order_item_id: uuid, quantity: z.int().min(limits.quantity.min).default(1) }),
+const ReturnItem = onDemand(() =>
+  observed(z.strictObject({ order_item_id: uuid, quantity: z.int().min(limits.quantity.min).default(1) })),
 );
 
-export const ReturnRequestCreate = observed(
+export const ReturnRequestCreate = onDemand(() =>
+  observed(
+    z.strictObject({
+      order_id: uuid,
+      items: z.array(ReturnItem()).min(1, 'At least one item is needed'),
+      reason: z.enum(returnReasons),
+      notes: z.string().nullish(),
+    }),
+  ),
+);
+
+export const ReturnRequest = onDemand(() =>
   z.strictObject({
+    id: uuid,
     order_id: uuid,
-    items: z.array(ReturnItem).min(1, 'At least one item is needed'),
-    reason: z.enum(returnReasons),
-    notes: z.string().nullish(),
+    status: z.enum(returnStatuses),
+    reason: z.enum([...returnReasons, ...earlierReturnReasons]),
+    notes: text.nullable(),
+    resolution_notes: text.nullable(),
+    items: z.array(observed(z.strictObject({ order_item_id: uuid, quantity: count }))),
+    label_urls: z.array(text),
+    merchant_return_id: text.nullable(),
+    credited_amount: cents,
+    created_at: timestamp,
+    updated_at: timestamp,
   }),
 );
 
-export const ReturnRequest = z.strictObject({
-  id: uuid,
-  order_id: uuid,
-  status: z.enum(returnStatuses),
-  reason: z.enum([...returnReasons, ...earlierReturnReasons]),
-  notes: text.nullable(),
-  resolution_notes: text.nullable(),
-  items: z.array(observed(z.strictObject({ order_item_id: uuid, quantity: count }))),
-  label_urls: z.array(text),
-  merchant_return_id: text.nullable(),
-  credited_amount: cents,
-  created_at: timestamp,
-  updated_at: timestamp,
-});
-
-export const ReturnRequestListResponse = z.strictObject({
-  return_requests: observed(z.array(ReturnRequest)),
-  total: count,
-});
+export const ReturnRequestListResponse = onDemand(() =>
+  z.strictObject({
+    return_requests: observed(z.array(ReturnRequest())),
+    total: count,
+  }),
+);

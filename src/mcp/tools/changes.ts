@@ -30,7 +30,7 @@ export const returnCreate = defineTool({
   effect: 'changes',
   isIdempotent: true,
   arguments: z.strictObject({
-    ...ReturnRequestCreate.shape,
+    ...ReturnRequestCreate().shape,
     notes: z.string().max(2000).optional().describe('more for the retailer'),
   }),
   output: () => ({

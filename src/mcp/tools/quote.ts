@@ -34,7 +34,7 @@ const {
   shipping_address: address,
   max_price: _ceiling,
   ...fields
-} = OrderCreate.shape;
+} = OrderCreate().shape;
 
 const quoteArguments = z.strictObject({
   ...fields,
