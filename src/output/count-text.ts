@@ -1,2 +1,4 @@
-/** A count as people read it: `20,000`. */
-export const countText = (count: number): string => count.toLocaleString('en-US');
+import { groupDigits } from './group-digits.ts';
+
+/** A count as people read it: `20,000`. Not by `Intl`, which takes 27 ms of a start to load. */
+export const countText = (count: number): string => groupDigits(String(count));

@@ -1,6 +1,6 @@
 import type { Io } from '../io.ts';
 import { safeText } from '../redact/safe-text.ts';
-import { groupDigits } from './group-digits.ts';
+import { countText } from './count-text.ts';
 import { tellPeople, writeErr } from './notice.ts';
 
 export interface ProgressOptions {
@@ -121,18 +121,17 @@ export function progressFacts(
   elapsed: number,
 ): ProgressFacts {
   const perSecond = elapsed > 0 ? ((done - from) * 1000) / elapsed : 0;
-  const of = total === undefined ? '' : ` of ${grouped(total)}`;
+  const of = total === undefined ? '' : ` of ${countText(total)}`;
   return {
     label: safeText(label),
-    count: `${grouped(done)}${of} ${(total ?? done) === 1 ? unit.replace(/s$/, '') : unit}`.trim(),
-    rate: perSecond > 0 ? `${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))}/s` : '',
+    count: `${countText(done)}${of} ${(total ?? done) === 1 ? unit.replace(/s$/, '') : unit}`.trim(),
+    rate:
+      perSecond > 0 ? `${perSecond < 10 ? perSecond.toFixed(1) : countText(Math.round(perSecond))}/s` : '',
     left:
       total === undefined || perSecond === 0 ? '' : `${spell(Math.max(0, total - done) / perSecond)} left`,
     note: safeText(note, 200),
   };
 }
-
-const grouped = (count: number): string => groupDigits(String(count));
 
 function spell(seconds: number): string {
   const rounded = Math.ceil(seconds);
