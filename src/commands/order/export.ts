@@ -2,6 +2,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { optionsFrom } from '../../cli/from-contract.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
+import { collectOften } from '../../memory.ts';
 import { orderFilters } from './filters.ts';
 
 const filters = optionsFrom(operations['order.export'], orderFilters);
@@ -25,6 +26,7 @@ export const exportOrders = defineCommand({
     if (format !== 'csv' && format !== 'table') {
       throw new UsageError(`the export is CSV; for ${format} use \`errand order list --all -o ${format}\``);
     }
+    collectOften();
     const client = await context.client();
     const { chunks } = await client.stream('order.export', { query: filters.toQuery(input) });
     if (rawCsv) return { kind: 'stream', chunks };
