@@ -1,8 +1,10 @@
 import { isAscii } from 'node:buffer';
 
-/** The records of a list in the service's own JSON, so that they need not be written anew. */
+/** The records of a list in the service's own JSON, so that they need be neither parsed nor written anew. */
 export interface AsSent {
   readonly json: Uint8Array;
+  /** What tells each from the others. */
+  readonly ids: readonly string[];
   /** Where each record begins and where it ends, in turn, in bytes. Only a comma stands between two. */
   readonly places: readonly number[];
 }
@@ -18,6 +20,12 @@ export interface Piece {
 /** Bytes; a piece is longer by what is left of its last record. */
 const pieceSize = 64 * 1024;
 const [lineBreak, backslash, del] = [0x0a, 0x5c, 0x7f];
+
+/** Some of the records as values; without more, all of them. */
+export function recordsOf({ json, places }: AsSent, from = 0, to = places.length / 2): unknown[] {
+  const records = json.subarray(places[from * 2], places[to * 2 - 1]);
+  return JSON.parse(`[${new TextDecoder().decode(records)}]`);
+}
 
 /** All records in their order. */
 export function* piecesOf(sent: AsSent): Generator<Piece> {

@@ -3,7 +3,7 @@ import type { Operation } from '../contract/operation.ts';
 import { type OperationName, operations } from '../contract/operations/index.ts';
 import type { ReceivedRow, RowShape } from '../contract/received.ts';
 import type { QueryOf } from '../http/client-types.ts';
-import { pages } from '../http/paging.ts';
+import { type Page, pages } from '../http/paging.ts';
 import { collectOften } from '../memory.ts';
 import { countText } from '../output/count-text.ts';
 import { isWrittenAsSent } from '../output/format.ts';
@@ -39,7 +39,7 @@ export async function listRows<N extends ListName>(
   let next: number | undefined;
   const asSent = isWrittenAsSent(context.output);
   if (asSent) collectOften();
-  async function* read(): AsyncGenerator<RowsOfPage<ReceivedRow<N>>> {
+  async function* read(): AsyncGenerator<Page<ReceivedRow<N>>> {
     for await (const page of pages(client, name, { query }, { all, asSent, deadline })) {
       total = page.total ?? total;
       next = page.next;
@@ -48,7 +48,7 @@ export async function listRows<N extends ListName>(
   }
   async function* counted(): AsyncGenerator<RowsOfPage<ReceivedRow<N>>> {
     for await (const page of read()) {
-      shown += page.rows.length;
+      shown += page.count;
       yield page;
     }
   }

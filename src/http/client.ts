@@ -113,7 +113,7 @@ export function createClient(options: ClientOptions): Client {
       const ready = prepared(name, input);
       const request = ready.auth === 'payment' && more?.payment === undefined ? unpaid(ready) : ready;
       const performed = await send(request, () => false, more);
-      const body = goodBody(operations[name], request, performed, connection.advice, more?.tellSent);
+      const body = goodBody(operations[name], request, performed, connection.advice, more?.takeSent);
       // The table says which shape it is; of that only the essential is checked, so that the service may grow.
       return { ...headOf(performed), body: body as Received<N> };
     },
@@ -159,9 +159,9 @@ function goodBody(
   request: Prepared,
   { response, ended }: Performed,
   advice: Advice,
-  tellSent?: CallOptions['tellSent'],
+  takeSent?: CallOptions['takeSent'],
 ): unknown {
-  const { body, problem } = readGoodResponse(operation, response, tellSent);
+  const { body, problem } = readGoodResponse(operation, response, takeSent);
   if (problem !== undefined) throw unreadable(request, ended, problem, advice);
   return body;
 }

@@ -5,6 +5,7 @@ import type { EssentialKind, Operation, Surface } from '../contract/operation.ts
 import { redactor } from '../redact/redactor.ts';
 import { parseJson } from './read-body.ts';
 import type { ServiceResponse } from './send.ts';
+import { readSent } from './sent-records.ts';
 import { isHtml } from './service-error.ts';
 
 type Read =
@@ -14,19 +15,19 @@ type Read =
 /**
  * Reads a good response. Only what makes it the service's is checked: JSON, with the fields of the table that are
  * essential. Everything else passes as it came, so that the service may grow.
- * @param tellSent is told the records of a list where each has its place in the JSON.
- * @returns the body, or what came in its place, in words.
+ * @param takeSent takes the records of a list, where they can be told without parsing them.
+ * @returns the body, without the records that were taken, or what came in its place, in words.
  */
 export function readGoodResponse(
   { response, surface }: Pick<Operation, 'response' | 'surface'>,
   given: ServiceResponse,
-  tellSent?: (sent: AsSent) => void,
+  takeSent?: (sent: AsSent) => void,
 ): Read {
   if (isHtml(given)) return { problem: "HTML, not the service's JSON" };
   if (response.type !== 'json') return { body: undefined };
   if (given.bytes.byteLength === 0) return { problem: `${given.status} with an empty body` };
-  const places: number[] = [];
-  const body = parseJson(given.bytes, tellSent && places);
+  const list = takeSent && response.rows !== undefined ? readSent(given.bytes, response.rows) : undefined;
+  const body = list ? list.body : parseJson(given.bytes);
   if (body === undefined) return { problem: 'text that is not JSON' };
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return { problem: "JSON that is not the service's: no object" };
@@ -38,9 +39,7 @@ export function readGoodResponse(
     ([name, kind]) => !isOfKind[kind](own(body, name), surface),
   );
   if (!wrong) {
-    // As many places as records are the records' own, since each of them, being an object, has one.
-    if (Array.isArray(rows) && rows.length * 2 === places.length && rows.every(isObject))
-      tellSent?.({ json: given.bytes, places });
+    if (list) takeSent?.(list.sent);
     return { body };
   }
   const [name, kind] = wrong;

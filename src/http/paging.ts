@@ -1,4 +1,4 @@
-import type { AsSent } from '../as-sent.ts';
+import { type AsSent, recordsOf } from '../as-sent.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations/index.ts';
@@ -9,10 +9,13 @@ import type { Deadline } from '../wait/deadline.ts';
 import type { Client } from './client.ts';
 import type { CallName, InputOf, QueryOf } from './client-types.ts';
 import { UnavailableError } from './errors.ts';
+import { identityOf } from './sent-records.ts';
 
 export interface Page<R = JsonObject> {
+  /** Where `sent` has them, they are parsed anew each time. */
   readonly rows: readonly R[];
-  /** The same in the service's own JSON, where that was wanted and has them alone. */
+  readonly count: number;
+  /** The same in the service's own JSON, where that was wanted and can be told from the rest. */
   readonly sent?: AsSent | undefined;
   /** How many records there are in all, where the service says so. */
   readonly total: number | undefined;
@@ -67,10 +70,10 @@ export async function* pages<N extends CallName>(
     // The client checks every parameter against the table, so what the types cannot see is refused there.
     const input = { query: { ...query, ...paged } } as unknown as InputOf<N>;
     let sent: AsSent | undefined;
-    const tellSent = (told: AsSent): void => {
+    const takeSent = (told: AsSent): void => {
       sent = told;
     };
-    const { body } = await client.call(name, input, { signal, ...(options.asSent && { tellSent }) });
+    const { body } = await client.call(name, input, { signal, ...(options.asSent && { takeSent }) });
     return { body, sent };
   };
   const start = { limit: numberIn(fieldOf(query, 'limit')), offset: numberIn(fieldOf(query, 'offset')) };
@@ -153,24 +156,26 @@ async function* everyPage(
   let ahead = [begin(first)];
   for (let next = ahead.shift(); next; next = ahead.shift()) {
     const page: Page = await inTime(next.loading);
-    const fresh = page.rows.filter((row) => !before.has(identity(row)));
+    const ids = page.sent?.ids ?? page.rows.map(identityOf);
+    const repeated = ids.filter((id) => before.has(id)).length;
     // As many new records as a page holds bring the same page once; twice in a row it is the service.
-    repeats = page.rows.length > 0 && fresh.length === 0 ? repeats + 1 : 0;
+    repeats = page.count > 0 && repeated === page.count ? repeats + 1 : 0;
     if (repeats > 1) {
       throw new UnavailableError(`${name}: the service gives the same page again and again`, {
         retryable: false,
       });
     }
-    before = new Set(page.rows.map(identity));
-    const end = next.offset + page.rows.length;
+    const known = before;
+    before = new Set(ids);
+    const end = next.offset + page.count;
     if (!isLast(page, end, limit)) {
       // After a page that is shorter than was requested, the next begins earlier than was thought.
       if (ahead[0]?.offset !== end) ahead = [begin(end)];
-      const after = end + page.rows.length;
+      const after = end + page.count;
       if (page.total !== undefined && after < page.total) ahead.push(begin(after));
       await onItsWay();
     } else ahead = [];
-    yield fresh.length === page.rows.length ? page : { ...page, rows: fresh, sent: undefined };
+    yield repeated === 0 ? page : without(page, known);
   }
 
   function begin(offset: number): { readonly offset: number; readonly loading: Promise<Page> } {
@@ -179,6 +184,11 @@ async function* everyPage(
     loading.catch(() => {});
     return { offset, loading };
   }
+}
+
+function without(page: Page, known: ReadonlySet<string>): Page {
+  const rows = page.rows.filter((row) => !known.has(identityOf(row)));
+  return { ...page, rows, count: rows.length, sent: undefined };
 }
 
 /** Lets a request leave before the rows that are here are worked at, which may take as long as its response. */
@@ -208,18 +218,24 @@ async function* everyNumberedPage(
 }
 
 /** A total counts more than a short page: the service may give fewer rows than were requested. */
-function isLast({ rows, total }: Page, end: number, limit: number | undefined): boolean {
-  if (rows.length === 0) return true;
+function isLast({ count, total }: Page, end: number, limit: number | undefined): boolean {
+  if (count === 0) return true;
   if (total !== undefined) return end >= total;
-  return limit === undefined || rows.length < limit;
+  return limit === undefined || count < limit;
 }
 
-const pageOf = ({ body, sent }: Listed, name: string | undefined): Page => ({
-  rows: (rowsIn(body, name) ?? []).filter(isRecord),
-  sent,
-  total: numberIn(fieldOf(body, 'total')),
-  next: numberIn(fieldOf(body, 'next_page')),
-});
+function pageOf({ body, sent }: Listed, name: string | undefined): Page {
+  const parsed = (rowsIn(body, name) ?? []).filter(isRecord);
+  return {
+    get rows() {
+      return sent ? recordsOf(sent).filter(isRecord) : parsed;
+    },
+    count: sent?.ids.length ?? parsed.length,
+    sent,
+    total: numberIn(fieldOf(body, 'total')),
+    next: numberIn(fieldOf(body, 'next_page')),
+  };
+}
 
 /**
  * The records of a list's response: the field that is named, else the response itself or the only list in it.
@@ -243,4 +259,3 @@ const fieldOf = (body: unknown, name: string): unknown =>
 
 const isRecord = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
 const numberIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
-const identity = (row: JsonObject): string => (typeof row.id === 'string' ? row.id : JSON.stringify(row));

@@ -35,8 +35,8 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** It takes no longer than this, ms, whatever its timeout. */
   readonly mostMs?: number | undefined;
-  /** Told the records of a list in the service's own JSON, where it has no spaces. */
-  readonly tellSent?: ((sent: AsSent) => void) | undefined;
+  /** Takes the records of a list in the service's own JSON, where it has no spaces; the body then has none. */
+  readonly takeSent?: ((sent: AsSent) => void) | undefined;
 }
 
 export interface Performed {

@@ -4,9 +4,8 @@ import { TransportFailure } from './transport/transport.ts';
 export const longestJson = 64 * 1024 * 1024;
 /** Bytes of an error's body that are looked at. */
 const longestError = 256 * 1024;
-const deepestJson = 200;
-/** A list is an object with an array of records. */
-const recordDepth = 3;
+/** How many objects and arrays may stand within each other. */
+export const deepestJson = 200;
 
 /** A body whole. @throws TransportFailure where it is longer than `limit` bytes or breaks off. */
 export async function readWhole(body: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
@@ -43,12 +42,10 @@ export async function readStart(body: AsyncIterable<Uint8Array>): Promise<Uint8A
 
 /**
  * Parses JSON of bounded depth, so that whoever walks it cannot run out of stack.
- * @param places is filled with where each object and array three deep begins and ends, in turn, as the records of a list
- * do; it stays empty where there is any space between what is inside.
  * @returns undefined for what is not JSON (JSON has no undefined) or too deep.
  */
-export function parseJson(bytes: Uint8Array, places?: number[]): unknown {
-  if (isTooDeep(bytes, places)) return undefined;
+export function parseJson(bytes: Uint8Array): unknown {
+  if (isTooDeep(bytes)) return undefined;
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch {
@@ -58,9 +55,8 @@ export function parseJson(bytes: Uint8Array, places?: number[]): unknown {
 }
 
 /** Every response is walked through byte by byte, so this is kept to what V8 runs fast. */
-function isTooDeep(bytes: Uint8Array, places?: number[]): boolean {
+function isTooDeep(bytes: Uint8Array): boolean {
   const end = bytes.length;
-  let isSpaced = false;
   let depth = 0;
   for (let at = 0; at < end; at += 1) {
     const byte = bytes[at] ?? 0;
@@ -68,14 +64,9 @@ function isTooDeep(bytes: Uint8Array, places?: number[]): boolean {
     if (byte === 0x22) at = endOfText(bytes, at + 1);
     else if ((byte | 0x20) === 0x7b) {
       depth += 1;
-      if (depth === recordDepth) places?.push(at);
-      else if (depth > deepestJson) return true;
-    } else if ((byte | 0x20) === 0x7d) {
-      if (depth === recordDepth) places?.push(at + 1);
-      depth -= 1;
-    } else if (byte <= 0x20 && depth > 0) isSpaced = true;
+      if (depth > deepestJson) return true;
+    } else if ((byte | 0x20) === 0x7d) depth -= 1;
   }
-  if (isSpaced && places) places.length = 0;
   return false;
 }
 

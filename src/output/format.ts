@@ -1,4 +1,4 @@
-import { piecesOf } from '../as-sent.ts';
+import { piecesOf, recordsOf } from '../as-sent.ts';
 import type { OutputOptions, PagedRows, Row, RowsOfPage } from './result.ts';
 import type { Scrub, Writer } from './writer.ts';
 
@@ -35,13 +35,14 @@ export async function printRows(
     count += 1;
     return waiting;
   };
-  const printPage = async ({ rows, sent }: RowsOfPage<unknown>): Promise<void> => {
-    if (!sent) return forEachRow(rows, print, out);
+  const printPage = async (page: RowsOfPage<unknown>): Promise<void> => {
+    const { sent } = page;
+    if (!sent) return forEachRow(page.rows, print, out);
     for (const { from, to, lines } of piecesOf(sent)) {
       if (lines) {
         count += to - from;
         await out.writeBytes(lines);
-      } else await forEachRow(rows.slice(from, to), print, out);
+      } else await forEachRow(recordsOf(sent, from, to), print, out);
       if (out.isClosed) return;
     }
   };

@@ -104,6 +104,7 @@ export interface PagedRows<R = Row> extends AsyncIterable<R> {
 }
 
 export interface RowsOfPage<R> {
+  /** Where they came in the service's own JSON, too, they are parsed when they are asked for. */
   readonly rows: readonly R[];
   /** The same in the service's own JSON, where they may be printed so. */
   readonly sent?: AsSent | undefined;

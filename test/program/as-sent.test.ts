@@ -73,6 +73,59 @@ test('what stands as deep as a record and is none is not taken for one', async (
   expect(await listed([page])).toEqual(['{"id":"a"}', '{"id":"b"}', '["c"]']);
 });
 
+test.each([
+  [
+    'a field of the same name within another',
+    '{"notes":{"orders":[{"id":"x"}]},"orders":[{"id":"a"}],"total":1}',
+  ],
+  ['one after it', '{"orders":[{"id":"a"}],"notes":{"orders":[{"id":"x"}]},"total":1}'],
+  ['the same field again', '{"orders":[{"id":"x"}],"orders":[{"id":"a"}],"total":1}'],
+  ['the same field spelt otherwise', '{"orders":[{"id":"x"}],"\\u006frders":[{"id":"a"}],"total":1}'],
+  ['its name in a text', '{"note":"\\"orders\\":[{","orders":[{"id":"a"}],"total":1}'],
+  ['its name as a value', '{"note":["orders"],"orders":[{"id":"a"}],"total":1}'],
+])('%s does not stand for the records', async (_, page) => {
+  expect(await listed([page])).toEqual(['{"id":"a"}']);
+});
+
+test.each([
+  ['a word that is none', '{"id":"b","x":tru}'],
+  ['a number that is none', '{"id":"b","x":01}'],
+  ['an escape that is none', '{"id":"b","x":"\\x"}'],
+  ['a comma too many', '{"id":"b",}'],
+  ['no end', '{"id":"b"'],
+  ['too much within each other', `{"id":"b","x":${'['.repeat(198)}${']'.repeat(198)}}`],
+])('%s in one record is not the JSON of a service', async (_, record) => {
+  const there = await peer((response) => void response.end(pageOf('{"id":"a"}', record)));
+  workspace.environment.ERRAND_BASE_URL = there.url;
+  const { code, stdout, stderr } = await errand(workspace, ['order', 'list', '--all', '-o', 'ndjson']);
+  expect([code === 0, stdout]).toEqual([false, '']);
+  expect(stderr).toContain('text that is not JSON');
+});
+
+test('as deep as a response may be, a record is written', async () => {
+  const deep = `{"id":"a","x":${'['.repeat(197)}${']'.repeat(197)}}`;
+  expect(await listed([pageOf(deep)])).toEqual([deep]);
+});
+
+test.each([
+  ['the same id', '{"id":"b","n":2}'],
+  ['the same id, spelt otherwise', '{"id":"\\u0062"}'],
+  ['the same id under a name that is spelt otherwise', '{"\\u0069d":"b"}'],
+  ['the same id as the last of two', '{"id":"x","id":"b"}'],
+  ['the same id beside one within', '{"id":"b","items":[{"id":"y"}],"x":{"id":"z"}}'],
+])('%s in the next page is a repeat', async (_, again) => {
+  const pages = [
+    '{"orders":[{"id":"a"},{"id":"b"}],"total":4}',
+    `{"orders":[${again},{"id":"c"}],"total":4}`,
+  ];
+  expect(await listed(pages)).toEqual(['{"id":"a"}', '{"id":"b"}', '{"id":"c"}']);
+});
+
+test('a record without an id is a repeat where all of it is the same', async () => {
+  const pages = ['{"orders":[{"x":1},{"x":2}],"total":4}', '{"orders":[{"x":2.0},{"x":3}],"total":4}'];
+  expect(await listed(pages)).toEqual(['{"x":1}', '{"x":2}', '{"x":3}']);
+});
+
 test('a record that a page repeats is written once', async () => {
   const pages = [
     '{"orders":[{"id":"a"},{"id":"b"}],"total":4}',

@@ -12,6 +12,7 @@ import { readPaymentChallenges } from '../../src/http/payment-challenge.ts';
 import { readCredential } from '../../src/http/payment-credential.ts';
 import { parseJson } from '../../src/http/read-body.ts';
 import { readRetryAfter } from '../../src/http/retry-after.ts';
+import { readSent } from '../../src/http/sent-records.ts';
 import { csvFormat } from '../../src/output/csv.ts';
 import { detailLines } from '../../src/output/error-details.ts';
 import { toJson } from '../../src/output/json.ts';
@@ -90,6 +91,10 @@ const consumers: Readonly<Record<string, (text: string) => unknown>> = {
       new TextEncoder().encode(JSON.stringify({ code: text, message: text, details: { [text]: text } })),
     ),
   json: (text) => parseJson(new TextEncoder().encode(text)),
+  records: (text) => [
+    readSent(new TextEncoder().encode(`{"orders":[{"x":${JSON.stringify(text)}}]}`), 'orders'),
+    readSent(new TextEncoder().encode(`{"orders":[{"x":${text}`), 'orders'),
+  ],
   'auth challenges': (text) => [
     readAuthChallenges(text),
     readAuthChallenges(`Payment a="${text}`),
