@@ -15,8 +15,8 @@ const isSpecial = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 
 /**
- * Finds the end of an object, which is held against all of JSON's grammar but is not made: that takes a quarter of the time
- * of JSON.parse.
+ * Finds the end of an object, which is held against all of JSON's grammar but is not made: that takes less than a third
+ * of the time of JSON.parse.
  * @param json begins with a brace: after what does not end, so ends at 0, comes nothing that may come after a value.
  * @param at after its brace. @param depth how many objects and arrays may stand within each other, this one included.
  */
