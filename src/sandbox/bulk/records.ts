@@ -61,10 +61,13 @@ export function insertBatch(
   return id;
 }
 
-/** When the last row of a user that waits is due, ms since the epoch; 0 where none does. */
-function lastDue(store: Store, userId: string): number {
+/**
+ * When the last row of a user that waits is due, ms since the epoch; 0 where none does. CROSS JOIN keeps SQLite to the rows by
+ * their time: it would read every row that the user ever sent, and sort them.
+ */
+export function lastDue(store: Store, userId: string): number {
   const row = store.get(
-    `SELECT r.due FROM batch_rows r JOIN batches b ON b.seq = r.batch_seq
+    `SELECT r.due FROM batch_rows r CROSS JOIN batches b ON b.seq = r.batch_seq
      WHERE r.due IS NOT NULL AND b.user_id = ? ORDER BY r.due DESC LIMIT 1`,
     userId,
   );

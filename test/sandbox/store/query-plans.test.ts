@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { lastDue } from '../../../src/sandbox/bulk/records.ts';
 import { listOrders } from '../../../src/sandbox/orders/list.ts';
 import { listReturns } from '../../../src/sandbox/returns/records.ts';
 import { plansOf } from './plans.ts';
@@ -61,4 +62,10 @@ describe('a list of returns', () => {
       for (const search of searches) expect(search).toMatch(/^SEARCH .* COVERING INDEX/);
     },
   );
+});
+
+test('when the last row of a user is due is seen without reading what else the user has sent', async () => {
+  const plans = await plansOf((store) => lastDue(store, 'user'));
+  expect(plans[0]).toMatch(/^SEARCH r USING COVERING INDEX batch_rows_due /);
+  expect(plans.filter((plan) => plan.includes('TEMP B-TREE'))).toEqual([]);
 });
