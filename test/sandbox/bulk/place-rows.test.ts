@@ -90,3 +90,24 @@ test('a row finds in the wallet what was there when it was due, however late it 
   expect(await placedAfterLeap(2_340)).toBeNull();
   expect(await placedAfterLeap(1_000)).toMatch(/^insufficient_funds: /);
 });
+
+test('rows become the same orders in whichever pieces they are placed: what a loss of power took back comes again', async () => {
+  const placed = async (pieces: number): Promise<unknown[]> => {
+    const sandbox = await openStillSandbox({ startBalanceCents: 100_000_000 });
+    const key = `Bearer ${(await sandbox.send('POST', '/sandbox/keys')).body.api_key}`;
+    const url = `${sandbox.service.config.shopUrl}/test-success`;
+    const rows = Array.from({ length: 30 }, () => rowBody(url));
+    const { id } = (await sandbox.send('POST', '/orders/bulk', { rows }, key)).body;
+    const look = async () => (await sandbox.send('GET', `/orders/bulk/${id}`, undefined, key)).body.rows;
+    for (let piece = 0; piece < pieces; piece += 1) {
+      sandbox.pass(1_000 / pieces);
+      await look();
+    }
+    const ids = (await look()).map(({ order_id: order }: { order_id: string }) => order);
+    await sandbox.close();
+    return ids;
+  };
+  const ids = await placed(1);
+  expect(new Set(ids).size).toBe(30);
+  expect(await placed(7)).toEqual(ids);
+});
