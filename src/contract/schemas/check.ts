@@ -29,7 +29,7 @@ export function checkAgainst<T>(
 ):
   | { readonly value: T; readonly issues?: never }
   | { readonly issues: readonly ValidationIssue[]; readonly value?: never } {
-  const unsendable = place === 'body' ? lostKey(value, [place]) : undefined;
+  const unsendable = place === 'body' ? lostKey(value, place) : undefined;
   if (unsendable) return { issues: [unsendable] };
   const result = schema.safeParse(value, { jitless: checks < checksBeforeCompiling });
   checks += 1;
@@ -40,21 +40,38 @@ export function checkAgainst<T>(
 type Place = readonly (string | number)[];
 
 /** The schemas read past a key of this name: what somebody wrote would be gone without a word. Any depth is read. */
-function lostKey(body: unknown, top: Place): ValidationIssue | undefined {
-  const open: [unknown, Place][] = [[body, top]];
-  for (let next = open.pop(); next; next = open.pop()) {
-    const [value, loc] = next;
+function lostKey(body: unknown, top: string): ValidationIssue | undefined {
+  const open: Part[] = [{ value: body, key: top, within: undefined }];
+  for (let part = open.pop(); part; part = open.pop()) {
+    const { value } = part;
     if (typeof value !== 'object' || value === null) continue;
     if (!Array.isArray(value) && Object.hasOwn(value, '__proto__'))
       return {
-        loc: [...loc, '__proto__'],
+        loc: [...placeOf(part), '__proto__'],
         msg: 'A field cannot be called __proto__; give it another name',
         type: 'extra_forbidden',
       };
-    for (const [key, inner] of Object.entries(value))
-      if (typeof inner === 'object') open.push([inner, [...loc, Array.isArray(value) ? Number(key) : key]]);
+    const fields = value as Readonly<Record<string, unknown>>;
+    for (const key of Object.keys(fields)) {
+      const inner = fields[key];
+      if (typeof inner === 'object')
+        open.push({ value: inner, key: Array.isArray(value) ? Number(key) : key, within: part });
+    }
   }
   return undefined;
+}
+
+/** A part of a body. Where it stands is put together only where something is wrong with it. */
+interface Part {
+  readonly value: unknown;
+  readonly key: string | number;
+  readonly within: Part | undefined;
+}
+
+function placeOf(part: Part): Place {
+  const place: (string | number)[] = [];
+  for (let at: Part | undefined = part; at; at = at.within) place.unshift(at.key);
+  return place;
 }
 
 function validationIssues(issue: z.core.$ZodIssue, value: unknown, place: Place): ValidationIssue[] {

@@ -34,7 +34,7 @@ export function readJson(bytes: Uint8Array, limits: JsonLimits): unknown {
 
 const malformed = (msg: string, type: string): Invalid => new Invalid([{ loc: ['body'], msg, type }]);
 
-const marks = /["{}[\]:,]/g;
+const marks = '{}[]:,';
 
 /** A list or an object that is not closed yet. */
 interface Open {
@@ -45,22 +45,22 @@ interface Open {
   entries: number;
 }
 
-/** One pass over the marks, before anything is built of them: depth, and the keys and entries of each list and object. */
+/** One pass over the text, before anything is built of it: depth, and the keys and entries of each list and object. */
 function guard(text: string, limits: JsonLimits): void {
   const open: Open[] = [];
-  let lastString: string | undefined;
+  // The last string, where nothing but space has come behind it; its end is 0 for none.
+  let [start, end] = [0, 0];
   let name: string | undefined;
   let values = 0;
-  marks.lastIndex = 0;
-  for (let found = marks.exec(text); found; found = marks.exec(text)) {
-    const [mark] = found;
-    const within = open.at(-1);
+  for (let at = 0; at < text.length; at += 1) {
+    const mark = text.charAt(at);
     if (mark === '"') {
-      const end = endOfString(text, found.index);
-      lastString = text.slice(found.index, end);
-      marks.lastIndex = end;
+      [start, end] = [at, endOfString(text, at)];
+      at = end - 1;
       continue;
     }
+    if (!marks.includes(mark)) continue;
+    const within = open.at(-1);
     if (mark === '{' || mark === '[') {
       open.push({ name, keys: mark === '{' ? new Set() : undefined, entries: 1 });
       if (open.length > deepest) throw malformed(`nested deeper than ${deepest} levels`, 'recursion_loop');
@@ -71,9 +71,9 @@ function guard(text: string, limits: JsonLimits): void {
       if (within.entries > limits.entries) throw tooLong(open, limits.entries);
       if (values > limits.values)
         throw malformed(`the body should have at most ${limits.values} values`, 'too_long');
-    } else if (mark === ':' && lastString !== undefined) name = noteKey(within?.keys, lastString);
+    } else if (mark === ':' && end > 0) name = noteKey(within?.keys, text.slice(start, end));
     if (mark !== ':') name = undefined;
-    lastString = undefined;
+    end = 0;
   }
 }
 
@@ -108,6 +108,7 @@ function noteKey(keys: Set<string> | undefined, token: string): string {
 }
 
 function unquoted(token: string): string {
+  if (!token.includes('\\')) return token.slice(1, -1);
   try {
     return String(JSON.parse(token));
   } catch {

@@ -9,18 +9,28 @@ const loopback = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
  */
 export function slugOf(url: string, shopUrl: string): TestSlug | null {
   if (url.length > longestKnown) return readSlug(url, shopUrl);
-  const name = `${shopUrl} ${url}`;
-  const known = slugs.get(name);
+  const slugs = slugsOf(shopUrl);
+  const known = slugs.get(url);
   if (known !== undefined) return known;
   const slug = readSlug(url, shopUrl);
   if (slugs.size >= mostKnown) slugs.clear();
-  slugs.set(name, slug);
+  slugs.set(url, slug);
   return slug;
 }
 
-/** What was read of URLs: an order's are looked at several times, and many orders are for the same. */
-const slugs = new Map<string, TestSlug | null>();
+/** What was read of URLs, by shop: an order's are looked at several times, and many orders are for the same. */
+const shops = new Map<string, Map<string, TestSlug | null>>();
 const [mostKnown, longestKnown] = [1_000, 1_000];
+
+function slugsOf(shopUrl: string): Map<string, TestSlug | null> {
+  const known = shops.get(shopUrl);
+  if (known) return known;
+  if (shops.size >= mostShops) shops.clear();
+  const slugs = new Map<string, TestSlug | null>();
+  shops.set(shopUrl, slugs);
+  return slugs;
+}
+const mostShops = 10;
 
 function readSlug(url: string, shopUrl: string): TestSlug | null {
   if (!URL.canParse(url) || !URL.canParse(shopUrl)) return null;
