@@ -13,12 +13,27 @@ export function checkBirth(file: string, birth: Birth | undefined): void {
   if (birth?.since !== undefined || readSeal(sealOf(file))) throw lostJournal(file, birth?.since);
 }
 
-/** Where it cannot be noted the journal is no worse than before. */
-export async function noteBirth(birth: Birth | undefined, at: string): Promise<void> {
-  if (!birth || birth.since !== undefined) return;
-  await birth.note(at).catch((error: unknown) => {
-    if (!(error instanceof ErrandError)) throw error;
-  });
+/** Notes elsewhere that a journal is begun, once for a process. */
+export class BirthNote {
+  readonly #birth: Birth | undefined;
+  #noted: Promise<void> | undefined;
+
+  constructor(birth: Birth | undefined) {
+    this.#birth = birth;
+  }
+
+  /** Where it cannot be noted the journal is no worse than before, and the next intent tries again. */
+  note(at: string): Promise<void> {
+    this.#noted ??= this.#note(at).catch((error: unknown) => {
+      this.#noted = undefined;
+      if (!(error instanceof ErrandError)) throw error;
+    });
+    return this.#noted;
+  }
+
+  async #note(at: string): Promise<void> {
+    if (this.#birth && this.#birth.since === undefined) await this.#birth.note(at);
+  }
 }
 
 /** Where a journal stood an empty file stands now, or none. */

@@ -2,7 +2,7 @@ import type { Database, Freshness } from '../sqlite/database.ts';
 import { AuditChain } from './audit.ts';
 import { nobody } from './audit-entry.ts';
 import { intentEntry, stepEntry } from './audit-steps.ts';
-import { type Birth, noteBirth } from './birth.ts';
+import { BirthNote } from './birth.ts';
 import { contentHash } from './content.ts';
 import { Grants } from './grants.ts';
 import { IntentEnds } from './intent-ends.ts';
@@ -35,7 +35,7 @@ export class Journal extends IntentOutcomes {
   readonly #now: () => number;
   readonly #sealFile: string;
   readonly #recentMs: number;
-  readonly #birth: Birth | undefined;
+  readonly #birth: BirthNote;
 
   private constructor(database: Database, now: () => number, options: JournalOptions, beside?: Beside) {
     const { repeatWindowMs = 0, birth, origin = () => nobody } = options;
@@ -47,7 +47,7 @@ export class Journal extends IntentOutcomes {
     super({ database, table, ends, grants, beside });
     this.#recentMs = Math.max(repeatWindowMs, shortestRecentMs);
     // A copy may be lost at any time.
-    this.#birth = options.shared ? undefined : birth;
+    this.#birth = new BirthNote(options.shared ? undefined : birth);
     this.audit = audit;
     this.reservations = reservations;
     this.quotes = new Quotes(database, audit, now);
@@ -111,7 +111,7 @@ export class Journal extends IntentOutcomes {
     });
     if (recorded.twin) return this.#noted(recorded.twin);
     writeSeal(this.#sealFile, recorded.count ?? 0);
-    await noteBirth(this.#birth, isoOf(this.#now()));
+    await this.#birth.note(isoOf(this.#now()));
     this.run.note(intent);
     return { mayBeSent: recorded.mayBeSent };
   }
