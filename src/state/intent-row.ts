@@ -86,10 +86,20 @@ export const ownerOf = ({ pid, process_started: started }: IntentRow): Owner => 
 export const isIntact = (row: IntentRow): boolean => row.checksum === checksumOf(row);
 
 /** Whether a row is recent is no part of what it says; the tally vouches for it. */
-const checksumOf = (row: Omit<IntentRow, 'checksum'>): string =>
-  sha256(
-    JSON.stringify(intentColumns.map((name) => (name === 'checksum' || name === 'live' ? null : row[name]))),
-  ).slice(0, 32);
+function checksumOf(row: Omit<IntentRow, 'checksum'>): string {
+  const short = shortColumns.map((name) => (name === 'checksum' || name === 'live' ? null : row[name]));
+  return sha256(`${JSON.stringify(short).slice(0, -1)},${bodyJson(row.body)}]`).slice(0, 32);
+}
+
+const shortColumns = intentColumns.filter((name) => name !== 'body');
+
+/** The body that was written last: that of a batch is long, and stays while the rest of its row changes. */
+let last: { readonly body: SqlValue; readonly json: string } = { body: null, json: 'null' };
+
+function bodyJson(body: SqlValue): string {
+  if (last.body !== body) last = { body, json: JSON.stringify(body) };
+  return last.json;
+}
 
 /** In the place of a checksum: the row itself is lost, and this is what the audit chain knows of it. */
 export const lostChecksum = 'lost';
