@@ -214,7 +214,5 @@ export const keyOfRows = (rows: readonly UploadRow[]): string =>
 /** A key of 36 characters that follows from what it stands for. */
 export function stableKey(parts: readonly (string | number)[]): string {
   const hex = sha256(JSON.stringify(parts));
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
-    '-',
-  );
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
