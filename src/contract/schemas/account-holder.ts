@@ -1,22 +1,30 @@
 import { z } from 'zod';
 import { walletTypes } from '../enums.ts';
-import { cents, count, httpUrl, observed, onDemand, text, timestamp, uuid } from './fields.ts';
+import {
+  cents,
+  count,
+  httpUrl,
+  observed,
+  observedOnDemand,
+  onDemand,
+  text,
+  timestamp,
+  uuid,
+} from './fields.ts';
 import { OrderCreate } from './order-create.ts';
 
-export const Wallet = onDemand(() =>
-  observed(
-    z.strictObject({
-      id: uuid,
-      user_id: z.int(),
-      balance: cents,
-      wallet_type: z.enum(walletTypes),
-      created_at: timestamp,
-      updated_at: timestamp,
-      spendable_balance: cents,
-      order_fee_cents: cents,
-      billed_by_invoice: z.boolean(),
-    }),
-  ),
+export const Wallet = observedOnDemand(() =>
+  z.strictObject({
+    id: uuid,
+    user_id: z.int(),
+    balance: cents,
+    wallet_type: z.enum(walletTypes),
+    created_at: timestamp,
+    updated_at: timestamp,
+    spendable_balance: cents,
+    order_fee_cents: cents,
+    billed_by_invoice: z.boolean(),
+  }),
 );
 
 const UsageMetric = onDemand(() =>
@@ -34,15 +42,13 @@ const RecentCall = onDemand(() =>
   }),
 );
 
-export const UserUsageResponse = onDemand(() =>
-  observed(
-    z.strictObject({
-      window_days: count,
-      since: timestamp,
-      metrics: z.record(z.string(), UsageMetric()),
-      recent: z.array(RecentCall()),
-    }),
-  ),
+export const UserUsageResponse = observedOnDemand(() =>
+  z.strictObject({
+    window_days: count,
+    since: timestamp,
+    metrics: z.record(z.string(), UsageMetric()),
+    recent: z.array(RecentCall()),
+  }),
 );
 
 export const SandboxKeyCreate = onDemand(() =>
@@ -64,56 +70,50 @@ export const SandboxKey = onDemand(() =>
   }),
 );
 
-export const SandboxStatus = onDemand(() =>
-  observed(z.looseObject({ claimed: z.boolean(), claimed_by_email: text.nullable(), hint: text.nullable() })),
+export const SandboxStatus = observedOnDemand(() =>
+  z.looseObject({ claimed: z.boolean(), claimed_by_email: text.nullable(), hint: text.nullable() }),
 );
 
 export const WebhookRegistration = onDemand(() => z.strictObject({ webhook_url: httpUrl }));
-export const WebhookRegistrationResponse = onDemand(() =>
-  observed(z.strictObject({ id: text, webhook_url: text })),
+export const WebhookRegistrationResponse = observedOnDemand(() =>
+  z.strictObject({ id: text, webhook_url: text }),
 );
 
-export const DeviceCodeCreate = onDemand(() => observed(z.strictObject({ name: z.string().nullish() })));
+export const DeviceCodeCreate = observedOnDemand(() => z.strictObject({ name: z.string().nullish() }));
 
-export const DeviceCode = onDemand(() =>
-  observed(
-    z.strictObject({
-      device_code: text,
-      user_code: text,
-      verification_uri: text,
-      verification_uri_complete: text,
-      expires_in: count,
-      interval: count,
-      human_message: text,
-      next: text,
-    }),
-  ),
+export const DeviceCode = observedOnDemand(() =>
+  z.strictObject({
+    device_code: text,
+    user_code: text,
+    verification_uri: text,
+    verification_uri_complete: text,
+    expires_in: count,
+    interval: count,
+    human_message: text,
+    next: text,
+  }),
 );
 
 /** RFC 8628, 3.4: a client of the standard sends `grant_type` and `client_id`, too. */
-export const DeviceTokenCreate = onDemand(() =>
-  observed(
-    z.strictObject({
-      device_code: z.string().min(1),
-      grant_type: z.literal('urn:ietf:params:oauth:grant-type:device_code').optional(),
-      client_id: z.string().optional(),
-    }),
-  ),
+export const DeviceTokenCreate = observedOnDemand(() =>
+  z.strictObject({
+    device_code: z.string().min(1),
+    grant_type: z.literal('urn:ietf:params:oauth:grant-type:device_code').optional(),
+    client_id: z.string().optional(),
+  }),
 );
 
-export const DeviceToken = onDemand(() =>
-  observed(
-    z.strictObject({
-      id: uuid,
-      key: text,
-      api_key: text,
-      name: text.nullable(),
-      is_active: z.boolean(),
-      is_test: z.boolean(),
-      created_at: timestamp,
-      wallet_balance_cents: cents,
-    }),
-  ),
+export const DeviceToken = observedOnDemand(() =>
+  z.strictObject({
+    id: uuid,
+    key: text,
+    api_key: text,
+    name: text.nullable(),
+    is_active: z.boolean(),
+    is_test: z.boolean(),
+    created_at: timestamp,
+    wallet_balance_cents: cents,
+  }),
 );
 
 export const OpenApiDocument = onDemand(() => z.looseObject({ openapi: text, paths: z.looseObject({}) }));

@@ -13,6 +13,10 @@ export function onDemand<T>(make: () => T): () => T {
 /** Marks what was seen on the wire and not read in the specification: it can drift. The one flag for that. */
 export const observed = <S extends z.ZodType>(schema: S): S => schema.meta({ observed: true });
 
+/** The same of a shape that is made on demand. */
+export const observedOnDemand = <S extends z.ZodType>(make: () => S): (() => S) =>
+  onDemand(() => observed(make()));
+
 export const uuid = z.guid();
 export const timestamp = z.iso.datetime({ offset: true });
 export const calendarDate = z.iso.date();

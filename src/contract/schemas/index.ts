@@ -8,11 +8,13 @@ import * as orderCreate from './order-create.ts';
 import * as product from './product.ts';
 import * as retailer from './retailer.ts';
 import * as returns from './return.ts';
+import * as tracking from './tracking.ts';
 
 /** Every shape of the service by its name, as what makes it. The table names shapes, so that reading the table loads none. */
 export const schemas = {
   ...orderCreate,
   ...order,
+  ...tracking,
   ...bulk,
   ...product,
   ...retailer,

@@ -9,11 +9,11 @@ import {
 } from '../enums.ts';
 import { webhookEventNames } from '../events.ts';
 import { limits, usPostalCodePattern } from '../limits.ts';
-import { httpUrl, metadata, observed, onDemand, price, shortText } from './fields.ts';
+import { httpUrl, metadata, observed, observedOnDemand, onDemand, price, shortText } from './fields.ts';
 import { plainRequest } from './plain-fields.ts';
 
-export const ProductVariant = onDemand(() =>
-  observed(z.strictObject({ label: z.string(), value: z.string() })),
+export const ProductVariant = observedOnDemand(() =>
+  z.strictObject({ label: z.string(), value: z.string() }),
 );
 
 export const OrderProduct = onDemand(() =>
@@ -55,41 +55,35 @@ export const Address = onDemand(() =>
     }),
 );
 
-const MarginSpec = onDemand(() =>
-  observed(z.strictObject({ type: z.enum(marginTypes), value: z.number().min(0) })),
+const MarginSpec = observedOnDemand(() =>
+  z.strictObject({ type: z.enum(marginTypes), value: z.number().min(0) }),
 );
 
-const OrderPayment = onDemand(() =>
-  observed(
-    z.strictObject({
-      mode: z.enum(paymentModes).default('wallet'),
-      payment_method: z.string().nullish(),
-      customer: z.string().nullish(),
-      margin: MarginSpec().nullish(),
-    }),
-  ),
+const OrderPayment = observedOnDemand(() =>
+  z.strictObject({
+    mode: z.enum(paymentModes).default('wallet'),
+    payment_method: z.string().nullish(),
+    customer: z.string().nullish(),
+    margin: MarginSpec().nullish(),
+  }),
 );
 
 const mode = onDemand(() => z.enum(fulfillmentModes));
 
-export const FulfillmentPreferences = onDemand(() =>
-  observed(
-    z.strictObject({
-      gift: mode().nullish(),
-      items: mode().nullish(),
-      quantity: mode().nullish(),
-      excluded_merchants: z.array(z.string()).nullish(),
-    }),
-  ),
+export const FulfillmentPreferences = observedOnDemand(() =>
+  z.strictObject({
+    gift: mode().nullish(),
+    items: mode().nullish(),
+    quantity: mode().nullish(),
+    excluded_merchants: z.array(z.string()).nullish(),
+  }),
 );
 
 const hookAddresses = onDemand(() => z.union([httpUrl, z.array(httpUrl)]));
 
 /** Addresses for each event, for this order alone (specification, Events). */
-export const Webhooks = onDemand(() =>
-  observed(
-    z.strictObject(Object.fromEntries(webhookEventNames.map((name) => [name, hookAddresses().nullish()]))),
-  ),
+export const Webhooks = observedOnDemand(() =>
+  z.strictObject(Object.fromEntries(webhookEventNames.map((name) => [name, hookAddresses().nullish()]))),
 );
 
 /** A field that is one plain value is a row of `plainOrderFields`; here stand the others. */

@@ -13,9 +13,21 @@ import {
   returnStatuses,
   trackingStatuses,
 } from '../enums.ts';
-import { calendarDate, cents, count, metadata, observed, onDemand, text, timestamp, uuid } from './fields.ts';
+import {
+  calendarDate,
+  cents,
+  count,
+  metadata,
+  observed,
+  observedOnDemand,
+  onDemand,
+  text,
+  timestamp,
+  uuid,
+} from './fields.ts';
 import { ProductVariant } from './order-create.ts';
 import { plainResponse } from './plain-fields.ts';
+import { TrackingCheckpoint, TrackingNumber } from './tracking.ts';
 
 const ShippingAddress = onDemand(() =>
   z.strictObject({
@@ -28,36 +40,6 @@ const ShippingAddress = onDemand(() =>
     postal_code: text,
     country: text,
     phone_number: text,
-  }),
-);
-
-export const TrackingCheckpoint = onDemand(() =>
-  observed(
-    z.strictObject({
-      checkpoint_time: timestamp,
-      status: z.enum(trackingStatuses),
-      message: text,
-      city: text.nullable(),
-      state: text.nullable(),
-      country: text.nullable(),
-      zip: text.nullable(),
-      location: text.nullable(),
-    }),
-  ),
-);
-
-export const TrackingNumber = onDemand(() =>
-  z.strictObject({
-    id: observed(uuid),
-    carrier: observed(text),
-    tracking_number: observed(text),
-    svc_tracking_number: text,
-    svc_tracking_url: text,
-    status: z.enum(trackingStatuses),
-    estimated_delivery_date: calendarDate.nullable(),
-    delivery_proof_url: text.nullable(),
-    checkpoints: z.array(TrackingCheckpoint()).optional(),
-    created_at: observed(timestamp),
   }),
 );
 
@@ -77,20 +59,18 @@ export const OrderItem = onDemand(() =>
   }),
 );
 
-export const FieldError = onDemand(() =>
-  observed(
-    z.strictObject({
-      field: text,
-      code: text,
-      message: text,
-      received: z.unknown().describe('as it was sent'),
-      expected: text.nullable(),
-    }),
-  ),
+export const FieldError = observedOnDemand(() =>
+  z.strictObject({
+    field: text,
+    code: text,
+    message: text,
+    received: z.unknown().describe('as it was sent'),
+    expected: text.nullable(),
+  }),
 );
 
-export const LineRejection = onDemand(() =>
-  observed(z.strictObject({ item_id: uuid, url: text, code: text, message: text })),
+export const LineRejection = observedOnDemand(() =>
+  z.strictObject({ item_id: uuid, url: text, code: text, message: text }),
 );
 
 const ErrorDetails = onDemand(() =>
@@ -113,87 +93,77 @@ const CartItem = onDemand(() =>
   }),
 );
 
-export const OrderPriceComponents = onDemand(() =>
-  observed(
-    z.strictObject({
-      subtotal: cents,
-      tax: cents,
-      shipping: cents,
-      discount: cents,
-      fees: cents,
-      total: cents,
-      converted_payment_total: cents.nullable(),
-      currency: text,
-      payment_currency: text,
-      cart_items: z.array(CartItem()).nullable(),
-      line_items: z.array(z.strictObject({ description: text, amount: cents, category: text })).nullable(),
-      breakdown_recorded: z.boolean(),
-    }),
-  ),
+export const OrderPriceComponents = observedOnDemand(() =>
+  z.strictObject({
+    subtotal: cents,
+    tax: cents,
+    shipping: cents,
+    discount: cents,
+    fees: cents,
+    total: cents,
+    converted_payment_total: cents.nullable(),
+    currency: text,
+    payment_currency: text,
+    cart_items: z.array(CartItem()).nullable(),
+    line_items: z.array(z.strictObject({ description: text, amount: cents, category: text })).nullable(),
+    breakdown_recorded: z.boolean(),
+  }),
 );
 
 /** A retailer's own order; its number stands under `merchant_order_id`. */
-export const MerchantOrder = onDemand(() => observed(z.looseObject({ merchant_order_id: text })));
+export const MerchantOrder = observedOnDemand(() => z.looseObject({ merchant_order_id: text }));
 
-export const OrderJobResult = onDemand(() =>
-  observed(
-    z.looseObject({
-      success: z.boolean(),
-      error: text.nullable(),
-      error_type: text.nullable(),
-      error_details: ErrorDetails().nullable(),
-      price_components: OrderPriceComponents().nullable(),
-      estimated_delivery: text.nullable(),
-      merchant_order_ids: z.array(MerchantOrder()),
-    }),
-  ),
+export const OrderJobResult = observedOnDemand(() =>
+  z.looseObject({
+    success: z.boolean(),
+    error: text.nullable(),
+    error_type: text.nullable(),
+    error_details: ErrorDetails().nullable(),
+    price_components: OrderPriceComponents().nullable(),
+    estimated_delivery: text.nullable(),
+    merchant_order_ids: z.array(MerchantOrder()),
+  }),
 );
 
-const OrderPaymentInfo = onDemand(() =>
-  observed(
-    z.strictObject({
-      mode: z.enum(paymentModes),
-      state: z.enum(cardPaymentStates),
-      authorized_cents: cents,
-      fee_cents: cents,
-      stripe_fee_cents: cents,
-      captured_cents: cents,
-      payment_method: text.nullable(),
-      payment_intent_id: text.nullable(),
-      simulated: z.boolean(),
-    }),
-  ),
+const OrderPaymentInfo = observedOnDemand(() =>
+  z.strictObject({
+    mode: z.enum(paymentModes),
+    state: z.enum(cardPaymentStates),
+    authorized_cents: cents,
+    fee_cents: cents,
+    stripe_fee_cents: cents,
+    captured_cents: cents,
+    payment_method: text.nullable(),
+    payment_intent_id: text.nullable(),
+    simulated: z.boolean(),
+  }),
 );
 
-const OrderConnectInfo = onDemand(() =>
-  observed(
-    z.strictObject({
-      state: z.enum(connectStates),
-      secured_amount: cents,
-      order_cost: cents.nullable(),
-      customer_margin: cents.nullable(),
-      stripe_fee: cents.nullable(),
-      final_charge: cents.nullable(),
-      transfer_amount: cents.nullable(),
-      payment_intent_id: text.nullable(),
-      connected_account_id: text.nullable(),
-      simulated: z.boolean(),
-    }),
-  ),
+const OrderConnectInfo = observedOnDemand(() =>
+  z.strictObject({
+    state: z.enum(connectStates),
+    secured_amount: cents,
+    order_cost: cents.nullable(),
+    customer_margin: cents.nullable(),
+    stripe_fee: cents.nullable(),
+    final_charge: cents.nullable(),
+    transfer_amount: cents.nullable(),
+    payment_intent_id: text.nullable(),
+    connected_account_id: text.nullable(),
+    simulated: z.boolean(),
+  }),
 );
 
-export const FulfillmentConcession = onDemand(() =>
-  observed(
-    z.strictObject({
-      concern: z.enum(fulfillmentConcerns),
-      code: text,
-      message: text,
-      item_id: uuid.nullable(),
-      url: text.nullable(),
-      requested_quantity: count.nullable(),
-      fulfilled_quantity: count.nullable(),
-    }),
-  ),
+export const FulfillmentConcession = observedOnDemand(() =>
+  z.strictObject({
+    concern: z.enum(fulfillmentConcerns),
+    code: text,
+    message: text,
+    item_id: uuid.nullable(),
+    url: text.nullable(),
+    requested_quantity: count.nullable(),
+    fulfilled_quantity: count.nullable(),
+  }),
 );
 
 const mode = onDemand(() => z.enum(fulfillmentModes).nullable());
@@ -247,24 +217,22 @@ export const OrderResponse = onDemand(() =>
   }),
 );
 
-export const OrderListResponse = onDemand(() =>
-  observed(z.strictObject({ orders: z.array(OrderResponse()), total: count, limit: count, offset: count })),
+export const OrderListResponse = observedOnDemand(() =>
+  z.strictObject({ orders: z.array(OrderResponse()), total: count, limit: count, offset: count }),
 );
 
-export const TestProductsResponse = onDemand(() =>
-  observed(
-    z.strictObject({
-      products: z.array(
-        z.strictObject({
-          url: text,
-          scenario: text,
-          name: text,
-          description: text,
-          is_synchronous_error: z.boolean(),
-        }),
-      ),
-    }),
-  ),
+export const TestProductsResponse = observedOnDemand(() =>
+  z.strictObject({
+    products: z.array(
+      z.strictObject({
+        url: text,
+        scenario: text,
+        name: text,
+        description: text,
+        is_synchronous_error: z.boolean(),
+      }),
+    ),
+  }),
 );
 
 export const OrderMilestone = onDemand(() =>
@@ -277,34 +245,32 @@ export const OrderMilestone = onDemand(() =>
   }),
 );
 
-export const OrderTimelineResponse = onDemand(() =>
-  observed(z.strictObject({ order_id: uuid, current_status: text, milestones: z.array(OrderMilestone()) })),
+export const OrderTimelineResponse = observedOnDemand(() =>
+  z.strictObject({ order_id: uuid, current_status: text, milestones: z.array(OrderMilestone()) }),
 );
 
-export const PublicTrackingResponse = onDemand(() =>
-  observed(
-    z.strictObject({
-      order_id: uuid,
-      current_status: text,
-      estimated_delivery_date: calendarDate.nullable(),
-      destination: ShippingAddress().omit({ first_name: true, last_name: true, phone_number: true }),
-      shipments: z.array(
-        z.strictObject({
-          carrier: text,
-          tracking_number: text,
-          status: z.enum(trackingStatuses),
-          estimated_delivery_date: calendarDate.nullable(),
-          checkpoints: z.array(TrackingCheckpoint()),
-        }),
-      ),
-      items: z.array(
-        z.strictObject({
-          url: text,
-          quantity: count,
-          variant: z.array(ProductVariant()).nullable(),
-          status: z.enum(itemStatuses),
-        }),
-      ),
-    }),
-  ),
+export const PublicTrackingResponse = observedOnDemand(() =>
+  z.strictObject({
+    order_id: uuid,
+    current_status: text,
+    estimated_delivery_date: calendarDate.nullable(),
+    destination: ShippingAddress().omit({ first_name: true, last_name: true, phone_number: true }),
+    shipments: z.array(
+      z.strictObject({
+        carrier: text,
+        tracking_number: text,
+        status: z.enum(trackingStatuses),
+        estimated_delivery_date: calendarDate.nullable(),
+        checkpoints: z.array(TrackingCheckpoint()),
+      }),
+    ),
+    items: z.array(
+      z.strictObject({
+        url: text,
+        quantity: count,
+        variant: z.array(ProductVariant()).nullable(),
+        status: z.enum(itemStatuses),
+      }),
+    ),
+  }),
 );

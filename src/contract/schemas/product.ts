@@ -1,57 +1,51 @@
 import { z } from 'zod';
 import { listingTypes, offerConditions, payloadStatuses, searchSorts } from '../enums.ts';
 import { limits } from '../limits.ts';
-import { cents, count, observed, onDemand, price, text } from './fields.ts';
+import { cents, count, observed, observedOnDemand, onDemand, price, text } from './fields.ts';
 
-export const Sku = onDemand(() =>
-  observed(
-    z.looseObject({
-      id: text,
-      url: text,
-      retailer: text,
-      title: text,
-      image: text.nullable(),
-      brand: text.nullable(),
-      price: cents,
-      currency_code: text,
-      stars: z.number().nullable(),
-      num_reviews: count.nullable(),
-      available: z.boolean(),
-      free_shipping: z.boolean().nullable(),
-    }),
-  ),
+export const Sku = observedOnDemand(() =>
+  z.looseObject({
+    id: text,
+    url: text,
+    retailer: text,
+    title: text,
+    image: text.nullable(),
+    brand: text.nullable(),
+    price: cents,
+    currency_code: text,
+    stars: z.number().nullable(),
+    num_reviews: count.nullable(),
+    available: z.boolean(),
+    free_shipping: z.boolean().nullable(),
+  }),
 );
 
-export const SearchResponse = onDemand(() =>
-  observed(
-    z.strictObject({
-      status: z.enum(payloadStatuses),
-      query: text,
-      results: z.array(Sku()),
-      excluded_by_price: count.nullable(),
-      hint: text.nullable(),
-    }),
-  ),
+export const SearchResponse = observedOnDemand(() =>
+  z.strictObject({
+    status: z.enum(payloadStatuses),
+    query: text,
+    results: z.array(Sku()),
+    excluded_by_price: count.nullable(),
+    hint: text.nullable(),
+  }),
 );
 
-export const ProductSearchResult = onDemand(() =>
-  observed(
-    z.looseObject({
-      product_id: text,
-      title: text,
-      image: text.nullable(),
-      brand: text.nullable(),
-      price: cents,
-      currency_code: text,
-      stars: z.number().nullish(),
-      num_reviews: count.nullish(),
-      num_offers_estimate: count.nullable(),
-      ship_price: cents.nullable(),
-      available: z.boolean(),
-      url: text,
-      variant_id: text.nullable(),
-    }),
-  ),
+export const ProductSearchResult = observedOnDemand(() =>
+  z.looseObject({
+    product_id: text,
+    title: text,
+    image: text.nullable(),
+    brand: text.nullable(),
+    price: cents,
+    currency_code: text,
+    stars: z.number().nullish(),
+    num_reviews: count.nullish(),
+    num_offers_estimate: count.nullable(),
+    ship_price: cents.nullable(),
+    available: z.boolean(),
+    url: text,
+    variant_id: text.nullable(),
+  }),
 );
 
 export const ProductSearchResponse = onDemand(() =>
@@ -64,27 +58,25 @@ export const ProductSearchResponse = onDemand(() =>
 
 const days = onDemand(() => z.strictObject({ min: count, max: count }));
 
-export const Offer = onDemand(() =>
-  observed(
-    z.strictObject({
-      offer_id: text,
-      price: cents,
-      condition: z.enum(Object.values(offerConditions)),
-      available: z.boolean(),
-      seller: z.strictObject({
-        id: text,
-        name: text,
-        num_ratings: count,
-        percent_positive: z.number().nullable(),
-        first_party: z.boolean(),
-      }),
-      marketplace_fulfilled: z.boolean(),
-      international: z.boolean(),
-      minimum_quantity: count,
-      handling_days: days(),
-      shipping_options: z.array(z.strictObject({ name: text, price: cents, delivery_days: days() })),
+export const Offer = observedOnDemand(() =>
+  z.strictObject({
+    offer_id: text,
+    price: cents,
+    condition: z.enum(Object.values(offerConditions)),
+    available: z.boolean(),
+    seller: z.strictObject({
+      id: text,
+      name: text,
+      num_ratings: count,
+      percent_positive: z.number().nullable(),
+      first_party: z.boolean(),
     }),
-  ),
+    marketplace_fulfilled: z.boolean(),
+    international: z.boolean(),
+    minimum_quantity: count,
+    handling_days: days(),
+    shipping_options: z.array(z.strictObject({ name: text, price: cents, delivery_days: days() })),
+  }),
 );
 
 /** The retailer's payload passed through: only `status` is guaranteed. */
@@ -163,38 +155,32 @@ export const ProductDetailsPayload = onDemand(() =>
 );
 
 /** The terms of the agent data calls, as a body; the table's query has them too, with what is required and its rules. */
-export const AgentSearchRequest = onDemand(() =>
-  observed(
-    z.strictObject({
-      q: z.string().min(1).nullish(),
-      min_price: price.nullish(),
-      max_price: price.nullish(),
-      limit: z.int().min(limits.searchLimit.min).max(limits.searchLimit.max).nullish(),
-      retailer: z.string().min(1).nullish(),
-      sort: z.enum(searchSorts).nullish(),
-    }),
-  ),
+export const AgentSearchRequest = observedOnDemand(() =>
+  z.strictObject({
+    q: z.string().min(1).nullish(),
+    min_price: price.nullish(),
+    max_price: price.nullish(),
+    limit: z.int().min(limits.searchLimit.min).max(limits.searchLimit.max).nullish(),
+    retailer: z.string().min(1).nullish(),
+    sort: z.enum(searchSorts).nullish(),
+  }),
 );
 
-export const AgentProductSearchRequest = onDemand(() =>
-  observed(
-    z.strictObject({
-      query: z.string().min(1).nullish(),
-      retailer: z.string().min(1).nullish(),
-      page: z.int().min(1).nullish(),
-      free_shipping: z.boolean().nullish(),
-    }),
-  ),
+export const AgentProductSearchRequest = observedOnDemand(() =>
+  z.strictObject({
+    query: z.string().min(1).nullish(),
+    retailer: z.string().min(1).nullish(),
+    page: z.int().min(1).nullish(),
+    free_shipping: z.boolean().nullish(),
+  }),
 );
 
-export const AgentProductRequest = onDemand(() =>
-  observed(
-    z.strictObject({
-      product_id: z.string().min(1).nullish(),
-      retailer: z.string().min(1).nullish(),
-      max_age: z.number().min(limits.maxAgeSeconds.min).nullish(),
-      newer_than: z.int().nullish(),
-      async: z.boolean().nullish(),
-    }),
-  ),
+export const AgentProductRequest = observedOnDemand(() =>
+  z.strictObject({
+    product_id: z.string().min(1).nullish(),
+    retailer: z.string().min(1).nullish(),
+    max_age: z.number().min(limits.maxAgeSeconds.min).nullish(),
+    newer_than: z.int().nullish(),
+    async: z.boolean().nullish(),
+  }),
 );

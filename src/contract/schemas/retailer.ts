@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkSupports, retailerSupports, unsupportedReasons } from '../enums.ts';
-import { cents, count, observed, onDemand, text, timestamp } from './fields.ts';
+import { cents, count, observed, observedOnDemand, onDemand, text, timestamp } from './fields.ts';
 
 export const PublicRetailer = onDemand(() =>
   z.strictObject({
@@ -17,14 +17,12 @@ export const PublicRetailer = onDemand(() =>
   }),
 );
 
-const CoverageInfo = onDemand(() =>
-  observed(
-    z.strictObject({
-      policy: text,
-      summary: text,
-      platforms: z.array(z.strictObject({ platform: text, orderable: z.boolean() })),
-    }),
-  ),
+const CoverageInfo = observedOnDemand(() =>
+  z.strictObject({
+    policy: text,
+    summary: text,
+    platforms: z.array(z.strictObject({ platform: text, orderable: z.boolean() })),
+  }),
 );
 
 export const PublicRetailerListResponse = onDemand(() =>
@@ -35,28 +33,26 @@ export const PublicRetailerListResponse = onDemand(() =>
   }),
 );
 
-export const RetailerCheckResponse = onDemand(() =>
-  observed(
-    z.strictObject({
-      url: text,
-      domain: text,
-      orderable: z.boolean(),
-      support: z.enum(checkSupports),
-      retailer: z
-        .strictObject({
-          retailer: text,
-          brand: text.nullable(),
-          display_name: text,
-          country: text.nullable(),
-        })
-        .nullable(),
-      platform: text.nullable(),
-      checkout: z.strictObject({ guest_checkout: z.boolean(), use_your_account: z.boolean() }).nullable(),
-      ships_to: z.array(text),
-      evidence: z.strictObject({ orders_placed: z.boolean(), last_order_at: timestamp.nullable() }),
-      support_detail: text,
-      unsupported_reason: z.enum(unsupportedReasons).nullable(),
-      how_to_order: text,
-    }),
-  ),
+export const RetailerCheckResponse = observedOnDemand(() =>
+  z.strictObject({
+    url: text,
+    domain: text,
+    orderable: z.boolean(),
+    support: z.enum(checkSupports),
+    retailer: z
+      .strictObject({
+        retailer: text,
+        brand: text.nullable(),
+        display_name: text,
+        country: text.nullable(),
+      })
+      .nullable(),
+    platform: text.nullable(),
+    checkout: z.strictObject({ guest_checkout: z.boolean(), use_your_account: z.boolean() }).nullable(),
+    ships_to: z.array(text),
+    evidence: z.strictObject({ orders_placed: z.boolean(), last_order_at: timestamp.nullable() }),
+    support_detail: text,
+    unsupported_reason: z.enum(unsupportedReasons).nullable(),
+    how_to_order: text,
+  }),
 );

@@ -1,21 +1,19 @@
 import { z } from 'zod';
 import { earlierReturnReasons, returnReasons, returnStatuses } from '../enums.ts';
 import { limits } from '../limits.ts';
-import { cents, count, observed, onDemand, text, timestamp, uuid } from './fields.ts';
+import { cents, count, observed, observedOnDemand, onDemand, text, timestamp, uuid } from './fields.ts';
 
-const ReturnItem = onDemand(() =>
-  observed(z.strictObject({ order_item_id: uuid, quantity: z.int().min(limits.quantity.min).default(1) })),
+const ReturnItem = observedOnDemand(() =>
+  z.strictObject({ order_item_id: uuid, quantity: z.int().min(limits.quantity.min).default(1) }),
 );
 
-export const ReturnRequestCreate = onDemand(() =>
-  observed(
-    z.strictObject({
-      order_id: uuid,
-      items: z.array(ReturnItem()).min(1, 'At least one item is needed'),
-      reason: z.enum(returnReasons),
-      notes: z.string().nullish(),
-    }),
-  ),
+export const ReturnRequestCreate = observedOnDemand(() =>
+  z.strictObject({
+    order_id: uuid,
+    items: z.array(ReturnItem()).min(1, 'At least one item is needed'),
+    reason: z.enum(returnReasons),
+    notes: z.string().nullish(),
+  }),
 );
 
 export const ReturnRequest = onDemand(() =>
