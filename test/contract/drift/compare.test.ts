@@ -215,8 +215,8 @@ describe('fields, parameters and operations', () => {
 });
 
 describe('the contract against itself', () => {
-  const contract = (): Json =>
-    JSON.parse(JSON.stringify(openApiDocument({ baseUrl: 'https://a', legacyBaseUrl: 'https://b' })));
+  const json = JSON.stringify(openApiDocument({ baseUrl: 'https://a', legacyBaseUrl: 'https://b' }));
+  const contract = (): Json => JSON.parse(json);
 
   test('has no difference', () => {
     expect(drifts(contract(), contract())).toEqual([]);
@@ -230,7 +230,7 @@ describe('the contract against itself', () => {
     expect(drifts(contract(), { ...rest, paths: current })).toEqual([]);
   });
 
-  test('each operation and each of its parameters is missed when it is gone', () => {
+  test('each operation and each of its parameters is missed when it is gone', { timeout: 90_000 }, () => {
     const known = contract();
     for (const [path, item] of Object.entries<Json>(Object(known.paths)).filter(
       ([at]) => !at.startsWith('/v1/'),

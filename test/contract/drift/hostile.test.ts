@@ -98,9 +98,10 @@ describe('a document that wants to harm', () => {
   test.each(Object.entries(hostile))('%s ends soon', { timeout: 10_000 }, (_, make) => {
     const document = make();
     const before = process.memoryUsage().heapUsed;
-    const started = performance.now();
+    const started = process.cpuUsage();
     const { drifts, problem } = compareDocuments(contract, document);
-    expect(performance.now() - started).toBeLessThan(5000);
+    // Of the processor: the machine may be busy with other things.
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(5000);
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(500 * 1024 * 1024);
     expect(drifts ?? problem).toBeDefined();
   });
