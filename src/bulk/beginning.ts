@@ -13,6 +13,8 @@ export interface Beginning {
   /** The chunks from the headings on. */
   readonly chunks: AsyncGenerator<Uint8Array>;
   readonly delimiter: string;
+  /** How the line of headings ends; undefined where nothing follows it. */
+  readonly lineBreak: string | undefined;
   /** Rows above the headings, as a spreadsheet counts them. */
   readonly rows: number;
   /** Lines above the headings. */
@@ -51,6 +53,7 @@ export async function readBeginning(
   return {
     chunks: rest(head.subarray(headings?.start ?? 0), source),
     delimiter: delimiter ?? mostUsed(headings?.text ?? ''),
+    lineBreak: headings?.lineBreak,
     // A spreadsheet takes the line with its separator for itself.
     rows: above.filter((row) => row !== named).length,
     lines: above.reduce((sum, { lines }) => sum + lines, 0),
@@ -67,6 +70,7 @@ interface Row {
   readonly start: number;
   readonly text: string;
   readonly lines: number;
+  readonly lineBreak: string | undefined;
 }
 
 const separator = /^"?sep=([,;\t|])"?\s*$/i;
@@ -80,7 +84,10 @@ function rowsWithin(head: Buffer, isWhole: boolean): Row[] {
   const rows: Row[] = [];
   let [start, lines, isQuoted] = [0, 1, false];
   const add = (end: number, next: number): void => {
-    rows.push({ start, text: head.toString('utf8', start, end), lines });
+    const text = head.toString('utf8', start, end);
+    const isDouble = text.endsWith('\r') && head[end] === lineFeed;
+    const lineBreak = end === next ? undefined : head.toString('latin1', isDouble ? end - 1 : end, next);
+    rows.push({ start, text, lines, lineBreak });
     [start, lines] = [next, 1];
   };
   for (let at = 0; at < head.length && rows.length <= mostRows; at += 1) {

@@ -35,7 +35,8 @@ export async function askReading(context: Context, source: Source, given: Readin
       context.note(`what you chose so far: ${typedCommand([...context.argv, ...answered])}`);
     return { ...given, options };
   }
-  const unit = options.amounts === undefined ? await askUnit(context, source, options) : undefined;
+  const isOpen = options.amounts === undefined && !planTable(name, sample.headings, options).isInCents;
+  const unit = isOpen ? await askUnit(context, source, options) : undefined;
   const settled = chosen && unit === 'cents' ? inCents(chosen, given.options) : undefined;
   const map = (settled ?? options).map;
   const amounts = settled ? undefined : unit;

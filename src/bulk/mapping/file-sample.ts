@@ -1,5 +1,8 @@
+import { CsvError, parse } from 'csv-parse/sync';
+import { fused } from '../../spreadsheet-cell.ts';
+import { readBeginning } from '../beginning.ts';
+import { asUtf8 } from '../decode.ts';
 import { isKnownHeading } from '../headings.ts';
-import { readTable } from '../read.ts';
 import { type RowsOptions, withoutEmptyEnd } from '../rows.ts';
 import type { Source } from '../source.ts';
 import { looksLikeHeading } from './likeness.ts';
@@ -13,13 +16,32 @@ export interface FileSample {
   readonly row: number;
 }
 
-/** Reads the beginning of a file. @returns undefined for one without a row. @throws UsageError naming the file and the line. */
+/** Reads the beginning of a file. @returns undefined for one without a row there, or that is no table. @throws UsageError naming the file. */
 export async function sampleOf(source: Source, options: RowsOptions): Promise<FileSample | undefined> {
   const isHeading = (text: string): boolean => isKnownHeading(text, options) || looksLikeHeading(text);
-  for await (const { headings, firstRow, rows } of readTable(source.chunks(), { ...options, isHeading })) {
-    const at = rows.findIndex((cells) => cells.some((cell) => cell.trim() !== ''));
-    const cells = rows[at];
-    if (cells) return { headings: withoutEmptyEnd(headings), cells, row: firstRow + at };
+  const bytes = asUtf8(source.chunks(), options.name, options.encoding);
+  const { chunks, delimiter, rows } = await readBeginning(bytes, { delimiter: options.delimiter, isHeading });
+  const { value: head = new Uint8Array() } = await chunks.next();
+  await chunks.return(undefined);
+  for (let count = 2; count <= mostRows; count += 1) {
+    const read = recordsOf(Buffer.from(head), delimiter, count);
+    const [headings = [], cells] = [read[0], read[count - 1]];
+    if (cells?.some((cell) => cell.trim() !== ''))
+      return { headings: withoutEmptyEnd(headings.map((one) => one.trim())), cells, row: rows + count };
   }
   return undefined;
+}
+
+/** Rows in which one with a value is looked for. */
+const mostRows = 20;
+
+/** The first rows of a table; none where they are no CSV, which is told by whoever reads all of it. */
+function recordsOf(head: Buffer, delimiter: string, count: number): string[][] {
+  try {
+    const read = parse(head, { delimiter, relax_column_count: true, record_delimiter: [], to: count });
+    return read.map((cells) => cells.map(fused));
+  } catch (error) {
+    if (error instanceof CsvError) return [];
+    throw error;
+  }
 }
