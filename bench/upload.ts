@@ -1,50 +1,57 @@
-import { mkdirSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { openGate } from '../test/service/gate.ts';
 import { writeOrdersCsv } from './orders-csv.ts';
-import { bare, program, type Run, run } from './program.ts';
+import { bare, highestPeak, inRounds, middle, middleOf, pairs, program, type Run, run } from './program.ts';
 import { fillWallet, startSandbox } from './sandbox.ts';
 import { atMost, growth, type Row, timeBeside } from './table.ts';
 
+const rounds = 3;
+
 /** An upload, with its check before and its journal, beside a loop that sends the same batches and keeps nothing. */
 export async function measure(folder: string): Promise<Row[]> {
-  const small = await uploaded(folder, 5_000);
-  const large = await uploaded(folder, 50_000);
+  const [small, large, loop] = await inRounds(
+    rounds,
+    () => uploaded(folder, 5_000),
+    () => uploaded(folder, 50_000),
+    () => looped(folder, 50_000),
+  );
+  const { own, other } = middle(pairs(large, loop));
   return [
-    timeBeside('bulk upload, 50,000 rows, served', large.own.ms, {
+    timeBeside('bulk upload, 50,000 rows, served', own.ms, {
       name: 'a plain loop of requests, unchecked and unjournaled',
-      ms: large.loop.ms,
+      ms: other.ms,
     }),
-    atMost('bulk upload, 50,000 rows', large.own.ms / 1000, 8, 's'),
+    atMost('bulk upload, 50,000 rows', own.ms / 1000, 8, 's'),
     { name: 'its requests in flight, at most', figure: String(await mostInFlight(folder)) },
-    atMost('its peak memory', large.own.peak / 2 ** 20, 200, 'MB'),
-    ...growth('bulk upload', small.own, large.own),
+    atMost('its peak memory', highestPeak(large) / 2 ** 20, 200, 'MB'),
+    ...growth('bulk upload', middleOf(small), middleOf(large)),
   ];
 }
 
-async function uploaded(folder: string, rows: number): Promise<{ own: Run; loop: Run }> {
-  const place = join(folder, String(rows));
-  mkdirSync(place);
-  const file = join(place, 'orders.csv');
-  // A ceiling that nothing fits under: what is measured is the upload, not the buying.
-  const own = await served(place, 'own', async (sandbox, base) => {
-    await writeOrdersCsv(file, rows, `${base}/shop/test-price-exceeded`, 1);
+const uploaded = (folder: string, rows: number): Promise<Run> =>
+  served(folder, async (place, sandbox, base) => {
+    const file = await cheapOrders(place, rows, base);
     return run([program, 'bulk', 'upload', file, '-o', 'ndjson'], { folder: place, env: sandbox });
   });
-  const loop = await served(place, 'loop', async ({ ERRAND_API_KEY: key = '' }, base) => {
-    await writeOrdersCsv(file, rows, `${base}/shop/test-price-exceeded`, 1);
+
+const looped = (folder: string, rows: number): Promise<Run> =>
+  served(folder, async (place, { ERRAND_API_KEY: key = '' }, base) => {
+    const file = await cheapOrders(place, rows, base);
     return run([bare('upload-loop.mjs'), file, base, `Bearer ${key}`], { folder: place });
   });
-  return { own, loop };
+
+/** With a ceiling that nothing fits under: what is measured is the upload, not the buying. */
+async function cheapOrders(place: string, rows: number, base: string): Promise<string> {
+  const file = join(place, 'orders.csv');
+  await writeOrdersCsv(file, rows, `${base}/shop/test-price-exceeded`, 1);
+  return file;
 }
 
 /** Counted in an upload of its own: what counts stands between the two and takes a part of the processor. */
 function mostInFlight(folder: string): Promise<number> {
-  const place = join(folder, 'counted');
-  mkdirSync(place);
-  const file = join(place, 'orders.csv');
-  return served(place, 'own', async (sandbox, base) => {
-    await writeOrdersCsv(file, 5_000, `${base}/shop/test-price-exceeded`, 1);
+  return served(folder, async (place, sandbox, base) => {
+    const file = await cheapOrders(place, 5_000, base);
     const gate = await openGate(base);
     try {
       const env = { ...sandbox, ERRAND_BASE_URL: gate.baseUrl };
@@ -56,17 +63,16 @@ function mostInFlight(folder: string): Promise<number> {
   });
 }
 
+/** Works beside a sandbox of its own, in a folder of its own. */
 async function served<T>(
-  place: string,
-  name: string,
-  work: (env: Readonly<Record<string, string>>, baseUrl: string) => Promise<T>,
+  folder: string,
+  work: (place: string, env: Readonly<Record<string, string>>, baseUrl: string) => Promise<T>,
 ): Promise<T> {
-  const own = join(place, name);
-  mkdirSync(own);
-  const sandbox = await startSandbox(own);
+  const place = mkdtempSync(join(folder, 'upload-'));
+  const sandbox = await startSandbox(place);
   try {
     await fillWallet(sandbox);
-    return await work(sandbox.env, sandbox.baseUrl);
+    return await work(place, sandbox.env, sandbox.baseUrl);
   } finally {
     await sandbox.stop();
   }

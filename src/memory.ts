@@ -4,7 +4,7 @@ import { setV8Flag } from './v8-flags.ts';
 
 const mb = 1024 * 1024;
 /** Bytes of the two halves of V8's young generation: what that of Node 20 has at most. That of Node 24 takes 128 MB. */
-let enoughYoung = 32 * mb;
+let enoughYoung = 16 * mb;
 
 /** V8 lets its old generation grow to some four times what is in use before it collects it. */
 const oldGrowthPercent = 60;
