@@ -32,6 +32,11 @@ const onBothStores = [
   'program/at-once',
 ].map((name) => `test/${name}.test.ts`);
 
+/** Run with the carrier of a start's first few requests, and with undici from the first on. */
+const byBothCarriers = ['failures', 'redirects', 'requests', 'retrying'].map(
+  (name) => `test/http/${name}.test.ts`,
+);
+
 /** Each takes a minute and more, most of it waiting. */
 const longest = [
   'faults/faults',
@@ -48,7 +53,7 @@ const longest = [
 ].map((name) => `/${name}.test.ts`);
 
 /** A worker goes on to the next file only within a project. */
-const projects = ['processes', 'alone', 'team', 'sources'];
+const projects = ['processes', 'alone', 'team', 'undici', 'sources'];
 
 const rank = ({ moduleId, project }: TestSpecification): number => {
   const found = longest.findIndex((name) => moduleId.endsWith(name));
@@ -89,6 +94,11 @@ export default defineConfig({
           env: { STORE: 'postgres' },
           isolate: false,
         },
+      },
+      // Whoever carries a request, what becomes of it is told alike.
+      {
+        extends: true,
+        test: { name: 'undici', include: byBothCarriers, env: { CARRIER: 'undici' }, isolate: false },
       },
       // Loading the sources takes longer than most of these tests: the files of a worker share them.
       {

@@ -33,12 +33,8 @@ export interface Caller {
   readonly controller: AbortController;
 }
 
-let plain: number | undefined;
-
-/** Has undici carry every request of the tests that follow, and not only those after the first few. */
-export function byUndici(): void {
-  plain = 0;
-}
+/** Whether undici carries every request, and not only those after the first few. */
+const isByUndici = process.env.CARRIER === 'undici';
 
 /** A client of a service on the network, with a key and the patient clock. */
 export function caller(
@@ -58,7 +54,7 @@ export function caller(
   const clock = instantClock();
   const controller = new AbortController();
   const client = createClient({
-    transport: new NetworkTransport({ ...(plain !== undefined && { plain }), ...network }),
+    transport: new NetworkTransport({ ...(isByUndici && { plain: 0 }), ...network }),
     baseUrl,
     credentials: ({ auth }) => (auth === 'bearer' ? (apiKey ?? undefined) : legacyToken),
     clock,
