@@ -1,5 +1,4 @@
 // Builds the program: one entry with lazy chunks, so that a command loads only what it uses.
-
 import { accessSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';

@@ -3,7 +3,7 @@ import { getHeapSpaceStatistics } from 'node:v8';
 import { setV8Flag } from './v8-flags.ts';
 
 const mb = 1024 * 1024;
-/** Bytes of the two halves of V8's young generation: what that of Node 20 has at most. That of Node 24 takes 128 MB. */
+/** Bytes of the two halves of V8's young generation. Left alone, it takes twice as many on Node 20, and 128 MB on Node 24. */
 let enoughYoung = 16 * mb;
 
 /** V8 lets its old generation grow to some four times what is in use before it collects it. */
@@ -29,7 +29,7 @@ export function limitMemory(): void {
 }
 
 /**
- * Keeps the young generation at a quarter of its size, for work that passes on what comes: none of it outlives a collection,
+ * Keeps the young generation at 8 MB, for work that passes on what comes: none of it outlives a collection,
  * which also frees its bytes outside V8's heap, and there are more of them than in it.
  */
 export function collectOften(): void {

@@ -1,8 +1,8 @@
 const [lineFeed, carriageReturn, quote, hash] = [10, 13, 34, 35];
 /** Headings and all that stands above them end within this, bytes. */
 const mostBytes = 1024 * 1024;
-/** Rows in which headings are looked for: titles and empty lines may stand above them. */
-const mostRows = 20;
+/** Rows in which headings are looked for, since titles and empty lines may stand above them; so many are at hand at once. */
+export const mostRows = 20;
 /** Headings that a line below the first must have to be taken for the line of headings. */
 const leastKnown = 3;
 

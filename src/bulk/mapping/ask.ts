@@ -28,14 +28,15 @@ export async function askReading(context: Context, source: Source, given: Readin
   const options: RowsOptions = chosen
     ? await withUnitSetting(context, source, given.flags, { ...given.options, ...chosen })
     : given.options;
+  const plan = () => planTable(name, sample.headings, options);
   // What is still wrong with the headings is said by the check, and nothing is saved of it.
-  if (refusedBy(() => planTable(name, sample.headings, options))('') !== undefined) {
+  if (refusedBy(plan)('') !== undefined) {
     const answered = tableWords(answersOf(given, options));
     if (answered.length > 0)
       context.note(`what you chose so far: ${typedCommand([...context.argv, ...answered])}`);
     return { ...given, options };
   }
-  const isOpen = options.amounts === undefined && !planTable(name, sample.headings, options).isInCents;
+  const isOpen = options.amounts === undefined && !plan().isInCents;
   const unit = isOpen ? await askUnit(context, source, options) : undefined;
   const settled = chosen && unit === 'cents' ? inCents(chosen, given.options) : undefined;
   const map = (settled ?? options).map;

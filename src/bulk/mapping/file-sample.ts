@@ -1,6 +1,6 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { fused } from '../../spreadsheet-cell.ts';
-import { readBeginning } from '../beginning.ts';
+import { mostRows, readBeginning } from '../beginning.ts';
 import { asUtf8 } from '../decode.ts';
 import { isKnownHeading } from '../headings.ts';
 import { type RowsOptions, withoutEmptyEnd } from '../rows.ts';
@@ -16,15 +16,19 @@ export interface FileSample {
   readonly row: number;
 }
 
-/** Reads the beginning of a file. @returns undefined for one without a row there, or that is no table. @throws UsageError naming the file. */
+/**
+ * Reads the beginning of a file. @returns undefined where no row is there, or it is no CSV, which whoever reads all of it tells.
+ * @throws UsageError naming the file, for one that is no text.
+ */
 export async function sampleOf(source: Source, options: RowsOptions): Promise<FileSample | undefined> {
   const isHeading = (text: string): boolean => isKnownHeading(text, options) || looksLikeHeading(text);
   const bytes = asUtf8(source.chunks(), options.name, options.encoding);
   const { chunks, delimiter, rows } = await readBeginning(bytes, { delimiter: options.delimiter, isHeading });
   const { value: head = new Uint8Array() } = await chunks.next();
   await chunks.return(undefined);
+  // No more than is needed: what is at hand may end in the middle of a row.
   for (let count = 2; count <= mostRows; count += 1) {
-    const read = recordsOf(Buffer.from(head), delimiter, count);
+    const read = recordsOf(head, delimiter, count);
     const [headings = [], cells] = [read[0], read[count - 1]];
     if (cells?.some((cell) => cell.trim() !== ''))
       return { headings: withoutEmptyEnd(headings.map((one) => one.trim())), cells, row: rows + count };
@@ -32,11 +36,8 @@ export async function sampleOf(source: Source, options: RowsOptions): Promise<Fi
   return undefined;
 }
 
-/** Rows in which one with a value is looked for. */
-const mostRows = 20;
-
-/** The first rows of a table; none where they are no CSV, which is told by whoever reads all of it. */
-function recordsOf(head: Buffer, delimiter: string, count: number): string[][] {
+/** The first rows of a table, headings and all; none where they are no CSV. */
+function recordsOf(head: Uint8Array, delimiter: string, count: number): string[][] {
   try {
     const read = parse(head, { delimiter, relax_column_count: true, record_delimiter: [], to: count });
     return read.map((cells) => cells.map(fused));
