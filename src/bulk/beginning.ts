@@ -1,8 +1,8 @@
 const [lineFeed, carriageReturn, quote, hash] = [10, 13, 34, 35];
 /** Headings and all that stands above them end within this, bytes. */
 const mostBytes = 1024 * 1024;
-/** Rows in which headings are looked for, since titles and empty lines may stand above them; so many are at hand at once. */
-export const mostRows = 20;
+/** Rows in which headings are looked for: titles and empty lines may stand above them. */
+const mostRows = 20;
 /** Headings that a line below the first must have to be taken for the line of headings. */
 const leastKnown = 3;
 
@@ -13,7 +13,7 @@ export interface Beginning {
   /** The chunks from the headings on. */
   readonly chunks: AsyncGenerator<Uint8Array>;
   readonly delimiter: string;
-  /** How the line of headings ends; undefined where nothing follows it. */
+  /** How the line of headings ends, where that is plain: it has no quotes, and something follows it. */
   readonly lineBreak: string | undefined;
   /** Rows above the headings, as a spreadsheet counts them. */
   readonly rows: number;
@@ -53,7 +53,7 @@ export async function readBeginning(
   return {
     chunks: rest(head.subarray(headings?.start ?? 0), source),
     delimiter: delimiter ?? mostUsed(headings?.text ?? ''),
-    lineBreak: headings?.lineBreak,
+    lineBreak: headings && lineBreakAfter(head, headings),
     // A spreadsheet takes the line with its separator for itself.
     rows: above.filter((row) => row !== named).length,
     lines: above.reduce((sum, { lines }) => sum + lines, 0),
@@ -65,12 +65,15 @@ async function* rest(head: Uint8Array, source: AsyncGenerator<Uint8Array>): Asyn
   yield* source;
 }
 
+/** Undefined where a quoted heading may hold a line break, or what is there ends with half of one. */
+const lineBreakAfter = (head: Buffer, { start, text }: Row): string | undefined =>
+  text.includes('"') ? undefined : /\r\n|\n|\r(?!$)/.exec(head.toString('latin1', start))?.[0];
+
 interface Row {
   /** Byte at which it begins. */
   readonly start: number;
   readonly text: string;
   readonly lines: number;
-  readonly lineBreak: string | undefined;
 }
 
 const separator = /^"?sep=([,;\t|])"?\s*$/i;
@@ -82,18 +85,17 @@ const isTable = ({ text }: Row): boolean =>
 /** The rows that are there in full; the last, too, where nothing follows it. */
 function rowsWithin(head: Buffer, isWhole: boolean): Row[] {
   const rows: Row[] = [];
-  let [start, lines, isQuoted] = [0, 1, false];
+  let [start, lines, isQuoted, closed] = [0, 1, false, -1];
   const add = (end: number, next: number): void => {
-    const text = head.toString('utf8', start, end);
-    const isDouble = text.endsWith('\r') && head[end] === lineFeed;
-    const lineBreak = end === next ? undefined : head.toString('latin1', isDouble ? end - 1 : end, next);
-    rows.push({ start, text, lines, lineBreak });
+    rows.push({ start, text: head.toString('utf8', start, end), lines });
     [start, lines] = [next, 1];
   };
   for (let at = 0; at < head.length && rows.length <= mostRows; at += 1) {
     const byte = head[at];
     const isBreak = byte === lineFeed || (byte === carriageReturn && head[at + 1] !== lineFeed);
-    if (byte === quote && (isQuoted || opensCell(head, start, at))) isQuoted = !isQuoted;
+    if (byte === quote && isQuoted) [isQuoted, closed] = [false, at];
+    // A quote that is written twice did not close its cell.
+    else if (byte === quote) isQuoted = closed === at - 1 || opensCell(head, start, at);
     else if (isBreak && isQuoted) lines += 1;
     // A carriage return at the end of what is there may be half of a line break.
     else if (isBreak && (byte === lineFeed || at + 1 < head.length || isWhole)) add(at, at + 1);

@@ -23,7 +23,7 @@ export interface TablePart {
 }
 
 /** Longest row, bytes. */
-const longestRow = 1024 * 1024;
+export const longestRow = 1024 * 1024;
 
 /**
  * Reads a CSV table in pieces, without keeping it, with whichever of the usual delimiters, line ends, encodings and quotings.

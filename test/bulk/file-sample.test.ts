@@ -24,6 +24,11 @@ describe.each([
   test.each([
     ['its first row', [headings, row, 'another']],
     ['a row behind empty ones', [headings, ',,,', ' ,,,', row, row]],
+    ['a row behind a hundred empty ones', [headings, ...Array.from({ length: 100 }, () => ',,,'), row]],
+    [
+      'a row below a heading with quotes and a line break',
+      ['product_url,price,name,"my ""ref""\nx"', row, row],
+    ],
     ['a row below titles and comments', ['# exported today', 'Orders of May', '', headings, row]],
     ['a row without an end', [headings, row]],
   ])('is %s, as the table is read', async (_, lines) => {
@@ -44,8 +49,13 @@ describe.each([
 test.each([
   ['no row', headings],
   ['empty rows only', `${headings}\n${',,,\n'.repeat(5000)}`],
-  ['a quoted cell that is never closed', 'product_url,name\n"https://shop.example/1,Ada\n'],
-  ['nothing', ''],
 ])('there is none of a table with %s', async (_, text) => {
   expect(await sample(text).found).toBeUndefined();
+});
+
+test.each([
+  ['a quoted cell that is never closed', 'product_url,name\n"https://shop.example/1,Ada\n', 'never closed'],
+  ['nothing', '', 'is empty'],
+])('a table with %s is refused', async (_, text, reason) => {
+  await expect(sample(text).found).rejects.toThrow(reason);
 });

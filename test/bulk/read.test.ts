@@ -1,3 +1,4 @@
+import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import type { Encoding } from '../../src/bulk/decode.ts';
 import { readTable } from '../../src/bulk/read.ts';
@@ -69,6 +70,34 @@ describe('a table is read whatever it is written with', () => {
   test('a delimiter within quoted headings is not counted', async () => {
     const { headings } = await read('"a,b,c";"d"\n1;2\n');
     expect(headings).toEqual(['a,b,c', 'd']);
+  });
+
+  const ends = ['\n', '\r\n', '\r'];
+  const within = ['"my ""ref""%x"', '"%"', '"a%b"', '"""%"', '"a""%"""', '"""""%"', '""'];
+  test.each(
+    ends.flatMap((end) => ends.flatMap((other) => within.map((heading) => [end, other, heading] as const))),
+  )('lines end with %j, %j stands in the heading %s', async (end, other, heading) => {
+    const lines = [`a,${heading.replace('%', other)},b`, '1,2,blue', '3,"x, y","red"', '4,,'];
+    const text = lines.join(end);
+    // As csv-parse reads it where it finds by itself how lines end.
+    const [names = [], ...rows] = parse(text, { relax_column_count: true });
+    for (const size of [1, 7, 4096])
+      expect(await read(text, { size })).toEqual({ headings: names.map((name) => name.trim()), rows });
+  });
+
+  test.each(
+    ends.flatMap((end) => ends.filter((other) => other !== end).map((other) => [end, other] as const)),
+  )('the headings end with %j, and rows with %j, as csv-parse takes them', async (end, other) => {
+    const text = `a,b${end}1,2${other}3,4${other}`;
+    const [headings, ...rows] = parse(text, { relax_column_count: true });
+    for (const size of [1, 7, 4096]) expect(await read(text, { size })).toEqual({ headings, rows });
+  });
+
+  test('a line of headings whose end is cut in two by a megabyte', async () => {
+    const name = 'n'.repeat(1024 * 1024 - 3);
+    const { headings, rows } = await read(`a,${name}\r\n1,2\r\n`, { size: 1024 * 1024 });
+    expect(headings).toHaveLength(2);
+    expect(rows.at(-1)).toEqual(['1', '2']);
   });
 
   test('rows that are short, long or blank are there with their numbers', async () => {

@@ -1,8 +1,9 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { fused } from '../../spreadsheet-cell.ts';
-import { mostRows, readBeginning } from '../beginning.ts';
+import { readBeginning } from '../beginning.ts';
 import { asUtf8 } from '../decode.ts';
 import { isKnownHeading } from '../headings.ts';
+import { longestRow, readTable, type TableOptions } from '../read.ts';
 import { type RowsOptions, withoutEmptyEnd } from '../rows.ts';
 import type { Source } from '../source.ts';
 import { looksLikeHeading } from './likeness.ts';
@@ -16,30 +17,40 @@ export interface FileSample {
   readonly row: number;
 }
 
-/**
- * Reads the beginning of a file. @returns undefined where no row is there, or it is no CSV, which whoever reads all of it tells.
- * @throws UsageError naming the file, for one that is no text.
- */
+/** Reads a file as far as its first row with a value. @returns undefined for one without. @throws UsageError naming the file and the line. */
 export async function sampleOf(source: Source, options: RowsOptions): Promise<FileSample | undefined> {
   const isHeading = (text: string): boolean => isKnownHeading(text, options) || looksLikeHeading(text);
-  const bytes = asUtf8(source.chunks(), options.name, options.encoding);
-  const { chunks, delimiter, rows } = await readBeginning(bytes, { delimiter: options.delimiter, isHeading });
-  const { value: head = new Uint8Array() } = await chunks.next();
-  await chunks.return(undefined);
-  // No more than is needed: what is at hand may end in the middle of a row.
-  for (let count = 2; count <= mostRows; count += 1) {
-    const read = recordsOf(head, delimiter, count);
-    const [headings = [], cells] = [read[0], read[count - 1]];
-    if (cells?.some((cell) => cell.trim() !== ''))
-      return { headings: withoutEmptyEnd(headings.map((one) => one.trim())), cells, row: rows + count };
+  const table = { ...options, isHeading };
+  const sample = await ofFirstRow(source, table);
+  if (sample) return sample;
+  for await (const { headings, firstRow, rows } of readTable(source.chunks(), table)) {
+    const at = rows.findIndex(isFilled);
+    const cells = rows[at];
+    if (cells) return { headings: withoutEmptyEnd(headings), cells, row: firstRow + at };
   }
   return undefined;
 }
 
-/** The first rows of a table, headings and all; none where they are no CSV. */
+/**
+ * The sample of nearly every file, read by csv-parse's copy for whole texts: as a second parser of the process, `readTable` would
+ * slow down the first. @returns undefined where the row below the headings is empty, or nothing behind it shows that it is whole.
+ */
+async function ofFirstRow(source: Source, table: TableOptions): Promise<FileSample | undefined> {
+  const begun = await readBeginning(asUtf8(source.chunks(), table.name, table.encoding), table);
+  const { value: head = new Uint8Array() } = await begun.chunks.next();
+  await begun.chunks.return(undefined);
+  const [headings, cells, next] = recordsOf(head, begun.delimiter, 3);
+  if (!headings || !cells || !next || !isFilled(cells)) return undefined;
+  const names = withoutEmptyEnd(headings.map((heading) => heading.trim()));
+  return { headings: names, cells, row: begun.rows + 2 };
+}
+
+const isFilled = (cells: readonly string[]): boolean => cells.some((cell) => cell.trim() !== '');
+
+/** The first records of a table; none where they are no CSV. */
 function recordsOf(head: Uint8Array, delimiter: string, count: number): string[][] {
   try {
-    const read = parse(head, { delimiter, relax_column_count: true, record_delimiter: [], to: count });
+    const read = parse(head, { delimiter, relax_column_count: true, max_record_size: longestRow, to: count });
     return read.map((cells) => cells.map(fused));
   } catch (error) {
     if (error instanceof CsvError) return [];
