@@ -1,3 +1,5 @@
+import { withLineFeeds } from './line-ends.ts';
+
 const [lineFeed, carriageReturn, quote, hash] = [10, 13, 34, 35];
 /** Headings and all that stands above them end within this, bytes. */
 const mostBytes = 1024 * 1024;
@@ -10,11 +12,9 @@ export const delimiters = [',', ';', '\t', '|'] as const;
 const delimiterBytes: readonly number[] = delimiters.map((delimiter) => delimiter.charCodeAt(0));
 
 export interface Beginning {
-  /** The chunks from the headings on. */
+  /** The chunks from the headings on, a line feed behind each row. */
   readonly chunks: AsyncGenerator<Uint8Array>;
   readonly delimiter: string;
-  /** How the line of headings ends, where that is plain: it has no quotes, and something follows it. */
-  readonly lineBreak: string | undefined;
   /** Rows above the headings, as a spreadsheet counts them. */
   readonly rows: number;
   /** Lines above the headings. */
@@ -51,9 +51,8 @@ export async function readBeginning(
   const headings = headingsAmong(rows.filter(isTable), delimiter, isHeading);
   const above = rows.slice(0, headings ? rows.indexOf(headings) : 0);
   return {
-    chunks: rest(head.subarray(headings?.start ?? 0), source),
+    chunks: withLineFeeds(rest(head.subarray(headings?.start ?? 0), source)),
     delimiter: delimiter ?? mostUsed(headings?.text ?? ''),
-    lineBreak: headings && lineBreakAfter(head, headings),
     // A spreadsheet takes the line with its separator for itself.
     rows: above.filter((row) => row !== named).length,
     lines: above.reduce((sum, { lines }) => sum + lines, 0),
@@ -64,10 +63,6 @@ async function* rest(head: Uint8Array, source: AsyncGenerator<Uint8Array>): Asyn
   if (head.length > 0) yield head;
   yield* source;
 }
-
-/** Undefined where a quoted heading may hold a line break, or what is there ends with half of one. */
-const lineBreakAfter = (head: Buffer, { start, text }: Row): string | undefined =>
-  text.includes('"') ? undefined : /\r\n|\n|\r(?!$)/.exec(head.toString('latin1', start))?.[0];
 
 interface Row {
   /** Byte at which it begins. */

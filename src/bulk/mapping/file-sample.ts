@@ -50,7 +50,10 @@ const isFilled = (cells: readonly string[]): boolean => cells.some((cell) => cel
 /** The first records of a table; none where they are no CSV. */
 function recordsOf(head: Uint8Array, delimiter: string, count: number): string[][] {
   try {
-    const read = parse(head, { delimiter, relax_column_count: true, max_record_size: longestRow, to: count });
+    const read = parse(head, {
+      ...{ delimiter, record_delimiter: '\n', relax_column_count: true },
+      ...{ max_record_size: longestRow, to: count },
+    });
     return read.map((cells) => cells.map(fused));
   } catch (error) {
     if (error instanceof CsvError) return [];
