@@ -1,6 +1,7 @@
 import { type BulkColumn, bulkListSeparator, type ColumnPlan, planColumns } from './bulk-columns.ts';
 import { characterCount, countryCodePattern, limits, usPostalCodePattern } from './limits.ts';
 import type { PlainInput, PlainOrderField } from './order-fields.ts';
+import { productUrlProblem, urlsWithin } from './product-url.ts';
 import type { ShapeInput } from './schemas/index.ts';
 
 /** What is wrong with one cell, or with a cell that is not there. */
@@ -29,7 +30,6 @@ export interface BulkRow {
 
 const integer = /^\d{1,15}$/;
 const decimal = /^[$€£]?\s*(\d{1,12})[.,](\d{1,2})$/;
-const httpUrl = /^https?:\/\//i;
 const yes = new Set(['true', 'yes', 'y', '1', 'x']);
 const no = new Set(['', 'false', 'no', 'n', '0']);
 const required = ['address_line1', 'city', 'postal_code', 'phone_number'] as const;
@@ -65,11 +65,11 @@ type Cell = BulkRow['cell'];
 /** The rows of a file often order the same. */
 let lastUrl = '';
 
-function isHttpUrl(url: string): boolean {
-  if (url === lastUrl) return true;
-  if (!httpUrl.test(url) || !URL.canParse(url)) return false;
-  lastUrl = url;
-  return true;
+function urlProblem(url: string): string | undefined {
+  if (url === lastUrl) return undefined;
+  const problem = productUrlProblem(url);
+  if (problem === undefined) lastUrl = url;
+  return problem;
 }
 
 function readUrls(text: string, refuse: Refuse): string[] {
@@ -80,8 +80,13 @@ function readUrls(text: string, refuse: Refuse): string[] {
   const urls = text.includes(bulkListSeparator)
     ? text.split(bulkListSeparator).map((url) => url.trim())
     : [text];
-  const wrong = urls.find((url) => !isHttpUrl(url));
-  if (wrong !== undefined) refuse('product_url', `"${wrong}" is not an http or https URL`);
+  for (const url of urls) {
+    const problem = urlProblem(url);
+    if (problem === undefined) continue;
+    const instead = urlsWithin(url).length > 1 ? `; separate products by ${bulkListSeparator}` : '';
+    refuse('product_url', `"${url}" ${problem}${instead}`);
+    break;
+  }
   return urls;
 }
 

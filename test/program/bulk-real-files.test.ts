@@ -48,3 +48,24 @@ describe('rows that end in several ways', () => {
     expect(JSON.parse(sent.stdout)).toMatchObject([{ rows }]);
   });
 });
+
+test('two URLs in one cell are an error with both, and nothing of it is ordered', {
+  timeout: 120_000,
+}, async () => {
+  const name = real('20b-two-urls-one-cell.csv');
+  const [one, other] = ['headphones-standard/4271704384"', 'tea-20-bags/5565436800"'];
+  const seen = await onTerminal(name);
+  expect(seen).toMatchObject({ code: 7, text: expect.stringContaining('0 of 5 rows valid') });
+  // A table may break a long URL.
+  const text = seen.text.replace(/\s/g, '');
+  for (const url of [one, other]) expect(text).toContain(url);
+  const { code, stdout } = await errand(workspace, ['bulk', 'validate', name, '--local', '-o', 'json']);
+  expect(code).toBe(7);
+  const issues: { column: string; message: string }[] = JSON.parse(stdout);
+  expect(issues.map(({ column }) => column)).toEqual(Array(5).fill('product_url'));
+  for (const { message } of issues) {
+    expect(message).toMatch(/^holds 2 URLs: .*; separate products by \|$/);
+    for (const url of [one, other]) expect(message).toContain(url);
+  }
+  expect(await upload(name)).toMatchObject({ code: 7 });
+});

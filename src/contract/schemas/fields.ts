@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { characterCount, limits } from '../limits.ts';
+import { productUrlProblem } from '../product-url.ts';
 
 /** A shape that is made when it is first asked for. A start asks for few, and each takes some 25 µs a field. */
 export function onDemand<T>(make: () => T): () => T {
@@ -33,4 +34,9 @@ export const shortText = (max: number, base = z.string()) =>
     })
     .meta({ maxLength: max });
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'Input should be a valid http or https URL' });
+/** The URL of one product page. */
+export const productUrl = httpUrl.check(({ value, issues }) => {
+  const problem = issues.length > 0 ? undefined : productUrlProblem(value.trim());
+  if (problem !== undefined) issues.push({ code: 'custom', message: `Input ${problem}`, input: value });
+});
 export const metadata = z.record(z.string(), z.unknown());

@@ -9,7 +9,16 @@ import {
 } from '../enums.ts';
 import { webhookEventNames } from '../events.ts';
 import { limits, usPostalCodePattern } from '../limits.ts';
-import { httpUrl, metadata, observed, observedOnDemand, onDemand, price, shortText } from './fields.ts';
+import {
+  httpUrl,
+  metadata,
+  observed,
+  observedOnDemand,
+  onDemand,
+  price,
+  productUrl,
+  shortText,
+} from './fields.ts';
 import { plainRequest } from './plain-fields.ts';
 
 export const ProductVariant = observedOnDemand(() =>
@@ -18,7 +27,7 @@ export const ProductVariant = observedOnDemand(() =>
 
 export const OrderProduct = onDemand(() =>
   z.strictObject({
-    url: httpUrl,
+    url: productUrl,
     quantity: observed(z.int().min(limits.quantity.min).default(1)),
     variant: z.array(ProductVariant()).nullish(),
     condition_in: z.array(z.enum(productConditions)).nullish(),

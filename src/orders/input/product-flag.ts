@@ -1,6 +1,7 @@
 import { parseInteger } from '../../cli/parse-option.ts';
 import { productConditions } from '../../contract/enums.ts';
 import { limits } from '../../contract/limits.ts';
+import { namedUrls, urlsWithin } from '../../contract/product-url.ts';
 import type { ShapeInput } from '../../contract/schemas/index.ts';
 import { UsageError } from '../../errors.ts';
 import { type PartName, splitParts } from './product-parts.ts';
@@ -12,6 +13,11 @@ type ProductInput = ShapeInput<'OrderProduct'>;
  * @throws UsageError naming --product and the part.
  */
 export function parseProduct(text: string): ProductInput {
+  const urls = urlsWithin(text);
+  if (urls.length > 1)
+    throw new UsageError(
+      `--product holds ${urls.length} URLs: ${namedUrls(urls)}; give --product for each of them`,
+    );
   const { url, parts } = splitParts(text);
   if (!URL.canParse(url) || /\s/.test(url)) {
     throw new UsageError(
