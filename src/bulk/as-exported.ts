@@ -1,6 +1,7 @@
 import type { BulkIssue } from '../contract/bulk-row.ts';
 import { countryCodePattern } from '../contract/limits.ts';
 import type { TablePlan } from './columns.ts';
+import { hiddenIn, visible } from './hidden-characters.ts';
 import { addRow, hasMore, noRows, type RowSample } from './row-sample.ts';
 import { rowsText } from './spend.ts';
 
@@ -17,6 +18,8 @@ export interface Readings {
   readonly sameAddress: RowSample;
   /** Rows whose phone number is that of another column: its heading, and how many rows. */
   readonly phones: Map<string, number>;
+  /** Headings that are read without a character that nobody sees: what they are then, and that character. */
+  readonly hidden: Map<string, string>;
 }
 
 export const noReadings = (): Readings => ({
@@ -24,7 +27,17 @@ export const noReadings = (): Readings => ({
   continuations: noRows(),
   sameAddress: noRows(),
   phones: new Map(),
+  hidden: new Map(),
 });
+
+/** Notes the headings that are read as what a person sees. */
+export function noteHidden({ hidden }: Readings, headings: readonly string[]): void {
+  for (const heading of headings) {
+    const seen = visible(heading);
+    const found = seen === heading ? undefined : hiddenIn(heading);
+    if (found !== undefined) hidden.set(seen, found);
+  }
+}
 
 /** The cells of a row as the service takes them, where shops and spreadsheets write them otherwise. */
 export function asTaken(
@@ -152,11 +165,12 @@ export function isContinuation({ orderIndexes }: TablePlan, cells: readonly stri
 }
 
 /** A line for a person for each way in which rows were read. */
-export function readingLines({ countries, continuations, sameAddress, phones }: Readings): string[] {
+export function readingLines({ countries, continuations, sameAddress, phones, hidden }: Readings): string[] {
   const { count } = continuations;
   const left = count === 1 ? 'is left out' : 'are left out';
   const continues = sameAddress.count === 1 ? 'continues an order and has' : 'continue an order and have';
   return [
+    ...[...hidden].map(([heading, found]) => `the heading "${heading}" holds ${found}, which is ignored`),
     ...[...countries].map(
       ([code, seen]) => `country "${seen.name}" is read as ${code} in ${rowsText(seen.count)}`,
     ),

@@ -1,3 +1,4 @@
+import { visible } from './hidden-characters.ts';
 import { withLineFeeds } from './line-ends.ts';
 
 const [lineFeed, carriageReturn, quote, hash] = [10, 13, 34, 35];
@@ -111,7 +112,7 @@ function headingsAmong(
   if (!first || !isHeading) return first;
   const known = ({ text }: Row): number => {
     const cells = text.split(delimiter ?? mostUsed(text));
-    return cells.filter((cell) => isHeading(cell.trim().replace(/^"|"$/g, ''))).length;
+    return cells.filter((cell) => isHeading(visible(cell.trim().replace(/^"|"$/g, '')))).length;
   };
   const counts = rows.map(known);
   const most = Math.max(...counts);

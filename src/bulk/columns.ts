@@ -7,8 +7,10 @@ import {
 } from '../contract/bulk-columns.ts';
 import { UsageError } from '../errors.ts';
 import { type MapPreset, orderColumn, presetLike } from '../settings/map-presets.ts';
+import { shellWord } from '../shell-word.ts';
 import { centsHeading, isCentsHeading, namesCurrency } from './amounts.ts';
-import { type ColumnMap, columnOf, type HeadingMap, nameHeadings } from './headings.ts';
+import { type ColumnMap, columnOf, type HeadingMap, isKeptOwn, nameHeadings } from './headings.ts';
+import { mistakenFor, optionalColumns } from './mapping/likeness.ts';
 
 const needed: readonly BulkColumn[] = [
   'product_url',
@@ -35,7 +37,7 @@ const addressColumns: readonly BulkColumn[] = [
 /** Checks what `--map` says. @throws UsageError naming the entry. */
 export function checkMap(map: ColumnMap): ColumnMap {
   for (const [heading, column] of Object.entries(map)) {
-    if (columnOf(column) === undefined) {
+    if (columnOf(column) === undefined && !isKeptOwn(map, heading)) {
       throw new UsageError(
         `--map '${heading}=${column}': there is no column ${column}; known are ${[...bulkColumns.keys()].join(', ')}, ${centsHeading} and metadata.KEY`,
       );
@@ -96,6 +98,9 @@ export function planTable(name: string, headings: readonly string[], meant: Head
   const priceIndex = plan.columns.get('max_price') ?? -1;
   const present = new Set(headings);
   const missing = missingColumns(plan, preset);
+  // The map of an export accounts for its headings.
+  const isExport = missing.length > 0 && preset === undefined && presetLike(headings) !== undefined;
+  const unused = isExport ? [] : unusedHeadings(plan, meant);
   const problems = [
     ...absentHeadings(
       Object.keys(map).filter((heading) => !present.has(heading)),
@@ -111,6 +116,7 @@ export function planTable(name: string, headings: readonly string[], meant: Head
       heading === '' ? 'more than one column has no heading' : `two columns are headed "${heading}"`,
     ),
     ...(missing.length > 0 ? [`no column for ${missing.join(', ')}`] : []),
+    ...unused.map(unusedText),
   ];
   if (problems.length === 0)
     return {
@@ -133,8 +139,11 @@ export function planTable(name: string, headings: readonly string[], meant: Head
       }),
     };
   throw new UsageError(`the headings of ${name}: ${problems.join('; ')}`, {
-    details: { headings },
-    hint: hintFor(headings, preset, missing.length > 0),
+    details: { headings, ...(unused.length > 0 && { unused: unused.flatMap(asMaps) }) },
+    hint: hintFor(headings, preset, {
+      lacks: missing.length > 0,
+      onlyUnused: problems.length === unused.length,
+    }),
   });
 
   function headed(column: string): string {
@@ -143,8 +152,53 @@ export function planTable(name: string, headings: readonly string[], meant: Head
   }
 }
 
+/** Headings that look like a column which no heading is. */
+interface UnusedHeadings {
+  readonly column: string;
+  readonly headings: readonly string[];
+}
+
+/** What of a file would be lost silently: the order is made without it, one piece, sent to the US. */
+function unusedHeadings(
+  { columns, passthrough }: ColumnPlan,
+  { map, isAsBefore }: HeadingMap,
+): UnusedHeadings[] {
+  if (isAsBefore) return [];
+  const free = passthrough.filter(
+    ({ heading }) => !heading.startsWith('file.') && !Object.hasOwn(map, heading),
+  );
+  return optionalColumns
+    .filter((column) => !columns.has(column))
+    .map((column) => ({
+      column,
+      headings: free.flatMap(({ heading }) => (mistakenFor(heading) === column ? heading : [])),
+    }))
+    .filter(({ headings }) => headings.length > 0);
+}
+
+function unusedText({ column, headings }: UnusedHeadings): string {
+  const named = headings.map((heading) => `"${heading}"`).join(' and ');
+  const [looks, are] = headings.length === 1 ? ['looks', 'is'] : ['look', 'are'];
+  // What stands before the first = is the heading.
+  const ways = headings
+    .filter((heading) => !heading.includes('='))
+    .map((heading) => `--map ${shellWord(`${heading}=${column}`)}`);
+  const kept = headings.map((heading) => `--own ${shellWord(heading)}`).join(' ');
+  return `${named} ${looks} like ${column} and ${are} not used: ${[...ways, kept].join(', or ')}`;
+}
+
+const asMaps = ({ column, headings }: UnusedHeadings): string[] =>
+  headings.map((heading) => `${heading}=${column}`);
+
+const mapHint =
+  "--map 'Their Heading=max_price_cents' maps a heading to a column; `errand bulk template` shows all columns.";
+const unusedHint =
+  '--map uses the column; --own keeps it as one of yours, which comes back in the results. --save-map NAME saves both for the next file.';
+
 /** What is wrong where a map names headings that a file has not, once for each map. */
-function absentHeadings(absent: readonly string[], { saved }: HeadingMap): string[] {
+function absentHeadings(names: readonly string[], { map, saved }: HeadingMap): string[] {
+  const isKept = (heading: string): boolean => isKeptOwn(map, heading);
+  const absent = names.filter((heading) => !isKept(heading));
   const isSaved = (heading: string): boolean => saved !== undefined && Object.hasOwn(saved.map, heading);
   const told = (who: string, found: readonly string[]): string[] => {
     const what = found.length === 1 ? 'a heading that is' : 'headings that are';
@@ -155,18 +209,27 @@ function absentHeadings(absent: readonly string[], { saved }: HeadingMap): strin
       '--map',
       absent.filter((heading) => !isSaved(heading)),
     ),
+    // A saved map may keep a column that this file has not.
+    ...told(
+      '--own',
+      names.filter((heading) => isKept(heading) && !isSaved(heading)),
+    ),
     ...told(`the map ${saved?.name}`, absent.filter(isSaved)),
   ];
 }
 
-function hintFor(headings: readonly string[], preset: MapPreset | undefined, lacks: boolean): string {
+function hintFor(
+  headings: readonly string[],
+  preset: MapPreset | undefined,
+  { lacks, onlyUnused }: { readonly lacks: boolean; readonly onlyUnused: boolean },
+): string {
   if (preset && lacks)
     return "An export does not say what to buy, or for how much: add the columns that are missing, or map them with --map 'Their Heading=product_url'.";
   const like = preset ? undefined : presetLike(headings);
   const other = like
     ? `This looks like ${like.description.split(';')[0]}: --use-map ${like.name} reads it. `
     : '';
-  return `${other}--map 'Their Heading=max_price_cents' maps a heading to a column; \`errand bulk template\` shows all columns.`;
+  return `${other}${onlyUnused ? unusedHint : mapHint}`;
 }
 
 /** Whether the cells under a heading are prices, in whichever unit. */

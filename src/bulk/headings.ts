@@ -1,6 +1,7 @@
 import { meaningOf, plainHeading } from '../contract/bulk-columns.ts';
 import type { MapPreset } from '../settings/map-presets.ts';
 import { isCentsHeading } from './amounts.ts';
+import { visible } from './hidden-characters.ts';
 
 /** Headings of a file to the columns they stand for. */
 export type ColumnMap = Readonly<Record<string, string>>;
@@ -12,6 +13,25 @@ export interface HeadingMap {
   readonly preset?: MapPreset | undefined;
   /** The saved map that is part of `map`. */
   readonly saved?: { readonly name: string; readonly map: ColumnMap } | undefined;
+  /** The file was uploaded before each heading had to be accounted for, and is read as it was then. */
+  readonly isAsBefore?: boolean | undefined;
+}
+
+/** What a map has for a heading that stays a column of the file's own: its name, in a way that means no column. */
+export const ownName = (heading: string): string =>
+  columnOf(heading) === undefined ? heading : `file.${heading}`;
+
+/** Whether a map keeps a heading as a column of the file's own. */
+export const isKeptOwn = (map: ColumnMap, heading: string): boolean =>
+  Object.hasOwn(map, heading) && map[heading] === ownName(heading);
+
+/** The headings of a file as they are read; a spreadsheet writes columns that were used once, though nothing stands in them. */
+export function readHeadings(
+  cells: readonly string[],
+  { isAsBefore = false }: HeadingMap,
+): readonly string[] {
+  const headings = cells.map((cell) => (isAsBefore ? cell : visible(cell)).trim());
+  return headings.slice(0, headings.findLastIndex((heading) => heading !== '') + 1);
 }
 
 /** The headings of a file, each as the column that it stands for; what is no column keeps its name. */

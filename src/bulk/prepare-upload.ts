@@ -85,6 +85,7 @@ export async function prepareUpload(
     sha256: await sha256Of(source),
     table: {
       ...{ preset: options.preset?.name, map: options.map, amounts: options.amounts },
+      isAsBefore: options.isAsBefore ?? false,
       ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter },
     },
     ...{ batchSize, run, skipInvalid, notifies, isShared },

@@ -17,7 +17,7 @@ export interface Reading {
 export async function readReading(context: Context, source: Source, flags: TableFlags): Promise<Reading> {
   if (!context.interactive.yes || source.isPipe)
     return { options: await readOptions(context, source, flags), flags };
-  const hasMap = flags.map !== undefined || flags.useMap !== undefined;
+  const hasMap = flags.map !== undefined || flags.own !== undefined || flags.useMap !== undefined;
   // What is to be saved may be what is asked for.
   const now = hasMap ? flags : { ...flags, saveMap: undefined };
   const options = await readOptions(context, source, now);

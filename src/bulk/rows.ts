@@ -11,11 +11,13 @@ import {
   calledOffIssues,
   isContinuation,
   noReadings,
+  noteHidden,
   type Readings,
 } from './as-exported.ts';
 import { planTable, type TablePlan } from './columns.ts';
 import { damageOf } from './damage.ts';
-import { type HeadingMap, isKnownHeading } from './headings.ts';
+import { type HeadingMap, isKnownHeading, readHeadings } from './headings.ts';
+import { hiddenIn } from './hidden-characters.ts';
 import { readTable, type TableOptions } from './read.ts';
 import { addRow } from './row-sample.ts';
 
@@ -53,7 +55,10 @@ export async function* readRows(
   const withAddress = addressOfOrder(readings);
   const isHeading = (text: string): boolean => isKnownHeading(text, options);
   for await (const { headings, firstRow, rows } of readTable(chunks, { ...options, isHeading })) {
-    plan ??= planTable(options.name, withoutEmptyEnd(headings), options);
+    if (!plan) {
+      plan = planTable(options.name, readHeadings(headings, options), options);
+      if (!options.isAsBefore) noteHidden(readings, headings);
+    }
     const money = { unit: plan.isInCents ? ('cents' as const) : options.amounts, decimal: options.decimal };
     const read: FileRow[] = [];
     for (let index = 0; index < rows.length; index += 1) {
@@ -69,10 +74,6 @@ export async function* readRows(
     if (read.length > 0) yield read;
   }
 }
-
-/** A spreadsheet writes columns that were used once, though nothing stands in them. */
-export const withoutEmptyEnd = (headings: readonly string[]): readonly string[] =>
-  headings.slice(0, headings.findLastIndex((heading) => heading !== '') + 1);
 
 function readRow(
   plan: TablePlan,
@@ -101,7 +102,7 @@ function readRow(
   if (cells.length > plan.headings.length) issues.push(...surplus(plan.headings, cells));
   const found = explained(issues, row);
   const openPrice = isPriced && unit === undefined ? { text: text.trim(), ...read } : undefined;
-  return { number, plan, cells, row, issues: found.length === 0 ? found : found.map(valueOnce), openPrice };
+  return { number, plan, cells, row, issues: found.length === 0 ? found : found.map(shownIssue), openPrice };
 }
 
 /** What a spreadsheet has damaged is refused once, with what has happened to it. */
@@ -118,6 +119,13 @@ function explained(issues: readonly BulkIssue[], { cell }: BulkRow): readonly Bu
 }
 
 const damageable = ['quantity', 'postal_code', 'phone_number'] as const;
+
+/** What a person cannot see in a cell that is refused may be what is wrong with it. */
+function shownIssue(issue: BulkIssue): BulkIssue {
+  const shown = valueOnce(issue);
+  const hidden = hiddenIn(issue.value);
+  return hidden === undefined ? shown : { ...shown, message: `${shown.message}; the cell holds ${hidden}` };
+}
 
 /** A message is shown behind the value of its cell: it need not begin with the same. */
 export function valueOnce(issue: BulkIssue): BulkIssue {

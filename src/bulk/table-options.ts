@@ -8,7 +8,8 @@ import type { Decimal } from './amounts.ts';
 import { delimiters } from './beginning.ts';
 import { checkMap } from './columns.ts';
 import { encodings } from './decode.ts';
-import type { ColumnMap } from './headings.ts';
+import { type ColumnMap, isKeptOwn, ownName } from './headings.ts';
+import { visible } from './hidden-characters.ts';
 import type { RowsOptions } from './rows.ts';
 
 const named = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
@@ -19,6 +20,11 @@ export const tableOptions = {
     kind: 'pairs',
     placeholder: "'Heading=column'",
     description: 'what a heading means: max_price_cents, metadata.team …; repeat it for more',
+  },
+  own: {
+    kind: 'texts',
+    placeholder: 'heading',
+    description: 'keep a column as your own, whatever it looks like; repeat it for more',
   },
   useMap: {
     kind: 'text',
@@ -55,7 +61,11 @@ export const notifyOnComplete = {
 export interface TableFlags {
   /** The export whose headings a file that was read before has: no saved map takes its place. */
   readonly preset?: string | undefined;
+  /** The file was uploaded before each heading had to be accounted for. */
+  readonly isAsBefore?: boolean | undefined;
   readonly map?: ColumnMap | undefined;
+  /** Headings that stay columns of the file's own. */
+  readonly own?: readonly string[] | undefined;
   readonly useMap?: string | undefined;
   readonly saveMap?: string | undefined;
   readonly amounts?: AmountUnit | undefined;
@@ -69,7 +79,9 @@ export async function readTableOptions(
   context: Context,
   {
     preset,
+    isAsBefore = false,
     map = {},
+    own = [],
     useMap,
     saveMap,
     amounts = context.settings.amounts,
@@ -79,15 +91,17 @@ export async function readTableOptions(
   }: TableFlags,
 ): Promise<Omit<RowsOptions, 'name'>> {
   const saved = preset === undefined ? await mapOf(context, useMap) : { map: {}, preset };
-  const whole = { ...saved.map, ...checkMap(map) };
+  const asRead = (given: ColumnMap): ColumnMap => (isAsBefore ? given : byVisible(given));
+  const whole = { ...asRead(saved.map), ...checkMap(asRead(withOwn(map, own))) };
   if (saveMap !== undefined) {
     if (Object.keys(whole).length === 0 && saved.preset === undefined)
-      throw new UsageError('--save-map has nothing to save; give --map');
+      throw new UsageError('--save-map has nothing to save; give --map or --own');
     await (await context.store()).setMap(saveMap, { map: whole, preset: saved.preset });
     tellShadowed(context, saveMap);
   }
   return {
     map: whole,
+    ...(isAsBefore && { isAsBefore }),
     ...(useMap !== undefined && { saved: { name: useMap, map: saved.map } }),
     ...(saved.preset !== undefined && { preset: mapPresets.get(saved.preset) }),
     ...(amounts !== undefined && { amounts }),
@@ -96,6 +110,22 @@ export async function readTableOptions(
     ...(delimiter !== undefined && { delimiter: named[delimiter] ?? delimiters[0] }),
   };
 }
+
+/** What `--map` and `--own` say together. @throws UsageError for a heading that both name. */
+function withOwn(map: ColumnMap, own: readonly string[]): ColumnMap {
+  const both = own.find((heading) => Object.hasOwn(map, heading) && !isKeptOwn(map, heading));
+  if (both !== undefined) throw new UsageError(`--map and --own both name "${both}"; give one of them`);
+  return { ...map, ...Object.fromEntries(own.map((heading) => [heading, ownName(heading)])) };
+}
+
+/** A map by the headings as they are read. */
+const byVisible = (map: ColumnMap): ColumnMap =>
+  Object.fromEntries(
+    Object.entries(map).map(([heading, column]) => {
+      const seen = visible(heading);
+      return [seen, isKeptOwn(map, heading) ? ownName(seen) : column];
+    }),
+  );
 
 /** Tells where a map that is saved takes the place of one that is there by itself. */
 export function tellShadowed(context: Context, name: string): void {
@@ -151,6 +181,7 @@ export const tableFlags = (flags: TableFlags): string =>
 export const tableWords = ({
   preset,
   map = {},
+  own = [],
   useMap = preset,
   amounts,
   locale,
@@ -158,7 +189,10 @@ export const tableWords = ({
   delimiter,
 }: TableFlags): string[] => [
   ...(useMap === undefined ? [] : ['--use-map', useMap]),
-  ...Object.entries(map).flatMap(([heading, column]) => ['--map', `${heading}=${column}`]),
+  ...Object.entries(map).flatMap(([heading, column]) =>
+    isKeptOwn(map, heading) ? ['--own', heading] : ['--map', `${heading}=${column}`],
+  ),
+  ...own.flatMap((heading) => ['--own', heading]),
   ...(amounts === undefined ? [] : ['--amounts', amounts]),
   ...(locale === undefined ? [] : ['--locale', locale]),
   ...(encoding === undefined ? [] : ['--encoding', encoding]),

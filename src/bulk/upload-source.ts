@@ -10,7 +10,7 @@ export interface UploadSource {
   readonly path: string | null;
   /** Of the file. */
   readonly sha256: string;
-  readonly table: Omit<TableFlags, 'useMap' | 'saveMap'>;
+  readonly table: Omit<TableFlags, 'useMap' | 'saveMap' | 'own'>;
   readonly batchSize: number;
   readonly run: string;
   readonly skipInvalid: boolean;
@@ -50,6 +50,8 @@ export function sourceOf(kept: JsonObject): UploadSource {
     sha256: textIn(kept, 'sha256') ?? '',
     table: {
       preset: textIn(table, 'preset'),
+      // Earlier versions did not ask what each heading is.
+      isAsBefore: own(table, 'isAsBefore') !== false,
       map: isObject(map) ? Object.fromEntries(Object.entries(map).map(([key, to]) => [key, String(to)])) : {},
       amounts: oneOf<AmountUnit>(amountUnits, textIn(table, 'amounts')),
       locale: textIn(table, 'locale'),

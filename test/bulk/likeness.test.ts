@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { likeliest, likenessOf, type MappedColumn } from '../../src/bulk/mapping/likeness.ts';
+import { likeliest, likenessOf, type MappedColumn, mistakenFor } from '../../src/bulk/mapping/likeness.ts';
 
 const pick = (column: MappedColumn, headings: readonly string[]): string | undefined =>
   headings[likeliest(column, headings, () => true) ?? -1];
@@ -22,7 +22,10 @@ describe('the heading that looks most like a column', () => {
     ['state', ['Order Status', 'Payment State', 'Delivery State'], 'Delivery State'],
     ['phone_number', ['Tel.', 'Fax'], 'Tel.'],
     ['quantity', ['Qty Ordered', 'SKU'], 'Qty Ordered'],
-    ['country', ['', 'Land'], undefined],
+    ['country', ['', 'Land'], 'Land'],
+    ['postal_code', ['Rechnungs-PLZ', 'PLZ'], 'PLZ'],
+    ['address_line1', ['Straße', 'Ort'], 'Straße'],
+    ['name', ['Nome', 'Cognome', 'Destinatario'], 'Destinatario'],
   ])('%s among %j is %j', (column, headings, wanted) => {
     expect(pick(column, headings)).toBe(wanted);
   });
@@ -37,4 +40,27 @@ describe('the heading that looks most like a column', () => {
       expect(likenessOf('city', text)).toBe(0);
     expect(performance.now() - before).toBeLessThan(500);
   });
+});
+
+const mistaken = {
+  quantity:
+    'Menge|Anzahl|Pieces|Quantity Ordered|Units|Stück|STÜCKZAHL|Stk.|Bestellmenge|Quantità|Q.tà|Pezzi|Lineitem quantity|orderqty|QtyOrdered|Quantity (pcs)|quantity*|How many?|Item count|No. of Units|Ordered Qty|Unit Qty|quantity-purchased|Quantité|Aantal',
+  country:
+    'Land|Lieferland|Länderkennzeichen|Country/Region|Ship To Country|shipcountry|Nazione|Paese|Stato|Staat|Country Name',
+  address_line2:
+    'Apt|Apt.|Ship Address2|Delivery Address Line 2|Adresszusatz|Hausnummer|Suite|Unit #|Interno|Indirizzo 2',
+  state: 'Delivery State|Ship To State|State/Province|Bundesland|Provincia|Shipping Province Name',
+};
+
+test.each(
+  Object.entries(mistaken).flatMap(([column, headings]) => headings.split('|').map((one) => [one, column])),
+)('"%s" stops a file without %s', (heading, column) => {
+  expect(mistakenFor(heading)).toBe(column);
+});
+
+const ownColumns =
+  'Order notes|Cost Centre|Requisition|Email|Price paid|Needed By|Department|GL code|Project|Approver|Vendor|SKU|Unit Price|Price per piece|Stock Qty|Qty available|Qty on hand|Min Qty|Qty per pack|Units of measure|Country of Origin|Billing Country|Supplier Country|Herkunftsland|Rechnungsland|Seller State|Approval State|Workflow state|Sales Region|Order State|Payment State|Status|Email Address 2|Phone 2|Codice interno|Total|Discount code|Quantity discount|Tax|Currency|Requester|my_reference|Island|Ship Via|Lagerbestand|Stückpreis|Preis pro Stück|Landline|Landed cost|Deadline|Refunded Quantity|Pack size|Warehouse|Order Line|Amount|Fulfillment Status|Lineitem name|Vendor SKU';
+
+test.each(ownColumns.split('|'))('"%s" is a column of its own', (heading) => {
+  expect(mistakenFor(heading)).toBeUndefined();
 });

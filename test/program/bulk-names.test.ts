@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { loadSqlite } from '../../src/sqlite/load.ts';
 import { FaultProxy } from '../faults/proxy.ts';
 import { TestService } from '../service/service.ts';
 import { begin, errand, type Finished } from './run.ts';
@@ -340,6 +341,30 @@ describe('an upload that was cut short', { timeout: 120_000 }, () => {
     expect(found.map((order) => order.shipping_address.address_line1).toSorted()).toEqual(
       [1, 2, 3, 4].map((at) => `${at} Main St`),
     );
+  });
+
+  test.each([
+    ['with a column that is kept', false],
+    ['from before each heading had to be accounted for', true],
+  ])('%s, it goes on', async (_, isOld) => {
+    const rows = [1, 2, 3, 4].map(
+      (at) => `${service.product('test-success')},5000,A B,${at} Main St,Austin,TX,78701,+15125550100,7`,
+    );
+    const file = join(workspace.folder, 'december.csv');
+    const known = 'product_url,max_price_cents,name,address_line1,city,state,postal_code,phone_number';
+    writeFileSync(file, `${[`${known},Pieces`, ...rows].join('\n')}\n`);
+    await killed(2, 'responded', '--own', 'Pieces');
+    if (isOld) {
+      const uploads = new (loadSqlite())(join(workspace.folder, '.state', 'uploads.db'));
+      uploads.exec(
+        "UPDATE uploads SET source = json_set(json_remove(source, '$.table.isAsBefore'), '$.table.map', json('{}'))",
+      );
+      uploads.close();
+    }
+    const resumed = await meanwhile(bulk('resume', 'december', '--watch'));
+    expect(resumed.code, resumed.stderr).toBe(0);
+    const streets = (await orders()).map((order) => order.shipping_address.address_line1);
+    expect(streets.toSorted()).toEqual([1, 2, 3, 4].map((at) => `${at} Main St`));
   });
 
   test('a file that has changed, or has gone, is refused', async () => {

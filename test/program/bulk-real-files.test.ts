@@ -1,4 +1,4 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Terminal, unfolded } from '../terminal/terminal.ts';
@@ -68,4 +68,165 @@ test('two URLs in one cell are an error with both, and nothing of it is ordered'
     for (const url of [one, other]) expect(message).toContain(url);
   }
   expect(await upload(name)).toMatchObject({ code: 7 });
+});
+
+const write = (name: string, ...lines: string[]): void =>
+  writeFileSync(join(workspace.folder, name), `${lines.join('\n')}\n`);
+
+/** What the rows of a plan order, and where to. */
+async function planned(
+  name: string,
+  ...flags: string[]
+): Promise<readonly [quantity: number, country: string][]> {
+  const plan = ['bulk', 'plan', name, '--out', 'a.plan', '--force', '--no-prices', ...flags];
+  await errand(workspace, plan);
+  const { rows } = JSON.parse(readFileSync(join(workspace.folder, 'a.plan'), 'utf8'));
+  return rows.map(
+    ({ order }: { order: { products: { quantity: number }[]; shipping_address: { country: string } } }) => [
+      order.products[0]?.quantity,
+      order.shipping_address.country,
+    ],
+  );
+}
+
+describe('a heading that looks like a column and is none', { timeout: 120_000 }, () => {
+  const name = '33-qty-heading.csv';
+  const menge = '"Menge" looks like quantity and is not used: --map Menge=quantity, or --own Menge';
+  const land = '"Land" looks like country and is not used: --map Land=country, or --own Land';
+
+  test.each([
+    [['bulk', 'validate', name, '--local']],
+    [['bulk', 'validate', name]],
+    [['bulk', 'upload', name, '--skip-invalid']],
+    [['bulk', 'upload', name, '--dry-run']],
+    [['bulk', 'plan', name, '--out', 'a.plan']],
+    [['policy', 'check', '--file', name]],
+  ])('stops %j, with the --map that uses it', async (line) => {
+    real(name);
+    const { code, stdout, stderr } = await errand(workspace, line);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(`error: the headings of ${name}: ${menge}; ${land}\n`);
+    expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout).toBe('');
+  });
+
+  test('stops at a terminal too, and is told to scripts with what it looks like', async () => {
+    real(name);
+    const seen = await onTerminal(name);
+    expect(seen.code).toBe(2);
+    expect(seen.text.replace(/\s+/g, ' ')).toContain(`${menge}; ${land}`);
+    const { stderr } = await errand(workspace, ['bulk', 'upload', name, '-o', 'json']);
+    expect(JSON.parse(stderr).error).toMatchObject({
+      ...{ category: 'usage', outcome: 'not_sent' },
+      details: { unused: ['Menge=quantity', 'Land=country'] },
+    });
+  });
+
+  test('is used, or kept as a column of its own, as the flags say, and as a map has saved it', async () => {
+    real(name);
+    expect(await planned(name, '--map', 'Menge=quantity', '--map', 'Land=country')).toEqual([[7, 'DE']]);
+    expect(await planned(name, '--map', 'Menge=quantity', '--own', 'Land', '--save-map', 'mine')).toEqual([
+      [7, 'US'],
+    ]);
+    expect(JSON.parse(readFileSync(join(workspace.folder, 'a.plan'), 'utf8')).headings).toContain('Land');
+    expect(await planned(name, '--use-map', 'mine')).toEqual([[7, 'US']]);
+    expect(await planned(name, '--use-map', 'mine', '--map', 'Land=country')).toEqual([[7, 'DE']]);
+    expect(await planned(name, '--use-map', 'mine', '--own', 'Menge')).toEqual([[1, 'US']]);
+    const { stdout } = await errand(workspace, [
+      'bulk',
+      'maps',
+      '-o',
+      'json',
+      '--query',
+      "[?kind=='saved'].columns[]",
+    ]);
+    expect(JSON.parse(stdout)).toEqual([
+      { heading: 'Menge', column: 'quantity' },
+      { heading: 'Land', column: null },
+    ]);
+    // A later file need not have what is kept.
+    write(
+      'next.csv',
+      'product_url,Menge,max_price,name,address,city,zip,phone',
+      'https://x.example/1,3,$9.00,A B,1 St,X,78701,5125550100',
+    );
+    expect(await planned('next.csv', '--use-map', 'mine')).toEqual([[3, 'US']]);
+  });
+
+  test('a column that would be used is kept too, and comes back with its heading', async () => {
+    write(
+      'own.csv',
+      'product_url,max_price,name,address,Unit,city,zip,phone',
+      'https://x.example/1,$9.00,A B,1 St,EA,X,78701,5125550100',
+    );
+    await planned('own.csv', '--own', 'Unit');
+    const { rows, file_headings: headings } = JSON.parse(
+      readFileSync(join(workspace.folder, 'a.plan'), 'utf8'),
+    );
+    expect(rows[0].order.shipping_address).not.toHaveProperty('address_line2');
+    expect(headings).toContain('Unit');
+  });
+
+  test.each([
+    [['--own', 'Lan'], '--own names a heading that is not there: Lan'],
+    [['--own', 'Land', '--map', 'Land=country'], '--map and --own both name "Land"; give one of them'],
+  ])('%j is refused', async (flags, message) => {
+    real(name);
+    const { code, stderr } = await errand(workspace, ['bulk', 'validate', name, '--local', ...flags]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  test('several are told together, and none where a heading is the column', async () => {
+    const cells = 'https://x.example/1,$9.00,A B,1 St,X,78701,5125550100,2,1';
+    const known = 'product_url,max_price,name,address,city,zip,phone';
+    write('several.csv', `${known},Qty Ordered,Qty Shipped`, cells);
+    const { stderr } = await errand(workspace, ['bulk', 'validate', 'several.csv', '--local']);
+    expect(stderr).toContain(
+      `"Qty Ordered" and "Qty Shipped" look like quantity and are not used: --map 'Qty Ordered=quantity', or --map 'Qty Shipped=quantity', or --own 'Qty Ordered' --own 'Qty Shipped'`,
+    );
+    expect(await planned('several.csv', '--map', 'Qty Ordered=quantity')).toEqual([[2, 'US']]);
+    write('there.csv', `${known},quantity,Pieces`, cells);
+    expect(await planned('there.csv')).toEqual([[2, 'US']]);
+  });
+});
+
+describe('characters that nobody sees', { timeout: 120_000 }, () => {
+  test('are ignored in a heading, which is said, and named in a cell that is refused', async () => {
+    const name = real('14b-zwsp-heading.csv');
+    const told = 'the heading "quantity" holds a zero-width space (U+200B), which is ignored';
+    const seen = await onTerminal(name);
+    expect(seen).toMatchObject({ code: 7, text: expect.stringContaining(told) });
+    expect(seen.text.replace(/\s+/g, ' ')).toContain('the cell holds a no-break space (U+00A0)');
+    await errand(workspace, ['sandbox', 'trigger', 'wallet-funded', '--amount-cents', '1000000']);
+    const sent = await upload(name);
+    expect(sent).toMatchObject({ code: 0 });
+    expect(sent.stderr).toContain(told);
+    expect(sent.stderr).toContain(
+      'row 2: name "Mira\u00a0Quint" needs a first and a last name; the cell holds a no-break space (U+00A0)',
+    );
+    await errand(workspace, ['sandbox', 'advance', '1h']);
+    const { stdout } = await errand(workspace, [
+      'order',
+      'list',
+      '-o',
+      'json',
+      '--query',
+      '[].items[].quantity',
+    ]);
+    expect(JSON.parse(stdout)).toEqual([5]);
+  });
+
+  test.each(['\u200b', '\ufeff', '\u00ad', '\u200f', '\u2066', '\u2060', '\u{e0020}'])(
+    '%j within a heading, a map and a column that is kept',
+    async (hidden) => {
+      const row = 'https://x.example/1,$9.00,A B,1 St,X,78701,5125550100,4,US';
+      write(
+        'hidden.csv',
+        `product_url,max_price,name,address,city,zip,phone,quan${hidden}tity,Lan${hidden}d`,
+        row,
+      );
+      expect(await planned('hidden.csv', '--own', `Lan${hidden}d`)).toEqual([[4, 'US']]);
+      expect(await planned('hidden.csv', '--map', 'Land=country')).toEqual([[4, 'US']]);
+    },
+  );
 });

@@ -66,6 +66,20 @@ $ errand bulk validate orders.csv --map Nothing=colour
 ? 2
 ! error: --map 'Nothing=colour': there is no column colour…
 
+# No column is lost silently: what looks like one is used, or kept on purpose.
+$ printf 'product_url,max_price,name,address,city,zip,phone,Pieces,Land\nhttps://x.example/1,$45.00,Ada Byron,1 Main St,Austin,78701,5125550100,7,US\n' > pieces.csv
+$ errand bulk upload pieces.csv
+? 2
+! error: the headings of pieces.csv: "Pieces" looks like quantity and is not used: --map Pieces=quantity, or --own Pieces; "Land" looks like country and is not used: --map Land=country, or --own Land
+…
+! hint: --map uses the column; --own keeps it as one of yours, which comes back in the results. --save-map NAME saves both for the next file.
+$ errand bulk validate pieces.csv --local --map Pieces=quantity --own Land --save-map pieces
+! 1 row, all valid
+! at most $45.00, without fees
+$ errand bulk validate pieces.csv --local --use-map pieces
+! 1 row, all valid
+! at most $45.00, without fees
+
 # 45 is $45.00 or $0.45: a column of bare whole numbers is refused, once for the file, until somebody says which.
 $ printf 'product_url,max_price,name,address,city,zip,phone\nhttps://x.example/1,45,Ada Byron,1 Main St,Austin,78701,5125550100\n' > whole.csv
 $ errand bulk upload whole.csv

@@ -4,9 +4,9 @@ import { refusedBy } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';
 import { mapPresets, presetLike } from '../../settings/map-presets.ts';
 import { missingColumns, planTable } from '../columns.ts';
-import { type ColumnMap, columnOf, type HeadingMap, nameHeadings } from '../headings.ts';
+import { type ColumnMap, columnOf, type HeadingMap, nameHeadings, ownName } from '../headings.ts';
 import type { FileSample } from './file-sample.ts';
-import { likeliest, type MappedColumn } from './likeness.ts';
+import { likeliest, type MappedColumn, mistakenFor, optionalColumns } from './likeness.ts';
 
 const meanings: Readonly<Record<MappedColumn, string>> = {
   product_url: 'the URL of the product to buy',
@@ -25,7 +25,7 @@ const meanings: Readonly<Record<MappedColumn, string>> = {
 };
 
 /** Columns that a file can do without; they are asked about where a heading looks like one. */
-const optional: readonly MappedColumn[] = ['quantity', 'address_line2', 'state', 'country'];
+const optional: readonly string[] = optionalColumns;
 
 /**
  * Asks which headings are the columns that a file lacks. @returns undefined where it lacks none, or has too few headings.
@@ -49,6 +49,8 @@ export async function askColumns(
       heading = await askHeading(context, column, sample, { map, preset });
     if (heading !== undefined) map = { ...map, [heading]: column };
     else if (isNeeded) break;
+    // Who says that none of them is the column keeps them as they are.
+    else map = { ...map, ...keptOwn(column, sample, { map, preset }) };
   }
   return { map, preset };
 }
@@ -80,8 +82,15 @@ function askedColumns(sample: FileSample, given: HeadingMap): MappedColumn[] {
     lacking.add('first_name').add('last_name');
   }
   const there = new Set(nameHeadings(headings, given).names.map(columnOf));
-  for (const column of optional) if (!there.has(column) && looks(column)) lacking.add(column);
+  for (const column of optionalColumns) if (!there.has(column) && looks(column)) lacking.add(column);
   return (Object.keys(meanings) as MappedColumn[]).filter((column) => lacking.has(column));
+}
+
+/** The headings that would be mistaken for a column, as columns of the file's own. */
+function keptOwn(column: MappedColumn, sample: FileSample, given: HeadingMap): ColumnMap {
+  const isFree = freeIn(sample, given);
+  const alike = sample.headings.filter((heading, index) => isFree(index) && mistakenFor(heading) === column);
+  return Object.fromEntries(alike.map((heading) => [heading, ownName(heading)]));
 }
 
 /** Whether a heading can still be chosen: no map and no preset says what it is. */

@@ -2,9 +2,9 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { fused } from '../../spreadsheet-cell.ts';
 import { readBeginning } from '../beginning.ts';
 import { asUtf8 } from '../decode.ts';
-import { isKnownHeading } from '../headings.ts';
+import { isKnownHeading, readHeadings } from '../headings.ts';
 import { longestRow, readTable, type TableOptions } from '../read.ts';
-import { type RowsOptions, withoutEmptyEnd } from '../rows.ts';
+import type { RowsOptions } from '../rows.ts';
 import type { Source } from '../source.ts';
 import { looksLikeHeading } from './likeness.ts';
 
@@ -26,7 +26,7 @@ export async function sampleOf(source: Source, options: RowsOptions): Promise<Fi
   for await (const { headings, firstRow, rows } of readTable(source.chunks(), table)) {
     const at = rows.findIndex(isFilled);
     const cells = rows[at];
-    if (cells) return { headings: withoutEmptyEnd(headings), cells, row: firstRow + at };
+    if (cells) return { headings: readHeadings(headings, options), cells, row: firstRow + at };
   }
   return undefined;
 }
@@ -35,14 +35,16 @@ export async function sampleOf(source: Source, options: RowsOptions): Promise<Fi
  * The sample of nearly every file, read by csv-parse's copy for whole texts: as a second parser of the process, `readTable` would
  * slow down the first. @returns undefined where the row below the headings is empty, or nothing behind it shows that it is whole.
  */
-async function ofFirstRow(source: Source, table: TableOptions): Promise<FileSample | undefined> {
+async function ofFirstRow(
+  source: Source,
+  table: TableOptions & RowsOptions,
+): Promise<FileSample | undefined> {
   const begun = await readBeginning(asUtf8(source.chunks(), table.name, table.encoding), table);
   const { value: head = new Uint8Array() } = await begun.chunks.next();
   await begun.chunks.return(undefined);
   const [headings, cells, next] = recordsOf(head, begun.delimiter, 3);
   if (!headings || !cells || !next || !isFilled(cells)) return undefined;
-  const names = withoutEmptyEnd(headings.map((heading) => heading.trim()));
-  return { headings: names, cells, row: begun.rows + 2 };
+  return { headings: readHeadings(headings, table), cells, row: begun.rows + 2 };
 }
 
 const isFilled = (cells: readonly string[]): boolean => cells.some((cell) => cell.trim() !== '');

@@ -43,8 +43,16 @@ export const termsOf = (said: Said, file: { readonly name: string; readonly sha2
   table: tableOf(said),
 });
 
-const tableOf = ({ map, useMap, amounts, locale, encoding, delimiter }: TableFlags): TableFlags => ({
-  ...{ map, useMap, amounts, locale, encoding, delimiter },
+const tableOf = ({
+  map,
+  own: kept,
+  useMap,
+  amounts,
+  locale,
+  encoding,
+  delimiter,
+}: TableFlags): TableFlags => ({
+  ...{ map, own: kept, useMap, amounts, locale, encoding, delimiter },
 });
 
 /** Terms as the database keeps them. */
@@ -88,6 +96,7 @@ export function checkTerms(
       (key) => [key === 'useMap' ? '--use-map' : `--${key}`, said[key], own(table, key)] as const,
     ),
     ['--map', said.map && pairsText(said.map), pairsText(own(table, 'map'))],
+    ['--own', said.own && listText(said.own), listText(own(table, 'own'))],
   ];
   const other = kept.find(([, given, known]) => given !== undefined && given !== known);
   if (!other) return;
@@ -117,6 +126,9 @@ const pairsText = (map: unknown): string | undefined =>
         .sort()
         .join(', ')
     : undefined;
+
+const listText = (list: unknown): string | undefined =>
+  Array.isArray(list) && list.length > 0 ? list.map(String).sort().join(', ') : undefined;
 
 /** An upload of that name which another account or service has not ended. @throws ErrandError conflict. */
 export function checkNotElsewhere(

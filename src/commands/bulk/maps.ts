@@ -1,3 +1,4 @@
+import { isKeptOwn } from '../../bulk/headings.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Output } from '../../contract/outputs/index.ts';
 import type { Column } from '../../output/result.ts';
@@ -8,7 +9,7 @@ export const maps = defineCommand({
   name: 'maps',
   summary: 'List what headings --use-map knows: saved maps, and those of exports',
   description:
-    'A map is saved with --save-map, or when bulk upload, plan and validate have asked for columns. A saved map goes before the one of an export that has the same name; one that adds to an export is read with it.',
+    'A map is saved with --save-map, with the headings that --own keeps, or when bulk upload, plan and validate have asked for columns. A saved map goes before the one of an export that has the same name; one that adds to an export is read with it.',
   examples: [{ command: 'errand bulk maps', note: 'saved maps, then those of exports' }],
   output: { list: 'HeadingMap' },
   readsOnly: true,
@@ -35,8 +36,11 @@ export const maps = defineCommand({
 });
 
 const savedRow = (name: string, { map, preset }: SavedMap): Output<'HeadingMap'> => {
-  const pairs = Object.entries(map).map(([heading, column]) => ({ heading, column }));
-  const said = pairs.map(({ heading, column }) => `${heading} is ${column}`).join(', ');
+  const pairs = Object.entries(map).map(([heading, column]) => ({
+    heading,
+    column: isKeptOwn(map, heading) ? null : column,
+  }));
+  const said = pairs.map(({ heading, column }) => `${heading} is ${column ?? 'your own'}`).join(', ');
   const description = preset === undefined ? said : `as ${preset}; ${said}`;
   return { name, kind: 'saved', adds_to: preset ?? null, description, columns: pairs };
 };

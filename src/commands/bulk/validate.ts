@@ -17,7 +17,7 @@ export const validate = defineCommand({
   name: 'validate',
   summary: 'Check a CSV of orders: every error of every row, and the spend; places nothing',
   description:
-    'Checks the file here first, then with the service; on a terminal errand asks which headings are the columns that it lacks. Rows have the numbers that a spreadsheet shows; the headings are row 1 where nothing stands above them.',
+    'Checks the file here first, then with the service; on a terminal errand asks which headings are the columns that it lacks. A heading that looks like a column which the file lacks, and is not used, stops it: --map uses it, and --own keeps it as a column of your own. Rows have the numbers that a spreadsheet shows; the headings are row 1 where nothing stands above them.',
   arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
   options: {
     ...tableOptions,

@@ -49,7 +49,12 @@ export const HeadingMap = own({
   kind: z.enum(['saved', 'export']),
   adds_to: text.nullable(),
   description: text,
-  columns: z.array(own({ heading: text, column: text })),
+  columns: z.array(
+    own({
+      heading: text,
+      column: text.nullable().describe('null where the heading stays a column of your own'),
+    }),
+  ),
 });
 
 /** A row of a plan. */
