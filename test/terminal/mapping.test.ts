@@ -99,6 +99,21 @@ describe('a file whose headings are not known, on a terminal', () => {
     expect(plan.ceilings_cents).toBe(10_500);
   });
 
+  test('what is said not to be a column stays a column of its own', { timeout: 60_000 }, async () => {
+    write(headings, rowOf('$45.00'));
+    const terminal = open(['bulk', 'validate', 'theirs.csv', '--local']);
+    const none = ['? quantity:', `${down}${down}\r`] as const;
+    await answer(terminal, [...suggested.slice(0, -1), none, [saveAs, 'theirs\r']]);
+    expect(await terminal.ended()).toBe(0);
+    expect(unfolded(terminal.text)).toContain("--map Tel=phone_number --own 'Qty Ordered'");
+    expect(configOf().maps.theirs).toMatchObject({ 'Qty Ordered': 'Qty Ordered' });
+    expect(
+      await errand(workspace, ['bulk', 'validate', 'theirs.csv', '--local', '--use-map', 'theirs']),
+    ).toMatchObject({
+      code: 0,
+    });
+  });
+
   test('dollars stay a flag', { timeout: 60_000 }, async () => {
     write(
       'product_url,max_price,name,address,city,zip,phone',
