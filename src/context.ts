@@ -13,7 +13,7 @@ import { ServiceClock } from './service-clock.ts';
 import type { Diagnosis } from './settings/diagnose.ts';
 import type { Environment, Folders } from './settings/folders.ts';
 import { keyMode, maskKey, withoutKeys } from './settings/keys.ts';
-import { checkState, makePrivateFolder, resolveFolders } from './settings/paths.ts';
+import { checkState, makeStateFolder, resolveFolders } from './settings/paths.ts';
 import { resolveSettings, type Settings } from './settings/resolve.ts';
 import { SettingsStore } from './settings/store.ts';
 import { BrokenConfigError, embeddedUrl, emptyStored, type Stored } from './settings/stored.ts';
@@ -149,7 +149,7 @@ export async function createContext(making: Making): Promise<Context> {
   const opened = once(() => open(signal));
   const journalSince = (): string | undefined => storedFor(store, true).journals[folders.state];
   const stateFolder = (): string => {
-    makePrivateFolder(folders.state, journalSince() !== undefined);
+    makeStateFolder(folders.state, journalSince() !== undefined);
     return folders.state;
   };
   /** A process that lives long sees what other machines have written since; where that cannot be read, it works with what it knows. */

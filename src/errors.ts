@@ -129,7 +129,21 @@ export class StorageError extends ErrandError {
   }
 }
 
-/** A file of errand's own is not what was written, or is gone. */
+/** A file of errand's own is not what was written, or is gone: what it said of earlier commands is not known. */
 export class DamagedError extends StorageError {
   override readonly name = 'DamagedError';
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super(message, { outcome: 'unknown', ...facts });
+  }
 }
+
+/** What keeps the journal from being read: nothing is sent, and nobody knows whether an earlier command has ordered. */
+export const unread = ({ message, facts, category }: StorageError): StorageError =>
+  new StorageError(
+    message,
+    { ...facts, outcome: 'unknown', hint: facts.hint ? `${facts.hint} ${noOtherFolder}` : noOtherFolder },
+    category,
+  );
+
+const noOtherFolder =
+  'Another folder is no remedy: an earlier command may have ordered, and only this one knows of it.';

@@ -165,6 +165,15 @@ function openFollowing(file: string): number | undefined {
   }
 }
 
+/** Whether something of that name is there, or may be: where the system does not say, it is not taken for absent. */
+export function mayBeThere(file: string): boolean {
+  try {
+    return isThere(file);
+  } catch {
+    return true;
+  }
+}
+
 function isThere(file: string): boolean {
   try {
     return lstatSync(file, { throwIfNoEntry: false }) !== undefined;

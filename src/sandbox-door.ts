@@ -14,8 +14,8 @@ import {
   scenarioFaults,
   seedOf,
 } from './scenario-door.ts';
-import { makePrivateFolder } from './settings/paths.ts';
-import { DatabaseError } from './sqlite/database-error.ts';
+import { makeStateFolder } from './settings/paths.ts';
+import { DatabaseError, remedies } from './sqlite/database-error.ts';
 
 export { builtInScenario, type GivenScenario, startSandbox } from './scenario-door.ts';
 
@@ -68,7 +68,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
   } = request;
   const scenario = given?.scenario;
   const pace = speed ?? scenario?.clock.speed;
-  if (!memory && data === undefined) makePrivateFolder(stateDir);
+  if (!memory && data === undefined) makeStateFolder(stateDir, false);
   const sandbox = await import('./sandbox/serve.ts');
   try {
     return await sandbox.serveSandbox({
@@ -108,7 +108,7 @@ interface EmbeddedOptions {
 
 /** Opens the embedded sandbox. @throws StorageError. */
 export async function openEmbeddedSandbox(stateDir: string, { signal, ...options }: EmbeddedOptions) {
-  makePrivateFolder(stateDir);
+  makeStateFolder(stateDir, false);
   try {
     return await openEmbedded({
       stateDir,
@@ -164,6 +164,6 @@ function storageError(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
   return new StorageError(`the sandbox's data ${error.message}`, {
     cause: error,
-    hint: 'Name another folder with ERRAND_STATE_DIR, or a file with --data.',
+    hint: remedies[error.trouble],
   });
 }

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
 import { readIds } from '../cli/ids.ts';
 import { nearestWord } from '../cli/near-words.ts';
 import type { Context } from '../context.ts';
 import { uuidPattern } from '../contract/limits.ts';
 import { ErrandError, type NextStep, UsageError } from '../errors.ts';
 import { countText } from '../output/count-text.ts';
+import { mayBeThere } from '../private-files.ts';
 import { shellWord } from '../shell-word.ts';
 import { type JournalPlace, journalExists } from '../state/journal-tables.ts';
 import { isBeingSent } from '../state/take-over.ts';
@@ -60,7 +60,7 @@ export const uploadOwner = async (context: Context): Promise<UploadOwner> => ({
 
 /** Whether anything was uploaded from this machine. */
 export const hasUploads = ({ settings }: { readonly settings: JournalPlace }): boolean =>
-  settings.database !== undefined || existsSync(uploadsFile(settings.folders.state));
+  settings.database !== undefined || mayBeThere(uploadsFile(settings.folders.state));
 
 /** The uploads of this machine at this service, newest first. @throws StorageError. */
 export async function knownUploads(context: Context): Promise<KnownUpload[]> {

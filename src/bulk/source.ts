@@ -86,9 +86,9 @@ function fromStdin({ io: { stdin }, signal }: Context): AsyncIterable<Buffer> {
 }
 
 async function copied(context: Context, { path, name, isPipe, chunks }: Found): Promise<Source> {
-  const { makePrivateFolder } = await import('../settings/paths.ts');
+  const { makeStateFolder } = await import('../settings/paths.ts');
   const { state } = context.settings.folders;
-  makePrivateFolder(state);
+  makeStateFolder(state, false);
   const opened: PrivateBlocks[] = [];
   const spare = (): Promise<PrivateBlocks> =>
     kept(async () => {

@@ -44,8 +44,8 @@ async function appendFirst(context: OrderContext, entry: AuditEntry): Promise<vo
     await (await context.journal()).audit.write(entry);
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
-    const message = `the audit chain cannot be written (${error.message}); nothing was sent`;
-    const facts = { ...error.facts, cause: error, outcome: 'not_sent' } as const;
+    const message = `the audit chain cannot be written (${error.message}); nothing was sent now`;
+    const facts = { ...error.facts, cause: error };
     throw new StorageError(message, facts, error.category);
   }
 }

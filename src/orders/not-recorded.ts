@@ -6,15 +6,16 @@ import { thingOf } from './things.ts';
 export function notRecorded(
   error: StorageError,
   { operation }: Intent,
-  earlier: JournalRecord | undefined,
+  earlier: JournalRecord | 'unknown' | undefined,
 ): ErrandError {
   const { one, made } = thingOf(operation);
-  if (!earlier) {
-    const isUnsure = error instanceof DamagedError;
+  if (!earlier || earlier === 'unknown') {
+    const isUnsure = earlier === 'unknown' || error instanceof DamagedError;
     const sent = isUnsure
       ? 'nothing was sent now, and an earlier command may have ordered'
       : 'nothing was sent';
-    const facts = { ...error.facts, outcome: 'not_sent', cause: error } as const;
+    const outcome = isUnsure ? 'unknown' : 'not_sent';
+    const facts = { ...error.facts, outcome, cause: error } as const;
     return new StorageError(`${error.message}; ${sent}`, facts, error.category);
   }
   const { key, order_id: id, created_at: since } = earlier;
@@ -22,7 +23,7 @@ export function notRecorded(
   const facts = {
     ...error.facts,
     idempotencyKey: key,
-    outcome: error instanceof DamagedError ? 'not_sent' : id === null ? 'unknown' : 'applied',
+    outcome: error instanceof DamagedError || id === null ? 'unknown' : 'applied',
     cause: error,
   } as const;
   const message = `${error.message}; nothing was sent now, and the same ${one} ${what}`;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../contract/json.ts';
-import { ErrandError, type ErrorFacts, OutputError, toError } from '../errors.ts';
+import { ErrandError, type ErrorFacts, OutputError, StorageError, toError } from '../errors.ts';
 import { shellWord } from '../shell-word.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { RunIntent } from '../state/run-intents.ts';
@@ -33,8 +33,11 @@ export function withOutcome(failure: unknown, { intents, hasWritten, record }: R
 /** Each row of a batch has a key that follows from it. */
 const isRepeatable = (operation: string): boolean => operation === 'bulk.create';
 
+/** Whether a failure says itself what is in doubt. A journal that cannot be read says it of earlier commands alone. */
 const isUnknown = (failure: unknown): boolean =>
-  failure instanceof ErrandError && failure.facts.outcome === 'unknown';
+  failure instanceof ErrandError &&
+  failure.facts.outcome === 'unknown' &&
+  !(failure instanceof StorageError && failure.facts.idempotencyKey === undefined);
 
 /** Something failed after an intent was journaled and before its end was. */
 function withoutOutcome(

@@ -86,7 +86,7 @@ async function gateOf(
     return await gateFor(context, [{ intent }], consent);
   } catch (error) {
     const earlier = error instanceof ErrandError ? await earlierOf(context, intent, rule) : undefined;
-    if (!earlier || !(error instanceof ErrandError)) throw error;
+    if (!earlier || earlier === 'unknown' || !(error instanceof ErrandError)) throw error;
     const { key, order_id: id } = earlier;
     throw new ErrandError(id === null ? 'in_doubt' : error.category, error.message, {
       ...error.facts,
@@ -171,16 +171,16 @@ async function known<T>(
   }
 }
 
-/** Undefined also where the journal cannot be opened. */
+/** Unknown where the journal cannot be read. */
 async function earlierOf(
   context: OrderContext,
   intent: Intent,
   rule: RepeatRule,
-): Promise<JournalRecord | undefined> {
+): Promise<JournalRecord | 'unknown' | undefined> {
   try {
     return (await context.journal()).earlier(intent, rule !== 'none');
   } catch (error) {
-    if (error instanceof StorageError) return undefined;
+    if (error instanceof StorageError) return 'unknown';
     throw error;
   }
 }

@@ -1,10 +1,9 @@
 import { isAbsolute, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
-import { StorageError } from '../errors.ts';
 import type { OrderSettings } from '../order-context.ts';
 import { originOfProgram } from '../settings/actor.ts';
 import { checkDatabaseUrl } from '../settings/database-url.ts';
-import { makePrivateFolder } from '../settings/paths.ts';
+import { makeStateFolder } from '../settings/paths.ts';
 import { loadPolicy } from '../spending/policy/load.ts';
 import { Journal } from '../state/journal.ts';
 import { isOthers } from '../state/take-over.ts';
@@ -91,7 +90,7 @@ async function openIn(
   program: string | undefined,
   database: OrderSettings['database'],
 ): Promise<Journal> {
-  makeFolder(folder);
+  makeStateFolder(folder, false, 'Give openJournal another');
   return Journal.open(folder, systemClock.now, {
     origin: originOfProgram(program, 'errand/safely'),
     shared: database && { address: database },
@@ -100,16 +99,6 @@ async function openIn(
 
 function databaseOf(url: string): OrderSettings['database'] {
   return { ...checkDatabaseUrl(url, 'the database of openJournal'), from: 'flag', name: 'openJournal' };
-}
-
-function makeFolder(folder: string): void {
-  try {
-    makePrivateFolder(folder);
-  } catch (error) {
-    if (!(error instanceof StorageError)) throw error;
-    const hint = 'Make it writable, or give openJournal another folder.';
-    throw new StorageError(error.message, { ...error.facts, hint });
-  }
 }
 
 const aPath = (takes: string): Rule => ({

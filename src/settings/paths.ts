@@ -1,10 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { StorageError, UsageError } from '../errors.ts';
+import { StorageError, UsageError, unread } from '../errors.ts';
 import {
   checkPrivateFile,
   checkPrivateFolder,
   makePrivateFolder as makeFolder,
+  mayBeThere,
   PrivateFileError,
   type Tell,
 } from '../private-files.ts';
@@ -29,21 +30,40 @@ function refuseRelative(environment: Environment, variable: FolderVariable, hold
   );
 }
 
+/** Makes the folder of the configuration, which only its owner can enter, whatever the umask. @throws StorageError naming it. */
+export const makeConfigFolder = (folder: string): void =>
+  makeOwnFolder(folder, (error) => {
+    const hint =
+      'Make it writable; name another with ERRAND_CONFIG_DIR only if this one holds no configuration.';
+    return new StorageError(error.message, { ...error.facts, hint });
+  });
+
 /**
- * Makes a folder that only its owner can enter, whatever the umask.
- * @param isInUse another one is no remedy: what is in doubt is known in this one. @throws StorageError naming it.
+ * The same of the state, where the journal is. @param hasJournal whether one was begun there, as far as is known.
+ * @param nameAnother says how. @throws StorageError naming it.
  */
-export function makePrivateFolder(folder: string, isInUse = false): void {
+export const makeStateFolder = (
+  folder: string,
+  hasJournal: boolean,
+  nameAnother = 'Name another with ERRAND_STATE_DIR',
+): void =>
+  makeOwnFolder(folder, (error) => {
+    const hint = 'Bring it back as a folder of your own that you can write to, then try again.';
+    if (hasJournal || mayBeThere(join(folder, 'journal.db')))
+      return unread(new StorageError(error.message, { ...error.facts, hint }));
+    // It may lie on a disk that is not there now.
+    const other = `${nameAnother} only if nothing was ever ordered with this one.`;
+    return new StorageError(error.message, { ...error.facts, outcome: 'unknown', hint: `${hint} ${other}` });
+  });
+
+function makeOwnFolder(folder: string, explain: (error: StorageError) => StorageError): void {
   try {
     // One that was there has been checked, with a note to the user, when the run began.
     makeFolder(folder, () => {});
   } catch (cause) {
-    throw new StorageError(`the folder ${folder} cannot be made or written (${reasonOf(cause)})`, {
-      cause,
-      hint: isInUse
-        ? 'Bring it back as it was, then try again: its journal may name orders in doubt.'
-        : 'Make it writable, or name another with ERRAND_CONFIG_DIR or ERRAND_STATE_DIR.',
-    });
+    throw explain(
+      new StorageError(`the folder ${folder} cannot be made or written (${reasonOf(cause)})`, { cause }),
+    );
   }
 }
 
@@ -60,15 +80,21 @@ export function checkState(folder: string, tell: Tell): void {
     for (const name of namesIn(folder)) if (stateFiles.test(name)) checkPrivateFile(join(folder, name), tell);
   } catch (cause) {
     // Whatever else stands in the way is reported by whoever opens a file there.
-    if (cause instanceof PrivateFileError) throw privateFileError(cause);
+    if (cause instanceof PrivateFileError)
+      throw unread(new StorageError(cause.message, { cause, hint: putBack }));
   }
 }
 
-/** A file of ours that must not be used, as an error for the user. */
-export function privateFileError(cause: PrivateFileError): StorageError {
-  return new StorageError(cause.message, {
+/** What helps with a link, a FIFO or another user's file where one of ours belongs. */
+const putBack = 'Put back the file or folder itself, owned by you, then try again.';
+
+/** A configuration that cannot be read: it may name the database that holds the journal, and the policy. */
+export function unreadConfig(file: string, cause: unknown): StorageError {
+  const isUnfit = cause instanceof PrivateFileError;
+  return new StorageError(isUnfit ? cause.message : `${file} cannot be read (${reasonOf(cause)})`, {
     cause,
-    hint: 'Move it away, or name another folder with ERRAND_CONFIG_DIR or ERRAND_STATE_DIR.',
+    outcome: 'unknown',
+    hint: `${isUnfit ? putBack : 'Make it readable, then try again.'} Another folder is no remedy: it does not have the policy and the database that this one may name.`,
   });
 }
 

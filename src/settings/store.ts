@@ -6,7 +6,7 @@ import type { KeyChange } from './key-changes.ts';
 import { loadConf } from './load-conf.ts';
 import { lock } from './lock.ts';
 import { mapIn, type SavedMap, withMap } from './maps.ts';
-import { makePrivateFolder, reasonOf } from './paths.ts';
+import { makeConfigFolder, reasonOf } from './paths.ts';
 import {
   BrokenConfigError,
   emptyStored,
@@ -226,7 +226,7 @@ export class SettingsStore {
   /** Reads, changes and writes under a lock, so that writers at the same time lose nothing. */
   async #update(change: (stored: Stored) => Stored): Promise<void> {
     const folder = dirname(this.file);
-    makePrivateFolder(folder);
+    makeConfigFolder(folder);
     const release = await lock(folder, this.#signal);
     try {
       const before = this.#readForWrite();

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
-import { StorageError, UsageError } from '../errors.ts';
-import { checkPrivateFolder, PrivateFileError, readPrivateFile, type Tell } from '../private-files.ts';
-import { privateFileError, reasonOf } from './paths.ts';
+import { UsageError } from '../errors.ts';
+import { checkPrivateFolder, readPrivateFile, type Tell } from '../private-files.ts';
+import { unreadConfig } from './paths.ts';
 
 /** A key that a profile keeps beside the one in use. */
 export interface KeptKey {
@@ -110,11 +110,7 @@ export function readStored(file: string, tell: Tell): Stored {
     checkPrivateFolder(dirname(file), tell);
     bytes = readPrivateFile(file, tell);
   } catch (error) {
-    if (error instanceof PrivateFileError) throw privateFileError(error);
-    throw new StorageError(`${file} cannot be read (${reasonOf(error)})`, {
-      cause: error,
-      hint: 'Name another folder with ERRAND_CONFIG_DIR.',
-    });
+    throw unreadConfig(file, error);
   }
   return bytes === undefined ? emptyStored : checkStored(file, parse(file, bytes.toString('utf8')));
 }

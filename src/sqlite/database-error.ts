@@ -12,6 +12,19 @@ export type Trouble =
   | 'failing'
   | 'not_private';
 
+/** What helps. Another folder is no remedy: what is in doubt is known in this one. */
+export const remedies: Readonly<Record<Trouble, string>> = {
+  busy: 'Wait for the other errand to end, then try again.',
+  full: 'Free some space, then try again.',
+  read_only: 'Make it writable, then try again.',
+  not_opened: 'Make it readable and writable, with its folder, then try again.',
+  damaged: 'Move it aside to keep it, then try again.',
+  newer: 'Update errand.',
+  unlockable: 'Move its folder, with all that is in it, to a file system that grants locks.',
+  failing: 'Look at the disk, then try again.',
+  not_private: 'Put back the file itself, owned by you, then try again.',
+};
+
 /** A database's file is to blame, not the statement. Nothing is kept of what was under way. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';

@@ -1,7 +1,7 @@
-import { DamagedError, type ErrorFacts, StorageError } from '../errors.ts';
+import { DamagedError, type ErrorFacts, StorageError, unread } from '../errors.ts';
 import type { Tell } from '../private-files.ts';
 import type { Database, DatabaseOptions, Migration } from '../sqlite/database.ts';
-import { DatabaseError, type Trouble } from '../sqlite/database-error.ts';
+import { DatabaseError, remedies, type Trouble } from '../sqlite/database-error.ts';
 import { openDatabase } from '../sqlite/open.ts';
 import type { Waiting } from '../wait/retry-while.ts';
 
@@ -12,6 +12,8 @@ export interface OpenOptions {
   readonly beforeFirst?: () => void;
   /** What helps where it is damaged. */
   readonly damagedAdvice?: Pick<ErrorFacts, 'hint' | 'next'>;
+  /** Whether what was ordered may be known in it alone. */
+  readonly knowsOrders?: boolean;
 }
 
 /** Opens a database of this machine's state. @throws StorageError naming the file and the remedy, then and later. */
@@ -28,31 +30,27 @@ export const stateOptions = (
 ): DatabaseOptions => ({
   ...options,
   migrations,
-  explain: (error) => storageError(file, error, options.damagedAdvice ?? { hint: hints.damaged }),
+  explain: (error) => storageError(file, error, options),
   // What is in doubt can be read where nothing can be written; nothing is sent then.
   unwritable: 'refuse',
 });
 
-/** Another folder is no remedy: what is in doubt is known in this one. */
-const hints: Readonly<Record<Trouble, string>> = {
-  busy: 'Wait for the other errand to end, then try again.',
-  full: 'Free some space, then try again.',
-  read_only: 'Make it writable, then try again.',
-  not_opened: 'Make it readable and writable, with its folder, then try again.',
-  damaged: 'Move it aside to keep it, then try again.',
-  newer: 'Update errand.',
-  unlockable: 'Move its folder, with all that is in it, to a file system that grants locks.',
-  failing: 'Look at the disk, then try again.',
-  not_private: 'Put the file itself back in its place, then try again.',
-};
+/** These keep it from being written: what it holds can be read. */
+const readable: ReadonlySet<Trouble> = new Set(['busy', 'full', 'read_only']);
 
 /** SQLITE_ERROR: its message is about a statement of ours, which says nothing to a user. */
 const sqliteError = 1;
 
-function storageError(file: string, cause: unknown, damagedAdvice: ErrorFacts): StorageError {
+function storageError(
+  file: string,
+  cause: unknown,
+  { damagedAdvice = { hint: remedies.damaged }, knowsOrders = false }: OpenOptions,
+): StorageError {
   if (cause instanceof StorageError) return cause;
-  if (cause instanceof DatabaseError && cause.trouble !== 'damaged')
-    return new StorageError(cause.message, { cause, hint: hints[cause.trouble] });
+  if (cause instanceof DatabaseError && cause.trouble !== 'damaged') {
+    const error = new StorageError(cause.message, { cause, hint: remedies[cause.trouble] });
+    return knowsOrders && !readable.has(cause.trouble) ? unread(error) : error;
+  }
   const message = cause instanceof Error ? cause.message : String(cause);
   if (cause instanceof DatabaseError) return new DamagedError(message, { cause, ...damagedAdvice });
   // A statement of ours that SQLite does not understand speaks of tables that are no longer as they were made.

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { mayBeThere } from '../private-files.ts';
 import type { Migration } from '../sqlite/database.ts';
 import { createApprovals } from './approval-row.ts';
 import { createAudit } from './audit-record.ts';
@@ -23,7 +23,7 @@ export interface JournalPlace {
 
 /** Whether anything may have been journaled. */
 export const journalExists = ({ folders, database }: JournalPlace): boolean =>
-  database !== undefined || existsSync(journalFile(folders.state));
+  database !== undefined || mayBeThere(journalFile(folders.state));
 
 /** The folder of the journal's file, or of this machine's copy of it. */
 export const journalFolder = ({ folders, database }: JournalPlace): string =>

@@ -161,19 +161,15 @@ export class Journal extends IntentOutcomes {
   find = (key: string, baseUrl: string) => withRecord(this.table.find(key, baseUrl));
 
   /**
-   * What the journal holds of an intent that cannot be recorded now; undefined where nothing, or it cannot be read.
-   * @param withTwins also under other keys: not where another of the same is meant.
+   * What the journal holds of an intent that cannot be recorded now; undefined where nothing.
+   * @param withTwins also under other keys: not where another of the same is meant. @throws StorageError.
    */
   earlier(intent: Intent, withTwins: boolean): JournalRecord | undefined {
-    try {
-      const hash = contentHash(intent.operation, intent.body);
-      const twins = withTwins ? this.table.twins(intent, hash) : [];
-      return [this.find(intent.key, intent.baseUrl), ...twins.map(recordOf)].find(
-        (record) => record && record.state !== 'refused' && record.state !== 'forgotten',
-      );
-    } catch {
-      return undefined;
-    }
+    const hash = contentHash(intent.operation, intent.body);
+    const twins = withTwins ? this.table.twins(intent, hash) : [];
+    return [this.find(intent.key, intent.baseUrl), ...twins.map(recordOf)].find(
+      (record) => record && record.state !== 'refused' && record.state !== 'forgotten',
+    );
   }
 
   /** The user is shown a record that is known to this process. */

@@ -1,6 +1,7 @@
+import { StorageError, unread } from '../errors.ts';
 import type { Database } from '../sqlite/database.ts';
 import { checkBirth } from './birth.ts';
-import { openStateDatabase } from './database.ts';
+import { type OpenOptions, openStateDatabase } from './database.ts';
 import type { JournalOptions } from './journal-options.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
 import { copyFolder } from './shared/address.ts';
@@ -12,15 +13,24 @@ export async function openJournalDatabase(
   folder: string,
   { birth, shared, waiting, tell }: JournalOptions,
 ): Promise<{ readonly database: Database; readonly beside?: Beside }> {
-  const options = { ...(waiting && { waiting }), ...(tell && { tell }), damagedAdvice };
+  const options = { ...(waiting && { waiting }), ...(tell && { tell }), damagedAdvice, knowsOrders: true };
   if (!shared) {
     const file = journalFile(folder);
     const beforeFirst = (): void => checkBirth(file, birth);
-    return { database: await openStateDatabase(file, journalMigrations, { ...options, beforeFirst }) };
+    return { database: await openOwn(file, { ...options, beforeFirst }) };
   }
   const { openShared } = await import('./shared/open.ts');
   const { Beside } = await import('./shared/beside.ts');
   const file = journalFile(copyFolder(folder, shared.address));
   const database = await openShared(file, journalMigrations, 'journal', shared, options);
   return { database, beside: new Beside(database, folder, shared, options) };
+}
+
+/** One that is locked while it is opened cannot be read either. */
+async function openOwn(file: string, options: OpenOptions): Promise<Database> {
+  try {
+    return await openStateDatabase(file, journalMigrations, options);
+  } catch (error) {
+    throw error instanceof StorageError && error.facts.outcome === 'not_sent' ? unread(error) : error;
+  }
 }

@@ -82,8 +82,9 @@ export class Uploads {
   static async open(
     folder: string,
     now: () => number,
-    { shared, ...options }: OpenOptions & { readonly shared?: Sharing | undefined } = {},
+    { shared, ...given }: OpenOptions & { readonly shared?: Sharing | undefined } = {},
   ): Promise<Uploads> {
+    const options = { ...given, knowsOrders: true };
     if (!shared) return new Uploads(await openStateDatabase(uploadsFile(folder), migrations, options), now);
     const { openShared } = await import('./shared/open.ts');
     const file = uploadsFile(copyFolder(folder, shared.address));

@@ -314,7 +314,7 @@ for (const one of wrong)
       'UsageError | signal of wallet.get takes an AbortSignal | ',
       expect.stringMatching(/^InterruptedError \| interrupted/),
       'UsageError | folder of openJournal takes the absolute path of a folder | ',
-      expect.stringMatching(/^StorageError \| .*\| Make it writable, or give openJournal another folder\.$/),
+      expect.stringMatching(/^StorageError \| .*Give openJournal another only if nothing was ever ordered/),
       expect.stringContaining('at most 60 letters, digits and ._-'),
       'UsageError | the journal in HOME/j is closed | ',
     ]);

@@ -14,7 +14,7 @@ test('a state folder that is gone is not taken for new: nothing is ordered until
   const refused = await shop.order('-o', 'json');
   expect(refused.code).toBe(1);
   expect(errorOf(refused)).toMatchObject({
-    outcome: 'not_sent',
+    outcome: 'unknown',
     message: expect.stringContaining('journal.db is empty or gone, and a journal was begun there at'),
     next: [{ command: 'errand order list' }, { command: 'errand order journal repair' }],
   });
@@ -44,7 +44,7 @@ test.each([
     const refused = await shop.order('-o', 'json');
     expect(refused.code).toBe(1);
     expect(errorOf(refused)).toMatchObject({
-      outcome: 'not_sent',
+      outcome: 'unknown',
       message: expect.stringMatching(/damaged.*; nothing was sent now, and /),
       hint: expect.stringContaining('An earlier command may have ordered'),
       next: expect.arrayContaining([expect.objectContaining({ command: 'errand order journal repair' })]),
@@ -66,8 +66,8 @@ test('a state folder that cannot be made where a journal was: no other folder is
   const refused = await shop.order('-o', 'json');
   expect(refused.code).toBe(1);
   expect(errorOf(refused)).toMatchObject({
-    outcome: 'not_sent',
-    hint: expect.stringContaining('its journal may name orders in doubt'),
+    outcome: 'unknown',
+    hint: expect.stringContaining('Another folder is no remedy: an earlier command may have ordered'),
   });
   expect(refused.stderr).not.toContain('ERRAND_STATE_DIR');
   rmSync(state);

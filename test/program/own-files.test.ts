@@ -88,7 +88,7 @@ describe('what errand keeps', () => {
       const { code, stderr, stdout } = await errand(workspace, ['order', 'list']);
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toContain(`${at('.state', name)} is a link; errand does not follow links`);
-      expect(stderr).toContain('ERRAND_STATE_DIR');
+      expect(stderr).toContain('Another folder is no remedy');
       expect([readFileSync(at('there'), 'utf8'), existsSync(at('nowhere'))]).toEqual(['mine', false]);
     }
   });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { homeOf } from '../../src/settings/folders.ts';
-import { makePrivateFolder, resolveFolders } from '../../src/settings/paths.ts';
+import { makeConfigFolder, makeStateFolder, resolveFolders } from '../../src/settings/paths.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -16,13 +16,13 @@ const modeOf = (path: string): number => statSync(path).mode & 0o7777;
 describe('a folder of errand', () => {
   test('is made with those above it, and none but its owner can enter it', () => {
     const deep = join(folder, 'a', 'b');
-    makePrivateFolder(deep);
+    makeConfigFolder(deep);
     expect([modeOf(deep), modeOf(join(folder, 'a'))]).toEqual([0o700, 0o700]);
   });
 
   test('that was looser is tightened', () => {
     chmodSync(folder, 0o755);
-    makePrivateFolder(folder);
+    makeStateFolder(folder, false);
     expect(modeOf(folder)).toBe(0o700);
   });
 
@@ -30,7 +30,7 @@ describe('a folder of errand', () => {
     const shared = join(folder, 'shared');
     mkdirSync(shared);
     chmodSync(shared, 0o1777);
-    expect(() => makePrivateFolder(shared)).toThrow(/shared cannot be made or written \(it is shared/);
+    expect(() => makeStateFolder(shared, false)).toThrow(/shared cannot be made or written \(it is shared/);
     expect(modeOf(shared)).toBe(0o1777);
   });
 });

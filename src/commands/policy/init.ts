@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { defineCommand } from '../../cli/define.ts';
 import { StorageError, UsageError } from '../../errors.ts';
-import { makePrivateFolder, reasonOf } from '../../settings/paths.ts';
+import { makeConfigFolder, reasonOf } from '../../settings/paths.ts';
 import { shellWord } from '../../shell-word.ts';
 import { examplePolicy } from '../../spending/policy/example.ts';
 
@@ -16,7 +16,7 @@ export const init = defineCommand({
   related: ['policy show', 'help policy'],
   async run(context) {
     const { value: file, from } = context.settings.policy;
-    if (from === 'default') makePrivateFolder(dirname(file));
+    if (from === 'default') makeConfigFolder(dirname(file));
     try {
       writeFileSync(file, examplePolicy, { flag: 'wx', mode: 0o600 });
     } catch (cause) {

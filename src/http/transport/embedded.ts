@@ -55,7 +55,7 @@ function fail(cause: unknown): never {
   const what = cause instanceof Error ? cause.message : String(cause);
   throw new TransportFailure('unknown', `the embedded sandbox failed: ${what}`, {
     isPermanent: true,
-    hint: 'Its data is in the state folder that `errand config path` tells; ERRAND_STATE_DIR names another.',
+    hint: 'Its data is in the state folder that `errand config path` shows.',
     cause,
   });
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { objectsIn, own, textIn } from '../../contract/json.ts';
-import { ErrandError } from '../../errors.ts';
+import { ErrandError, StorageError } from '../../errors.ts';
 import { checkOwn, placeQuoted, quotedBody, quotedIntent } from '../../orders/place-quoted.ts';
 import type { Placed } from '../../orders/placed.ts';
 import { safeText } from '../../redact/safe-text.ts';
@@ -135,10 +135,12 @@ async function explained(context: Context, quote: Quote, error: unknown): Promis
   if (error.facts.outcome !== 'unknown') return error;
   return new ErrandError(error.category, error.message, {
     ...error.facts,
-    hint: 'Do not quote it anew: place the same quote again, which gives exactly one order.',
+    hint: error instanceof StorageError ? `${error.facts.hint ?? ''} ${sameQuote}`.trim() : sameQuote,
     cause: error,
   });
 }
+
+const sameQuote = 'Do not quote it anew: place the same quote again, which gives exactly one order.';
 
 const unknownQuote = (): ErrandError =>
   new ErrandError('not_found', 'there is no such quote; nothing was sent', {

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
 import { StorageError } from '../../errors.ts';
-import type { Tell } from '../../private-files.ts';
+import { mayBeThere, type Tell } from '../../private-files.ts';
 import { InTurn } from '../../wait/in-turn.ts';
 import { isUnsettled } from '../booked.ts';
 import type { OpenOptions } from '../database.ts';
@@ -96,7 +95,7 @@ export class Beside {
 
   /** What this machine's own journal has in doubt or untold, oldest first. @throws StorageError. */
   async openInOwn(): Promise<readonly JournalRecord[]> {
-    if (!this.#own && !existsSync(journalFile(this.#folder))) return [];
+    if (!this.#own && !mayBeThere(journalFile(this.#folder))) return [];
     this.#own ??= await OwnJournal.open(this.#folder, this.#options);
     return this.#own.open();
   }
