@@ -25,6 +25,7 @@ import type { WebhookStore } from './state/webhook-store.ts';
 import type { InputLine } from './stdin.ts';
 import { closeAll } from './wait/close-all.ts';
 import { once } from './wait/once.ts';
+import { Patience } from './wait/patience.ts';
 
 /** What a command may touch. What is costly is made when it is first needed. */
 export interface Context extends OrderContext {
@@ -112,10 +113,11 @@ export async function createContext(making: Making): Promise<Context> {
   const { argv, environment, io, signal, globals, version } = making;
   const folders = resolveFolders(environment, making.platform);
   const note = (line: string): void => noteLines([line], io);
+  const waiting = { signal, patience: new Patience() };
   const store = new SettingsStore(
     folders.config,
     making.diagnoses ? () => {} : note,
-    signal,
+    waiting,
     async (changes) => {
       const { appendOrTell } = await import('./state/append-or-tell.ts');
       for (const change of changes) await appendOrTell(context, { kind: 'key', ...change });
@@ -182,7 +184,7 @@ export async function createContext(making: Making): Promise<Context> {
     journal: current(async () => {
       const { Journal } = await import('./state/journal.ts');
       const journal = await Journal.open(stateFolder(), systemClock.now, {
-        waiting: { signal },
+        waiting,
         origin: await context.origin(),
         repeatWindowMs: settings.repeatWindowMs.value,
         ...(shared && { shared, tell: note }),
@@ -204,13 +206,13 @@ export async function createContext(making: Making): Promise<Context> {
     pace: { kept: undefined },
     webhooks: once(async () => {
       const { openWebhookStore } = await import('./state/webhook-store.ts');
-      const webhooks = await openWebhookStore(stateFolder(), systemClock.now, { waiting: { signal } });
+      const webhooks = await openWebhookStore(stateFolder(), systemClock.now, { waiting });
       closers.push(() => webhooks.close());
       return webhooks;
     }),
     uploads: once(async () => {
       const { Uploads } = await import('./state/uploads.ts');
-      const uploads = await Uploads.open(stateFolder(), systemClock.now, { waiting: { signal }, shared });
+      const uploads = await Uploads.open(stateFolder(), systemClock.now, { waiting, shared });
       closers.push(() => uploads.close());
       return uploads;
     }),

@@ -1,13 +1,17 @@
 import { StorageError } from '../errors.ts';
-import { retryWhile } from '../wait/retry-while.ts';
+import { retryWhile, type Waiting } from '../wait/retry-while.ts';
 import { reasonOf } from './paths.ts';
 
 /** Locks the configuration folder. @returns what unlocks it. @throws StorageError where another process keeps it. */
-export async function lock(folder: string, signal: AbortSignal | undefined): Promise<() => Promise<void>> {
+export async function lock(folder: string, waiting: Waiting): Promise<() => Promise<void>> {
   const { default: lockfile } = await import('proper-lockfile');
   try {
-    return await retryWhile(isLocked, () => lockfile.lock(folder, { stale: 10_000 }), { signal });
+    return await retryWhile(isLocked, () => lockfile.lock(folder, { stale: 10_000 }), {
+      ...waiting,
+      lock: folder,
+    });
   } catch (cause) {
+    const { signal } = waiting;
     if (signal?.aborted && cause === signal.reason) throw cause;
     const isHeld = isLocked(cause);
     const why = isHeld ? 'another errand is writing it' : reasonOf(cause);

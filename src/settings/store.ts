@@ -1,6 +1,7 @@
 import { renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StorageError, UsageError } from '../errors.ts';
+import type { Waiting } from '../wait/retry-while.ts';
 import { addressTaken, withAddress, withoutAddress } from './addresses.ts';
 import type { KeyChange } from './key-changes.ts';
 import { loadConf } from './load-conf.ts';
@@ -25,24 +26,24 @@ type BeforeKeys = (changes: readonly KeyChange[]) => Promise<void>;
 export class SettingsStore {
   readonly file: string;
   readonly #tell: (line: string) => void;
-  readonly #signal: AbortSignal | undefined;
+  readonly #waiting: Waiting;
   readonly #beforeKeys: BeforeKeys;
   #stored: Stored | undefined;
 
   /**
    * @param tell is called with what was done about a broken or loosely guarded file.
-   * @param signal ends the wait for another process that writes it.
+   * @param waiting for another process that writes it.
    * @param beforeKeys is told which keys are about to be changed.
    */
   constructor(
     folder: string,
     tell: (line: string) => void,
-    signal?: AbortSignal,
+    waiting: Waiting = {},
     beforeKeys: BeforeKeys = async () => {},
   ) {
     this.file = join(folder, 'config.json');
     this.#tell = tell;
-    this.#signal = signal;
+    this.#waiting = waiting;
     this.#beforeKeys = beforeKeys;
   }
 
@@ -227,7 +228,7 @@ export class SettingsStore {
   async #update(change: (stored: Stored) => Stored): Promise<void> {
     const folder = dirname(this.file);
     makeConfigFolder(folder);
-    const release = await lock(folder, this.#signal);
+    const release = await lock(folder, this.#waiting);
     try {
       const before = this.#readForWrite();
       const next = change(before);

@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts';
 import type { Tell } from '../private-files.ts';
+import { Patience } from '../wait/patience.ts';
 import { retryWhile, type Waiting } from '../wait/retry-while.ts';
 import { DatabaseError, databaseError, isBusy, isOfSqlite } from './database-error.ts';
 import type { Sqlite, Statement } from './load.ts';
@@ -47,6 +48,8 @@ export class Database {
   readonly file: string;
   /** Why this is only a copy of the file, as it would have been thrown; undefined where it is the file itself. */
   readonly unwritable: unknown;
+  /** How it waits for its lock. */
+  readonly waiting: Waiting;
   readonly #sqlite: Sqlite;
   readonly #options: DatabaseOptions;
   readonly #statements = new Map<string, Statement>();
@@ -57,6 +60,7 @@ export class Database {
   constructor(file: string, sqlite: Sqlite, options: DatabaseOptions, unwritable?: unknown) {
     this.file = file;
     this.unwritable = unwritable;
+    this.waiting = { patience: new Patience(), ...options.waiting, lock: file };
     this.#sqlite = sqlite;
     this.#options = options;
   }
@@ -207,7 +211,7 @@ export class Database {
     if (this.unwritable !== undefined && this.#options.unwritable === 'refuse') throw this.unwritable;
     this.#checkRest();
     try {
-      return await retryWhile(isBusy, attempt, this.#options.waiting ?? {});
+      return await retryWhile(isBusy, attempt, this.waiting);
     } catch (cause) {
       throw this.#explained(cause);
     }
@@ -256,7 +260,7 @@ export class Database {
   }
 
   #monotonic(): number {
-    return (this.#options.waiting?.clock ?? systemClock).monotonic();
+    return (this.waiting.clock ?? systemClock).monotonic();
   }
 
   #statement(sql: string): Statement {

@@ -62,7 +62,7 @@ async function opened<D extends Database, O extends DatabaseOptions>(
   const sqlite = new Sqlite(path);
   try {
     const database = new Made(file, sqlite, options, why);
-    await retryWhile(isBusy, () => database.prepare(), options.waiting ?? {});
+    await retryWhile(isBusy, () => database.prepare(), database.waiting);
     return database;
   } catch (error) {
     sqlite.close();

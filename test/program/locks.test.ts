@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
 import { begin, errand } from './run.ts';
+import { shopping } from './shopping.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
 /** Lets go of a lock. */
@@ -135,6 +136,31 @@ describe.concurrent('a lock that another process holds', { timeout: 60_000 }, ()
     free();
     expect(await done).toMatchObject({ code: 0 });
   });
+});
+
+test('a journal that stays locked while the response arrives is waited for once, and the order is told', {
+  timeout: 120_000,
+}, async () => {
+  const shop = await shopping();
+  let free: Free = () => {};
+  let lockedAt = 0;
+  shop.losses.onMoment = (moment) => {
+    if (moment !== 'work-done') return;
+    shop.losses.onMoment = () => {};
+    free = hold(shop.workspace, 'journal.db', exclusive);
+    lockedAt = performance.now();
+  };
+  const made = await errand(shop.workspace, ['order', 'create', '--file', 'order.json', '-o', 'id'], {
+    timeoutMs: 90_000,
+  });
+  const elapsed = performance.now() - lockedAt;
+  free();
+  expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('the journal could not record that')]);
+  expect((await shop.orders()).map(({ id }) => id)).toEqual([made.stdout.trim()]);
+  // Each of two waits of its own takes 15 s.
+  expect(elapsed).toBeLessThan(29_000);
+  expect(await shop.order('-o', 'id')).toMatchObject({ code: 0, stdout: made.stdout });
+  expect(await shop.orders()).toHaveLength(1);
 });
 
 const still = (ms: number): Promise<string> =>
