@@ -81,6 +81,8 @@ export interface ControlState {
   readonly seed: number | null;
   readonly faults: readonly string[];
   readonly fault_seed: number;
+  /** Ids of orders and returns that cannot go on, as it is: they are tried again. */
+  readonly stuck: readonly string[];
   /** The file that keeps its data; null in memory. */
   readonly kept_in: string | null;
   /** By name, with when each was taken by the clock of its machine, ISO 8601. */

@@ -4,9 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { service } from '../../src/commands/doctor/checks/service.ts';
 import { contractVersion } from '../../src/contract/version.ts';
+import { loadSqlite } from '../../src/sqlite/load.ts';
 import { peer, reset } from '../http/peer.ts';
 import { TestService } from '../service/service.ts';
-import { errand, shell } from './run.ts';
+import { embeddedShop, errand, shell } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
 interface Found {
@@ -74,6 +75,38 @@ describe('errand doctor', () => {
     expect(of('configuration')[0]?.message).toMatch(/is not JSON/);
     expect(checks).toEqual(well);
     expect(readFileSync(join(workspace.folder, '.config', 'config.json'), 'utf8')).toBe('{"profiles":');
+  });
+
+  test('what the sandbox cannot bring about is named', async () => {
+    const url = `${await embeddedShop()}test-success`;
+    const create = [
+      'order',
+      'create',
+      '--product',
+      url,
+      '--max-price',
+      '$50',
+      '--ship-to',
+      'home',
+      '-o',
+      'id',
+    ];
+    const id = (await errand(workspace, create)).stdout.trim();
+    const database = new (loadSqlite())(join(workspace.folder, '.state', 'sandbox.db'));
+    // As a newer errand may write it, whose state this one does not know.
+    database.exec("UPDATE orders SET plan = json_set(plan, '$[0].kind', 'newer')");
+    database.close();
+    await errand(workspace, ['sandbox', 'advance', '1m']);
+    const { code, of } = await examined();
+    expect(code).toBe(7);
+    expect(of('service')).toMatchObject([
+      { status: 'ok' },
+      {
+        status: 'trouble',
+        message: expect.stringContaining(id),
+        remedy: expect.stringContaining('Update errand'),
+      },
+    ]);
   });
 
   test('names that nothing reads are told', async () => {

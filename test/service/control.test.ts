@@ -40,6 +40,7 @@ describe.each([
       seed: 7,
       faults: [],
       fault_seed: 7,
+      stuck: [],
       kept_in: file() === ':memory:' ? null : file(),
       snapshots: [],
     });

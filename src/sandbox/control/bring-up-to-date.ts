@@ -47,6 +47,9 @@ const kinds: readonly Kind[] = [
   },
 ];
 
+/** How much later a record that could not go on is tried again, ms of the sandbox's time. */
+const againAfterMs = 3_600_000;
+
 const runs = new OneRun();
 
 /**
@@ -114,16 +117,34 @@ async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now
     if (error instanceof DatabaseError) throw error;
   }
   // One of them cannot go on, and has undone them all.
-  return some((row) => advanceApart(service, kind, () => advanceRow(row, now), Number(row.seq)));
+  return some((row) => advanceApart(service, kind, () => advanceRow(row, now), row, now));
 }
 
-/** A record that cannot go on, by a bug, is reported and stays as it is: it must not keep all others from going on. */
-function advanceApart({ store, report }: Due, { table }: Kind, go: () => void, seq: number): void {
+/**
+ * A record that cannot go on, by a bug or as a newer version made it, stays as it is and is tried again later: it must not
+ * keep all others from going on. It is reported the first time.
+ */
+function advanceApart({ store, report }: Due, { table }: Kind, go: () => void, row: StoredRow, now: number) {
   try {
     store.attempt(go);
   } catch (error) {
     if (error instanceof DatabaseError) throw error;
-    report(error);
-    store.run(`UPDATE ${table} SET next_due = NULL WHERE seq = ?`, seq);
+    const { seq } = row;
+    if (store.get(`SELECT 1 FROM ${table} WHERE seq = ? AND ${isStuck}`, Number(seq)) === undefined)
+      report(error);
+    store.run(`UPDATE ${table} SET next_due = ? WHERE seq = ?`, now + againAfterMs, Number(seq));
   }
 }
+
+/** A record that could not go on is due later than the next step of its plan is. An index finds them. */
+const isStuck = "next_due > json_extract(plan, '$[0].at')";
+
+const mostNamed = 20;
+
+/** Ids of orders and returns that could not go on, oldest first. */
+export const stuckIds = (store: Store): string[] =>
+  kinds
+    .flatMap(({ table }) =>
+      store.all(`SELECT id FROM ${table} WHERE ${isStuck} ORDER BY seq LIMIT ${mostNamed}`),
+    )
+    .map(({ id }) => String(id));

@@ -13,6 +13,7 @@ import { RunTime } from '../store/run-time.ts';
 import { FileSnapshots, isSnapshotName, type Snapshot, type Snapshots } from '../store/snapshots.ts';
 import { emptyStore } from '../store/tables.ts';
 import { advanceThrough, settle } from './advance.ts';
+import { stuckIds } from './bring-up-to-date.ts';
 import type { SandboxFaults } from './faults.ts';
 
 interface ControlOptions {
@@ -56,6 +57,7 @@ export class Control {
       seed: /^\d{1,10}$/.test(identity.seed) ? Number(identity.seed) : null,
       faults,
       fault_seed: seed,
+      stuck: stuckIds(store),
       kept_in: store.file === ':memory:' ? null : resolve(store.file),
       snapshots: this.snapshots().map(({ name, takenAt }) => ({
         name,

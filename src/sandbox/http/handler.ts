@@ -39,6 +39,8 @@ type ResultShape<N extends OperationName> = Table[N]['response'] extends { schem
 export type HandlerResult<N extends OperationName> =
   | {
       readonly value: ResultShape<N>;
+      /** Its records come from the store, where a newer version may have given them fields that this one does not know. */
+      readonly isStored?: true;
       readonly headers?: Readonly<Record<string, string>>;
       readonly count?: number;
     }

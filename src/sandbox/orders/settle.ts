@@ -21,7 +21,7 @@ export async function loadSettle({ store, identity }: Pick<Service, 'store' | 'i
   return (order, reached) => {
     const reserved = moveMoney(store, order, reached.steps);
     const record = withReturnsClosed(store, order, reached);
-    updateOrder(store, order.seq, { ...reached, record }, { text: recordText(record), reserved });
+    updateOrder(store, order.seq, { ...reached, record }, { text: recordText(record, 'kept'), reserved });
     freeAccount(store, order, reached.steps);
     enqueueEvents(store, identity, { userId: order.userId, webhooks: order.body.webhooks }, reached.steps);
   };

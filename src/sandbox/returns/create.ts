@@ -46,7 +46,7 @@ export async function acceptReturn(
   });
 
   function keepOrder({ seq, reserved }: StoredOrder, state: Pick<StoredOrder, 'record' | 'plan'>): void {
-    updateOrder(store, seq, state, { text: recordText(state.record), reserved });
+    updateOrder(store, seq, state, { text: recordText(state.record, 'kept'), reserved });
   }
 }
 

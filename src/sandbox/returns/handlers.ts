@@ -12,13 +12,13 @@ export const returnHandlers = {
   'return.list': async (service, { caller, query, now }) => {
     const { returns, total } = listReturns(service.store, caller.userId, query);
     const return_requests = await Promise.all(returns.map((found) => withLabels(service, found, now)));
-    return { value: { return_requests, total }, count: returns.length };
+    return { value: { return_requests, total }, isStored: true, count: returns.length };
   },
 
   'return.get': async (service, { caller, path, now }) => {
     const id = path.return_request_id;
     const found = findReturn(service.store, id, caller.userId);
     if (!found) throw new Refusal('not_found', `There is no return ${id}.`, { resource: 'return_request' });
-    return { value: await withLabels(service, found, now) };
+    return { value: await withLabels(service, found, now), isStored: true };
   },
 } satisfies Partial<AllHandlers>;

@@ -30,7 +30,7 @@ export async function loadSettleReturn({
       record = withReturn(record, step.record);
       return { at: step.at, events: caseEvents, record };
     });
-    updateOrder(store, seq, { record, plan }, { text: recordText(record), reserved });
+    updateOrder(store, seq, { record, plan }, { text: recordText(record, 'kept'), reserved });
     enqueueEvents(store, identity, { userId, webhooks: body.webhooks }, events);
   };
 }

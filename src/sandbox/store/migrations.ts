@@ -217,4 +217,13 @@ export const migrations: readonly string[] = [
   // A wallet's ledger is added up without reading a row of it.
   `DROP INDEX ledger_user;
    CREATE INDEX ledger_user ON ledger (user_id, seq, kind, cents)`,
+
+  // What earlier versions gave up for good is tried again. What cannot go on is found without reading a plan.
+  ['orders', 'returns']
+    .map(
+      (table) =>
+        `UPDATE ${table} SET next_due = json_extract(plan, '$[0].at') WHERE next_due IS NULL AND plan <> '[]';
+         CREATE INDEX ${table}_stuck ON ${table} (seq) WHERE next_due > json_extract(plan, '$[0].at')`,
+    )
+    .join(';\n'),
 ];

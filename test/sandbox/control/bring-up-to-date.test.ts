@@ -57,6 +57,54 @@ describe('bringing about what is due', () => {
     expectBalancedBooks(store);
   });
 
+  test('what could not go on is named, and tried again later: nothing is given up for good', async () => {
+    const id = await place();
+    const { store } = opened.service;
+    const stuck = async (): Promise<unknown> => (await opened.service.control()).state.stuck;
+    const setAttempts = (value: string) =>
+      store.perform(
+        "UPDATE orders SET record = json_set(record, '$.attempts', json(?)) WHERE id = ?",
+        value,
+        id,
+      );
+    await setAttempts('"many"');
+    now += 60_000;
+    expect(await statusOf(id)).toBe('pending');
+    expect(await stuck()).toEqual([id]);
+    // As a newer version finds it, or this one once its bug is mended.
+    await setAttempts('0');
+    now += 60 * 60_000;
+    expect(await statusOf(id)).toBe('order_placed');
+    expect(await stuck()).toEqual([]);
+    expect(bugs).toHaveLength(1);
+    expectBalancedBooks(store);
+  });
+
+  test('fields of a record that a newer version has written keep it from nothing, and stay', async () => {
+    const id = await place();
+    const { store } = opened.service;
+    const setUnknown = `json_set(record, '$.newer', json('{"a":1}'), '$.items[0].newer', 'b', '$.shipping_address.newer', 'c')`;
+    await store.perform(`UPDATE orders SET record = ${setUnknown} WHERE id = ?`, id);
+    now += 60_000;
+    expect(await send('GET', `/orders/${id}`)).toMatchObject({
+      status: 'order_placed',
+      newer: { a: 1 },
+      items: [{ newer: 'b' }],
+      shipping_address: { newer: 'c' },
+    });
+    const { items } = await send('GET', `/orders/${id}`);
+    const made = await send('POST', '/returns', {
+      order_id: id,
+      reason: 'damaged',
+      items: [{ order_item_id: items[0].id, quantity: 1 }],
+    });
+    await store.perform("UPDATE returns SET record = json_set(record, '$.newer', 'd') WHERE id = ?", made.id);
+    now += 60_000;
+    expect(await send('GET', `/returns/${made.id}`)).toMatchObject({ status: 'credited', newer: 'd' });
+    expect(bugs).toEqual([]);
+    expectBalancedBooks(store);
+  });
+
   test('more orders than one batch holds are all brought up to date by one request', async () => {
     const first = await place();
     const { store } = opened.service;
