@@ -22,7 +22,9 @@ export async function measure(folder: string): Promise<Row[]> {
       await fillWithOrders(sandbox, count);
       for (const [name, { query }] of Object.entries(queries)) {
         const ms = await medianOf(`${sandbox.baseUrl}/orders?${query}`, sandbox.headers);
-        times.set(name, [...(times.get(name) ?? []), ms]);
+        const known = times.get(name);
+        if (known) known.push(ms);
+        else times.set(name, [ms]);
       }
     } finally {
       await sandbox.stop();

@@ -383,6 +383,11 @@ describe('one place for each decision', () => {
   });
 });
 
+test('nothing groups by copying: a group of n is made of n additions, not of n copies', () => {
+  const copies = /\.set\([^,\n]+, \[\.\.\.\(?[\w.#]+(?:\.get\(|, )|(#?\b\w+) = \[\.\.\.(?:this\.)?\1\b/;
+  expect(files.filter(({ text }) => copies.test(text)).map(({ name }) => name)).toEqual([]);
+});
+
 describe('size', () => {
   const lengths = files.map(({ name, text }) => ({ name, lines: text.split('\n').length - 1 }));
 

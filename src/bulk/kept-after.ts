@@ -57,7 +57,10 @@ async function metOrders(
       if (!cells) continue;
       const row = uploaded.layout?.numbers[index] ?? index + 1;
       if (told.has(row)) continue;
-      met.set(id, [...(met.get(id) ?? []), { row, asked: orderOfCells(cells) }]);
+      const again = { row, asked: orderOfCells(cells) };
+      const known = met.get(id);
+      if (known) known.push(again);
+      else met.set(id, [again]);
     }
   }
   return met;

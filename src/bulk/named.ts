@@ -151,7 +151,9 @@ function onceIn(given: readonly Batch[], { batches }: KnownUpload): Batch[] {
       if (number === undefined) continue;
       const standing = stateOf(row, batch);
       const attempt = { batch, standing, orderId: orderOfAttempt(standing, row) };
-      attempts.set(number, [...(attempts.get(number) ?? []), attempt]);
+      const known = attempts.get(number);
+      if (known) known.push(attempt);
+      else attempts.set(number, [attempt]);
     }
   const counting = new Map(
     [...attempts].map(([number, made]) => [number, tellingAttempts(made).at(-1)?.batch]),

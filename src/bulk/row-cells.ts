@@ -29,8 +29,9 @@ export class CellReader {
     this.#known.add(heading);
     const meaning = meaningOf(heading);
     if (!('column' in meaning)) return;
-    const headings = this.#headings.get(meaning.column) ?? [];
-    this.#headings.set(meaning.column, [...headings, heading]);
+    const headings = this.#headings.get(meaning.column);
+    if (headings) headings.push(heading);
+    else this.#headings.set(meaning.column, [heading]);
   }
 }
 

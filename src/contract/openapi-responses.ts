@@ -10,7 +10,9 @@ export function responses(name: string, operation: Operation): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of new Set(refusalCodes(operation))) {
     const { status } = errorCodes[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    const codes = byStatus.get(status);
+    if (codes) codes.push(code);
+    else byStatus.set(status, [code]);
   }
   const refusals = [...byStatus].map(([status, named]) => [status, refusal(operation, status, named)]);
   const takesInput = operation.body || operation.query || operation.pathParameters;

@@ -36,9 +36,11 @@ export class Wire extends StdioServerTransport {
 
   /** Calls `then` once the answer to a request is out, or will never be. */
   afterAnswer(id: RequestId, then: (isSent: boolean) => void): void {
-    if (this.#isClosed) then(false);
     // A client may give two requests one id.
-    else this.#sent.set(id, [...(this.#sent.get(id) ?? []), then]);
+    const others = this.#sent.get(id);
+    if (this.#isClosed) then(false);
+    else if (others) others.push(then);
+    else this.#sent.set(id, [then]);
   }
 
   override async start(): Promise<void> {

@@ -44,33 +44,28 @@ export interface MoneyDue {
 
 /** Lines added up, for each payer and currency. Pure. */
 export function sumsOf(lines: readonly MoneyLine[]): MoneySum[] {
-  const groups = new Map<string, MoneyLine[]>();
-  for (const line of lines) {
-    const key = `${line.payer} ${line.currency}`;
-    groups.set(key, [...(groups.get(key) ?? []), line]);
+  const totals = new Map<string, Writable<MoneySum>>();
+  for (const { what, cents, payer, currency } of lines) {
+    const key = `${payer} ${currency}`;
+    const total = totals.get(key) ?? { payer, currency, ...nothing };
+    totals.set(key, total);
+    const { field, sign } = parts[what];
+    total[field] += sign * cents;
+    if (what !== 'hold') total.net += cents;
   }
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    const of = (what: MoneyLine['what']): number =>
-      group.reduce((sum, line) => sum + (line.what === what ? line.cents : 0), 0);
-    const [charged, fee, refunded, credited] = [of('charge'), of('fee'), 0 - of('refund'), 0 - of('credit')];
-    const net = charged + fee - refunded - credited;
-    return first
-      ? [
-          {
-            payer: first.payer,
-            currency: first.currency,
-            held: of('hold'),
-            charged,
-            fee,
-            refunded,
-            credited,
-            net,
-          },
-        ]
-      : [];
-  });
+  return [...totals.values()];
 }
+
+const nothing = { held: 0, charged: 0, fee: 0, refunded: 0, credited: 0, net: 0 };
+
+/** What a line adds to, and with which sign: what comes back is positive there. */
+const parts = {
+  hold: { field: 'held', sign: 1 },
+  charge: { field: 'charged', sign: 1 },
+  fee: { field: 'fee', sign: 1 },
+  refund: { field: 'refunded', sign: -1 },
+  credit: { field: 'credited', sign: -1 },
+} as const;
 
 /**
  * Sums of several orders added up, for each payer and currency; the wallet's first. Pure.

@@ -88,7 +88,9 @@ function grouped<T>(all: readonly T[], groupOf: (one: T) => string): Map<string,
   const groups = new Map<string, T[]>();
   for (const one of all) {
     const title = groupOf(one).replace(/:$/, '');
-    groups.set(title, [...(groups.get(title) ?? []), one]);
+    const group = groups.get(title);
+    if (group) group.push(one);
+    else groups.set(title, [one]);
   }
   return groups;
 }

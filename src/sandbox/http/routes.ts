@@ -76,7 +76,9 @@ for (const route of table
   .map((row): ReadRoute => ({ ...row, segments: split(row.path).map(segmentOf) }))
   .sort((one, other) => parameterCount(one) - parameterCount(other))) {
   const { length } = route.segments;
-  routes.set(length, [...(routes.get(length) ?? []), route]);
+  const known = routes.get(length);
+  if (known) known.push(route);
+  else routes.set(length, [route]);
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];

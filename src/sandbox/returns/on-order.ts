@@ -70,7 +70,9 @@ function parcelsOf(plan: OrderPlan): [string, string[]][] {
   for (const change of plan) {
     if (change.kind !== 'scanned') continue;
     const items = change.items.map(({ id }) => id);
-    parcels.set(change.tracking_id, [...(parcels.get(change.tracking_id) ?? []), ...items]);
+    const parcel = parcels.get(change.tracking_id);
+    if (parcel) parcel.push(...items);
+    else parcels.set(change.tracking_id, items);
   }
   return [...parcels];
 }

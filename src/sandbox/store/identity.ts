@@ -65,7 +65,9 @@ export class Identity {
 
   /** Makes the next id of a kind this one; they are counted as if it had been drawn. */
   spell(kind: string, id: string): void {
-    this.#spelled.set(kind, [...(this.#spelled.get(kind) ?? []), id]);
+    const ids = this.#spelled.get(kind);
+    if (ids) ids.push(id);
+    else this.#spelled.set(kind, [id]);
   }
 
   /** Goes on from another seed, before any id was given out. Within a transaction. */

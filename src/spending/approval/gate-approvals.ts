@@ -45,7 +45,7 @@ export class GateApprovals {
   readonly #policy: Policy;
   readonly #asking: Asking;
   /** Those whose signatures were verified in this run. */
-  #trusted: readonly Approval[] = [];
+  readonly #trusted: Approval[] = [];
   #subjectMade: Subject | undefined;
   #approvals: Approvals | undefined;
 
@@ -82,7 +82,7 @@ export class GateApprovals {
       if (shortfall(approval, approvals.usesOf(approval.request.id), wanted) !== undefined) continue;
       if ((await distrust(this.#context, this.#policy, approval)) === undefined) found.push(approval);
     }
-    this.#trusted = [...this.#trusted, ...found];
+    this.#trusted.push(...found);
     return found.length > 0;
   }
 
