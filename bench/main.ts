@@ -23,6 +23,7 @@ const themes: Readonly<Record<string, () => Promise<{ readonly measure: Theme }>
   upload: () => import('./upload.ts'),
   share: () => import('./share.ts'),
   watch: () => import('./watch.ts'),
+  reconcile: () => import('./reconcile.ts'),
   batches: () => import('./batches.ts'),
   served: () => import('./served.ts'),
   placing: () => import('./placing.ts'),

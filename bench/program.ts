@@ -8,6 +8,8 @@ export const program = fileURLToPath(new URL('../bin/errand.js', import.meta.url
 export const bare = (name: string): string => fileURLToPath(new URL(`./bare/${name}`, import.meta.url));
 
 export interface Run extends Effort {
+  /** Of its processor, all threads together. */
+  readonly cpuMs: number;
   /** When the first byte came on stdout, ms of `performance.now()`; NaN where stdout is a file. */
   readonly firstAt: number;
   readonly stdout: string;
@@ -55,9 +57,10 @@ export async function run(
   });
   const code = await new Promise((resolve) => child.once('close', resolve));
   if (!codes.includes(Number(code))) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
+  const ms = performance.now() - began;
+  const [peak = 0, cpuMs = 0] = readFileSync(peakFile, 'utf8').split(' ').map(Number);
   return {
-    ms: performance.now() - began,
-    peak: Number(readFileSync(peakFile, 'utf8')),
+    ...{ ms, peak, cpuMs },
     firstAt,
     stdout,
     stderr,
