@@ -13,6 +13,7 @@ import {
   type YAMLParseError,
 } from 'yaml';
 import { UsageError } from '../errors.ts';
+import { commaWithin, cutAmount } from './cut-amount.ts';
 
 /** How deep the fields of the record itself lie: under the document and its map. */
 const recordDepth = 2;
@@ -47,7 +48,8 @@ export function parseDocument(
 }
 
 /**
- * YAML text to its tree, which knows where each value stands. Refused: a key given twice, deep nesting, YAML 1.1.
+ * YAML text to its tree, which knows where each value stands. Refused: a key given twice, an amount that a comma cuts, deep
+ * nesting, YAML 1.1.
  * @throws UsageError naming the document, the line and what is wrong.
  */
 export function readYaml(name: string, text: string): Document.Parsed {
@@ -62,8 +64,20 @@ export function readYaml(name: string, text: string): Document.Parsed {
     );
   visit(document, {
     Map(_, map) {
+      const cut = map.flow ? cutAmount(map.items) : undefined;
+      if (cut) throw commaWithin('braces', name, text, cut);
       const again = repeatedKey(map);
       if (again !== undefined) throw givenTwice(name, text, again);
+    },
+    Seq(_, { flow, items }) {
+      // Between brackets 1, 100 are two numbers; an amount has its currency.
+      const cut = flow
+        ? cutAmount(
+            items.map((value) => ({ key: value, value })),
+            true,
+          )
+        : undefined;
+      if (cut) throw commaWithin('brackets', name, text, cut);
     },
   });
   return document;

@@ -31,6 +31,32 @@ describe('a document that cannot be taken', () => {
     expect(read).toThrow(expect.objectContaining({ name: 'UsageError' }));
   });
 
+  test.each([
+    [
+      '- { max_price: 9,000,000, quantity: 1 }',
+      'the comma ends the value of 9,000,000; within braces',
+      '9000000',
+    ],
+    ['a: { max_price: 1,250.50 }', 'the comma ends the value of 1,250.50', '1250.50'],
+    ['a:\n  { top: €1.000,00 }', 'line 2: the comma ends the value of €1.000,00', '"€1.000,00"'],
+    ['a: [$1,000, $2,500]', 'the comma ends the value of $1,000; within brackets', '"$1,000"'],
+    ['a: [USD 9,000,000]', 'the comma ends the value of USD 9,000,000', 'needs quotes'],
+    ['{"max_price": 5,000}', 'the comma ends the value of 5,000', 'write a number without commas: 5000'],
+  ])('says where a comma cuts an amount, and how to write it: %s', (text, what, remedy) => {
+    expect(() => yaml(text)).toThrow(what);
+    expect(() => yaml(text)).toThrow(remedy);
+  });
+
+  test.each([
+    'a: [1, 100]',
+    'a: [$5, 12 items]',
+    'a: {b: 1, c: 100}',
+    'a: ["$1", 000]',
+    'a: {b: "$1,000", c: 1}',
+  ])('takes what is no amount that a comma cuts: %s', (text) => {
+    expect(() => yaml(text)).not.toThrow('the comma ends');
+  });
+
   test('names a key of JSON that is given twice', () => {
     const text = '{\n  "max_price": 5000,\n  "max_price": 9000\n}';
     expect(() => parseDocument('order.json', text, true, [])).toThrow(

@@ -55,7 +55,14 @@ describe('a policy file', () => {
     ['version: 1\nlimits:\n  per_order:', 'line 3: limits.per_order has no value'],
     ['version: 1\nlimits: []', 'line 2: limits takes a map'],
     ['version: 1\nlimits: {}', 'line 2: limits sets no limit'],
-    ['version: 1\nlimits: { per_day: $1,000 }', 'within braces an amount with a comma needs quotes'],
+    [
+      'version: 1\nlimits: { per_day: $1,000 }',
+      'line 2: the comma ends the value of $1,000; within braces an amount with a comma needs quotes: "$1,000"',
+    ],
+    ['version: 1\nlimits: { per_order: $5, per_month: $9,000,000 }', 'needs quotes: "$9,000,000"'],
+    ['version: 1\nlimits: { per_month: 9,000,000.50 USD, per_day: $5 }', 'needs quotes: "9,000,000.50 USD"'],
+    ['version: 1\nlimits: { per_month: $9,000,\n  000 }', 'needs quotes: "$9,000,000"'],
+    ['version: 1\nlimits: { per_day: 9,000,000 }', 'within braces write a number without commas: 9000000'],
     ['version: 1\nlimits:\n  per_order: $1\n  per_order: $2', 'line 4: "per_order" is given twice'],
     ['version: 1\nlimits: &a { per_order: $1 }\nper: [*a]', 'per[1] takes a map'],
     [

@@ -87,7 +87,7 @@ export class PolicyTree {
       const value = isScalar(pair.value) && pair.value.value === null ? undefined : pair.value;
       const inner = path === '' ? text : `${path}.${text}`;
       if (value === undefined || value === null)
-        throw this.refused({ node: pair.key, path: inner }, this.#emptyHint(text));
+        throw this.refused({ node: pair.key, path: inner }, 'has no value');
       return { key, value: { node: value, path: inner } };
     });
   }
@@ -97,13 +97,6 @@ export class PolicyTree {
     if (isAlias(node)) throw this.refused(location, 'is an alias (*); write the value out');
     if (!isScalar(node)) throw this.refused(location, `takes ${takes}`);
     return node;
-  }
-
-  #emptyHint(key: string): string {
-    // `{ per_day: $1,000 }`: the comma ends the value within braces.
-    return /^\d{3}(?:\.\d\d)?$/.test(key)
-      ? 'follows a comma; within braces an amount with a comma needs quotes: "$1,000"'
-      : 'has no value';
   }
 
   #unknown(
