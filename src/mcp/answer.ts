@@ -36,9 +36,14 @@ const outputSchema = (tool: Tool): JsonSchema => ({
   required: [...tool.certain],
 });
 
-/** What a tool gave, as the protocol has it: made fit by the tool's own schema, so that it always keeps to it. */
+/**
+ * What a tool gave, as the protocol has it: made fit by the tool's own schema, so that it always keeps to it.
+ * @throws Error where what is certain is not there: a client would refuse the answer, and hide it from the model.
+ */
 export function answered(tool: Tool, record: JsonObject): CallToolResult {
   const { value, isCut } = fitted({ type: 'object', properties: tool.output() }, record);
+  const missing = tool.certain.find((name) => !Object.hasOwn(value, name));
+  if (missing !== undefined) throw new Error(`${tool.name} has no ${missing} to show`);
   const names = tool.untrusted ?? [];
   const structuredContent = {
     ...value,
@@ -53,32 +58,37 @@ export function answered(tool: Tool, record: JsonObject): CallToolResult {
 }
 
 const anything = { type: 'object' };
-const longestMessage = 4000;
+const maxMessage = 4000;
 
-/** A failure, for the model to read; the fields are those of the program's JSON errors. */
+/**
+ * A failure, for the model to read; the fields are those of the program's JSON errors. It is text alone: a client of the
+ * protocol's first line holds structured content to the output schema of the tool, and hides an error that is not of it.
+ */
 export function failed(failure: unknown): CallToolResult {
   const { category, message, facts } = toError(failure);
   const next = (facts.next ?? []).map(({ command, when }) => ({ command, when }));
   const error = {
     category,
     code: facts.code ?? null,
-    message: message.slice(0, longestMessage),
+    message: message.slice(0, maxMessage),
     status: facts.status ?? null,
     outcome: facts.outcome ?? null,
     retryable: facts.retryable ?? null,
-    details: facts.details ?? null,
     hint: facts.hint ?? null,
     // A person runs them: no tool does what they do.
     for_a_person: next,
   };
-  const { value } = fitted(anything, { error });
-  const json = JSON.stringify(value);
+  // Fitted apart: however much a service sends, it never crowds out what became of the order.
+  const parts = [error, { details: facts.details ?? null }].map((part) => fitted(anything, part));
+  const json = JSON.stringify({
+    error: Object.assign({}, ...parts.map(({ value }) => value)),
+    ...(parts.some(({ isCut }) => isCut) && { truncated: true }),
+  });
   return {
     isError: true,
     content: [
       { type: 'text', text: isOurs(category, facts) ? json : delimited(json, ['message', 'details']) },
     ],
-    structuredContent: value,
   };
 }
 

@@ -4,7 +4,6 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   type InputRequiredResult,
-  inputRequired,
   type Tool as ListedTool,
   ProtocolError,
   ProtocolErrorCode,
@@ -12,7 +11,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { Context } from '../context.ts';
-import { own, textIn } from '../contract/json.ts';
+import { own } from '../contract/json.ts';
 import type { Io } from '../io.ts';
 import { letGo } from '../orders/let-go.ts';
 import { withOutcome } from '../orders/outcome.ts';
@@ -22,7 +21,8 @@ import { answered, failed, inToolsWords, listed } from './answer.ts';
 import { readArguments } from './arguments.ts';
 import { canAsk, clientName } from './client-facts.ts';
 import { checkLive } from './guard.ts';
-import type { Call, Tool } from './tool.ts';
+import { answerIn, asked, responsesTo } from './question.ts';
+import type { Tool } from './tool.ts';
 import type { Wire } from './wire.ts';
 
 interface Serving {
@@ -111,7 +111,12 @@ export class Calls {
         },
         fields,
       );
-      if ('question' in outcome) return asked(outcome.question);
+      if ('question' in outcome) {
+        // The newer protocol has the client ask, and call again with what its user said.
+        if (envelope) return asked(outcome.question);
+        const inputResponses = await responsesTo(outcome.question, tool.name, request);
+        return await this.#run(tool, given, server, { ...request, inputResponses });
+      }
       return answered(tool, outcome.record);
     } catch (error) {
       const intents = run?.unreported() ?? [];
@@ -138,31 +143,6 @@ export class Calls {
       this.#serving.context.note(`warning: ${error.message}`);
     });
   }
-}
-
-const questionName = 'confirm';
-const yesName = 'yes';
-
-const asked = ({ message, yes }: { readonly message: string; readonly yes: string }): InputRequiredResult =>
-  inputRequired({
-    inputRequests: {
-      [questionName]: inputRequired.elicit({
-        message,
-        requestedSchema: {
-          type: 'object',
-          properties: { [yesName]: { type: 'boolean', title: yes, default: false } },
-          required: [yesName],
-        },
-      }),
-    },
-  });
-
-/** Anything but a yes is a no. */
-function answerIn(responses: unknown): Call['answer'] {
-  const response = own(responses, questionName);
-  if (response === undefined) return undefined;
-  const isYes = textIn(response, 'action') === 'accept' && own(own(response, 'content'), yesName) === true;
-  return isYes ? 'yes' : 'no';
 }
 
 async function progress(

@@ -16,20 +16,21 @@ interface Bounds {
   readonly text: number;
   /** Entries of one list, and fields of an object that no schema names. */
   readonly entries: number;
+  readonly depth: number;
 }
 
-/** From the widest: the first is used that keeps within `mostJson`. */
+/** From the widest: the first is used that keeps within `mostJson`. The last always does. */
 const bounds: readonly Bounds[] = [
-  { text: 4000, entries: 100 },
-  { text: 1000, entries: 50 },
-  { text: 300, entries: 25 },
-  { text: 100, entries: 10 },
-  { text: 60, entries: 3 },
+  { text: 4000, entries: 100, depth: 12 },
+  { text: 1000, entries: 50, depth: 12 },
+  { text: 300, entries: 25, depth: 12 },
+  { text: 100, entries: 10, depth: 12 },
+  { text: 60, entries: 3, depth: 12 },
+  { text: 60, entries: 3, depth: 3 },
 ];
 
 /** UTF-16 units of a whole answer as JSON. */
 const mostJson = 48_000;
-const deepest = 12;
 const longestName = 100;
 
 export interface Fitted {
@@ -47,7 +48,7 @@ export function fitted(schema: JsonSchema, record: unknown): Fitted {
     last = { value: isObject(value) ? value : {}, isCut: fitting.isCut || index > 0 };
     if (JSON.stringify(last.value).length <= mostJson) return last;
   }
-  return { value: {}, isCut: true };
+  return last;
 }
 
 class Fitting {
@@ -60,7 +61,7 @@ class Fitting {
 
   /** Undefined where the value is none of the schema's. */
   of(schema: unknown, value: unknown, depth: number): unknown {
-    if (depth > deepest) {
+    if (depth > this.#bounds.depth) {
       this.isCut = true;
       return undefined;
     }

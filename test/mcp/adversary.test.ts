@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { versions } from './agent.ts';
+import { clients } from './client-lines.ts';
 import { type Dialogue, dialogues } from './dialogues.ts';
 import { Scene } from './scene.ts';
 
@@ -38,9 +38,9 @@ describe('a hostile model, a hostile page, a crash', () => {
   });
 
   test.each(dialogues)('$name', { timeout: 90_000 }, async (dialogue) => {
-    // Both versions in turn.
-    const version = versions[dialogues.indexOf(dialogue) % versions.length] ?? versions[0];
-    const scene = await Scene.begin(version, dialogue);
+    // Each client in turn.
+    const line = clients[dialogues.indexOf(dialogue) % clients.length] ?? clients[0];
+    const scene = await Scene.begin(line, dialogue);
     try {
       await dialogue.talk(scene);
       await checkEnd(scene, dialogue);

@@ -1,17 +1,12 @@
-import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished } from 'vitest';
 import type { Workspace } from '../program/workspace.ts';
+import { type ClientLine, type Connected, connected } from './client-lines.ts';
 
-/** The two protocol versions that are spoken. */
-export const versions = ['2025-11-25', '2026-07-28'] as const;
-export type Version = (typeof versions)[number];
-
-/** What the user of the client says when asked. */
-export type Says = 'yes' | 'no' | 'cancel' | 'unticked';
+/** What the user of the client says when asked; `error`: the client fails to ask. */
+export type Says = 'yes' | 'no' | 'cancel' | 'unticked' | 'error';
 
 interface Options {
-  readonly version?: Version;
+  readonly line?: ClientLine;
   readonly args?: readonly string[];
   readonly name?: string;
   /** Without it the client cannot ask its user. */
@@ -24,61 +19,49 @@ type Json = ReturnType<typeof JSON.parse>;
 
 export interface Told {
   readonly isError: boolean;
-  /** The structured content. */
+  /** What the model reads: the structured content, or the JSON of an error's text. */
   readonly json: Json;
   readonly text: string;
 }
 
-/** The official client with the program as its server, over stdio. */
+/** The official client with the program as its server, over stdio. It has listed the tools, as that of every agent has. */
 export class Agent {
-  readonly client: Client;
-  readonly #transport: StdioClientTransport;
+  #client: Connected | undefined;
   /** What the user was asked. */
   readonly asked: string[] = [];
   /** What came on stdout and is no message. */
   readonly strays: Error[] = [];
   stderr = '';
 
-  private constructor(client: Client, transport: StdioClientTransport) {
-    this.client = client;
-    this.#transport = transport;
-  }
-
   static async start(workspace: Workspace, options: Options = {}): Promise<Agent> {
-    const { version = '2026-07-28', args = [], name = 'test-agent', says, environment = {} } = options;
-    const client = new Client(
-      { name, version: '1.0' },
-      {
-        capabilities: says ? { elicitation: { form: {} } } : {},
-        versionNegotiation: { mode: version === '2026-07-28' ? { pin: version } : 'legacy' },
+    const { line = 'client 2, protocol 2026-07-28', args = [], name = 'test-agent', says } = options;
+    const agent = new Agent();
+    const client = await connected(line, {
+      server: {
+        command: 'errand',
+        args: ['mcp', ...args],
+        env: { ...workspace.environment, ...options.environment },
+        cwd: workspace.folder,
       },
-    );
-    const transport = new StdioClientTransport({
-      command: 'errand',
-      args: ['mcp', ...args],
-      env: { ...workspace.environment, ...environment },
-      cwd: workspace.folder,
-      stderr: 'pipe',
+      name,
+      asks: says && ((message) => agent.#answer(message, says)),
+      onError: (error) => agent.strays.push(error),
     });
-    const agent = new Agent(client, transport);
-    transport.stderr?.on('data', (piece: Buffer) => {
+    agent.#client = client;
+    client.stderr?.on('data', (piece: Buffer) => {
       agent.stderr += piece.toString();
     });
-    client.onerror = (error) => agent.strays.push(error);
-    if (says)
-      client.setRequestHandler('elicitation/create', ({ params }) => {
-        agent.asked.push(params.message);
-        if (says === 'cancel') return { action: 'cancel' };
-        if (says === 'no') return { action: 'decline' };
-        return { action: 'accept', content: { yes: says === 'yes' } };
-      });
-    await client.connect(transport);
     onTestFinished(() => agent.close());
+    await client.listTools();
     return agent;
   }
 
+  get client(): Connected {
+    return this.#client ?? expect.fail('the client is not connected');
+  }
+
   get pid(): number {
-    return this.#transport.pid ?? 0;
+    return this.client.pid;
   }
 
   /** Calls a tool. The client holds the answer to the tool's output schema by itself. */
@@ -87,16 +70,21 @@ export class Agent {
     given: Readonly<Record<string, unknown>> = {},
     signal?: AbortSignal,
   ): Promise<Told> {
-    const result = await this.client.callTool(
-      { name, arguments: { ...given } },
-      { timeout: 50_000, ...(signal && { signal }) },
-    );
-    const [first] = result.content;
-    return {
-      isError: result.isError === true,
-      json: result.structuredContent ?? {},
-      text: first?.type === 'text' ? first.text : '',
-    };
+    const options = { timeout: 50_000, ...(signal && { signal }) };
+    const {
+      content,
+      structuredContent,
+      isError = false,
+    } = await this.client.callTool(name, { ...given }, options);
+    const [first] = content;
+    const text = first?.type === 'text' ? first.text : '';
+    // Of an error the model has its text alone, between the two lines that mark data of others.
+    if (isError) expect(structuredContent).toBeUndefined();
+
+    const json = isError
+      ? JSON.parse(text.split('\n').find((line) => line.startsWith('{')) ?? '')
+      : structuredContent;
+    return { isError, json: json ?? {}, text };
   }
 
   /** The same where it must succeed. @returns the structured content. */
@@ -115,5 +103,13 @@ export class Agent {
 
   async close(): Promise<void> {
     await this.client.close();
+  }
+
+  async #answer(message: string, says: Says) {
+    this.asked.push(message);
+    if (says === 'error') throw new Error('there is no window to ask in');
+    if (says === 'cancel') return { action: 'cancel' } as const;
+    if (says === 'no') return { action: 'decline' } as const;
+    return { action: 'accept', content: { yes: says === 'yes' } } as const;
   }
 }

@@ -10,6 +10,8 @@ export interface Trouble {
   readonly dropsResponse?: boolean;
   /** Sends this in place of the service's response. */
   readonly body?: string;
+  /** Of `body`; 200 without it. */
+  readonly status?: number;
 }
 
 /** Stands between the program and a service: what goes wrong is in the test's hand, and live keys reach it as its own. */
@@ -51,7 +53,7 @@ export class GoBetween {
   ): Promise<void> {
     const line = `${request.method} ${request.url?.replace(/\?.*/, '')}`;
     this.seen.set(line, (this.seen.get(line) ?? 0) + 1);
-    const { delayMs = 0, dropsResponse = false, body } = this.trouble(line) ?? {};
+    const { delayMs = 0, dropsResponse = false, body, status = 200 } = this.trouble(line) ?? {};
     const sent = await readAll(request);
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
     const own = request.headers.authorization?.replace(/\w+_live_\S+/, key);
@@ -65,7 +67,7 @@ export class GoBetween {
     });
     const text = await answer.text();
     if (dropsResponse) return void response.destroy();
-    response.writeHead(body === undefined ? answer.status : 200, { 'content-type': 'application/json' });
+    response.writeHead(body === undefined ? answer.status : status, { 'content-type': 'application/json' });
     response.end(body ?? text);
   }
 }

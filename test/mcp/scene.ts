@@ -5,7 +5,8 @@ import { address } from '../order-body.ts';
 import { errand, type Finished } from '../program/run.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { TestService } from '../service/service.ts';
-import { Agent, type Version } from './agent.ts';
+import { Agent } from './agent.ts';
+import type { ClientLine } from './client-lines.ts';
 import { GoBetween } from './go-between.ts';
 
 const liveKey = 'acme_live_00000000000000000000000000000000';
@@ -17,17 +18,17 @@ export class Scene {
   readonly service: TestService;
   readonly between: GoBetween;
   readonly workspace: Workspace;
-  readonly version: Version;
+  readonly line: ClientLine;
 
-  private constructor(service: TestService, between: GoBetween, workspace: Workspace, version: Version) {
+  private constructor(service: TestService, between: GoBetween, workspace: Workspace, line: ClientLine) {
     this.service = service;
     this.between = between;
     this.workspace = workspace;
-    this.version = version;
+    this.line = line;
   }
 
   static async begin(
-    version: Version,
+    line: ClientLine,
     { policy, walletCents }: { readonly policy?: string; readonly walletCents?: number },
   ): Promise<Scene> {
     const config = walletCents === undefined ? {} : { config: { startBalanceCents: walletCents } };
@@ -37,7 +38,7 @@ export class Scene {
       { ERRAND_NO_INPUT: '1', ERRAND_BASE_URL: between.url, ERRAND_API_KEY: service.key },
       { oddService: true },
     );
-    const scene = new Scene(service, between, workspace, version);
+    const scene = new Scene(service, between, workspace, line);
     if (policy !== undefined) scene.policy(policy);
     return scene;
   }
@@ -57,7 +58,7 @@ export class Scene {
   }
 
   agent(options: Options = {}): Promise<Agent> {
-    return Agent.start(this.workspace, { version: this.version, ...options });
+    return Agent.start(this.workspace, { line: this.line, ...options });
   }
 
   /** An agent that was started for real money. */

@@ -2,7 +2,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { toolNames } from '../../src/mcp/names.ts';
 import { embeddedShop } from '../program/run.ts';
 import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
-import { Agent, versions } from './agent.ts';
+import { Agent } from './agent.ts';
+import { clients } from './client-lines.ts';
 
 const address = {
   first_name: 'Ada',
@@ -23,10 +24,10 @@ async function shop(speed = 50): Promise<{ workspace: Workspace; product: (slug:
   return { workspace, product: (slug) => `${base}${slug}` };
 }
 
-describe.each(versions)('the tools, by the official client, protocol %s', (version) => {
+describe.each(clients)('the tools, by the official client (%s)', (line) => {
   test('are listed, each with its schemas and hints', async () => {
     const { workspace } = await shop();
-    const agent = await Agent.start(workspace, { version });
+    const agent = await Agent.start(workspace, { line });
     const { tools } = await agent.client.listTools();
     expect(tools.map(({ name }) => name).toSorted()).toEqual(Object.keys(toolNames).toSorted());
     for (const { inputSchema, outputSchema, description, annotations } of tools) {
@@ -46,7 +47,7 @@ describe.each(versions)('the tools, by the official client, protocol %s', (versi
 
   test('lead from a search to an order, its story and its return', { timeout: 60_000 }, async () => {
     const { workspace, product } = await shop();
-    const agent = await Agent.start(workspace, { version });
+    const agent = await Agent.start(workspace, { line });
     const { results } = await agent.get('search', { q: 'coffee', limit: 3 });
     expect(results.results).toHaveLength(3);
     const [found] = results.results;
@@ -98,7 +99,7 @@ describe.each(versions)('the tools, by the official client, protocol %s', (versi
 
   test('cancel an order that is pending', async () => {
     const { workspace, product } = await shop(1);
-    const agent = await Agent.start(workspace, { version });
+    const agent = await Agent.start(workspace, { line });
     const given = { shipping_address: address, max_price: 5000 };
     const quoted = await agent.get('order_quote', { ...given, products: [{ url: product('test-slow') }] });
     const { order } = await agent.get('order_place', { quote: quoted.quote });

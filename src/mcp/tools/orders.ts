@@ -1,4 +1,5 @@
 import { operations } from '../../contract/operations/index.ts';
+import { UnavailableError } from '../../http/errors.ts';
 import { explain } from '../../orders/explain/explain.ts';
 import { observeOrder } from '../../orders/observed.ts';
 import { watchOrders } from '../../orders/watch.ts';
@@ -90,13 +91,20 @@ export const orderWatch = defineTool({
       pace: { ...defaultPace, longestMs: 5_000 },
     });
     let last: { readonly order: unknown; readonly outcome: string } | undefined;
+    let gap = 'no response came';
     for await (const event of events) {
+      if (event.type === 'gap') gap = event.message;
       if (event.type !== 'change') continue;
       last = { order: event.order, outcome: event.verdict };
       const passed = Math.round((context.clock.monotonic() - started) / 1000);
       await progress(Math.min(passed, seconds), seconds, `${id} is ${String(event.order.status)}`);
     }
-    return { record: { order: last?.order, outcome: last?.outcome ?? 'waiting' } };
+    if (!last)
+      throw new UnavailableError(`the order ${id} could not be read within ${seconds} s: ${gap}`, {
+        retryable: true,
+        hint: 'Nothing changed. Call order_watch again later.',
+      });
+    return { record: last };
   },
 });
 

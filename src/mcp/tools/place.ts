@@ -32,9 +32,9 @@ export const orderPlace = defineTool({
     const { context } = call;
     const quote = (await context.journal()).quotes.find(handle);
     if (!quote) throw unknownQuote();
-    const before = joined(quote);
-    if (before) return { record: recordOf(await before) };
     try {
+      const before = joined(quote);
+      if (before) return { record: recordOf(await before) };
       const question = await standing(call, quote);
       if (question) return { question };
       if (call.cancelled.aborted)
