@@ -79,6 +79,15 @@ function withoutSecrets(facts: ErrorFacts): ErrorFacts {
   };
 }
 
+/** A signal to the process. */
+export type Stop = Extract<ErrorCategory, 'interrupted' | 'terminated'>;
+
+/** The signal that a failure tells of; undefined for any other. */
+export const stopOf = (failure: unknown): Stop | undefined =>
+  failure instanceof ErrandError && (failure.category === 'interrupted' || failure.category === 'terminated')
+    ? failure.category
+    : undefined;
+
 /** Any failure as one that can be shown. What nobody foresaw is a bug. */
 export function toError(failure: unknown): ErrandError {
   if (failure instanceof ErrandError) return failure;

@@ -1,5 +1,5 @@
 import type { ValidationIssue } from '../contract/validation.ts';
-import { ErrandError, type ErrorCategory, type ErrorFacts } from '../errors.ts';
+import { ErrandError, type ErrorCategory, type ErrorFacts, type Stop } from '../errors.ts';
 import type { PaymentChallenge } from './payment-challenge.ts';
 import type { WireHeaders } from './transport/transport.ts';
 
@@ -78,19 +78,16 @@ export class DeadlineError extends UnavailableError {
 /** A request that moves money may have been acted on, and nobody said so: neither success nor failure. */
 export class InDoubtError extends ErrandError {
   override readonly name = 'InDoubtError';
-  constructor(message: string, facts: ErrorFacts = {}) {
-    super('in_doubt', message, { ...facts, outcome: 'unknown' });
+  /** @param category of the signal that ended the process: its exit code stays its own. */
+  constructor(message: string, facts: ErrorFacts = {}, category: 'in_doubt' | Stop = 'in_doubt') {
+    super(category, message, { ...facts, outcome: 'unknown' });
   }
 }
 
 /** The user stopped it. `outcome` says whether the request may have been acted on. */
 export class InterruptedError extends ErrandError {
   override readonly name = 'InterruptedError';
-  constructor(
-    category: Extract<ErrorCategory, 'interrupted' | 'terminated'>,
-    message: string,
-    facts: ErrorFacts = {},
-  ) {
+  constructor(category: Stop, message: string, facts: ErrorFacts = {}) {
     super(category, message, facts);
   }
 }

@@ -1,4 +1,4 @@
-import { ErrandError, type ErrorFacts, type Outcome } from '../errors.ts';
+import { type ErrandError, type ErrorFacts, type Outcome, stopOf } from '../errors.ts';
 import { type Advice, checkFirst } from './advice.ts';
 import type { Attempted } from './attempts.ts';
 import { DeadlineError, InDoubtError, InterruptedError, UnavailableError } from './errors.ts';
@@ -16,7 +16,7 @@ export interface Circumstances {
 /** The failure that a request without success ends with: what happened, and what became of the request. Pure. */
 export function failureOf(request: Prepared, ended: Attempted, circumstances: Circumstances): ErrandError {
   const facts = factsOf(request, ended);
-  if (ended.cutShort === 'interrupted') return interruption(request, facts, circumstances.reason);
+  if (ended.cutShort === 'interrupted') return interruption(request, facts, circumstances);
   const failure = ended.cutShort
     ? deadline(request, facts, circumstances)
     : lastFailure(request, ended, facts, circumstances);
@@ -91,20 +91,24 @@ function deadline(request: Prepared, facts: ErrorFacts, { timeoutMs, advice }: C
   });
 }
 
-function interruption(request: Prepared, facts: ErrorFacts, reason: unknown): ErrandError {
-  const category =
-    reason instanceof ErrandError && reason.category === 'terminated' ? 'terminated' : 'interrupted';
-  const left =
-    facts.outcome === 'unknown' ? `: ${requestLine(request)} had been sent and may have taken effect` : '';
-  return new InterruptedError(category, `${category}${left}`, facts);
+function interruption(request: Prepared, facts: ErrorFacts, { reason, advice }: Circumstances): ErrandError {
+  const stop = stopOf(reason);
+  const category = stop ?? 'interrupted';
+  if (facts.outcome !== 'unknown') return new InterruptedError(category, category, facts);
+  const message = `${category}: ${requestLine(request)} had been sent and may have taken effect`;
+  return request.movesMoney
+    ? new InDoubtError(message, { ...facts, hint: hintInDoubt(request, advice) }, stop)
+    : new InterruptedError(category, message, facts);
 }
 
-function inDoubt(request: Prepared, reason: string, facts: ErrorFacts, advice: Advice): ErrandError {
-  return new InDoubtError(`${requestLine(request)} may have taken effect: ${reason}`, {
+const inDoubt = (request: Prepared, reason: string, facts: ErrorFacts, advice: Advice): ErrandError =>
+  new InDoubtError(`${requestLine(request)} may have taken effect: ${reason}`, {
     ...facts,
-    hint: request.idempotencyKey === undefined ? checkFirst : advice.inDoubt,
+    hint: hintInDoubt(request, advice),
   });
-}
+
+const hintInDoubt = (request: Prepared, advice: Advice): string =>
+  request.idempotencyKey === undefined ? checkFirst : advice.inDoubt;
 
 function reasonOf(
   { failure, cutShort, earlierMayHaveActed }: Attempted,

@@ -1,5 +1,5 @@
-import { ErrandError, type ErrorFacts } from '../errors.ts';
-import { PaymentRequiredError } from '../http/errors.ts';
+import { type ErrandError, type ErrorFacts, stopOf } from '../errors.ts';
+import { InDoubtError, PaymentRequiredError } from '../http/errors.ts';
 import type { OrderContext } from '../order-context.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { Intent } from '../state/journal-record.ts';
@@ -20,9 +20,8 @@ function inDoubt(
   error: ErrandError,
   { key, operation }: Pick<Intent, 'key' | 'operation'>,
   sending: Sending,
-): ErrandError {
+): InDoubtError {
   const thing = thingOf(operation);
-  const stopped = error.category === 'interrupted' || error.category === 'terminated';
   const isPaymentRefused = error instanceof PaymentRequiredError;
   const isRefusedNow = sending === 'again' && error.facts.outcome === 'rejected';
   const how = isPaymentRefused
@@ -30,9 +29,8 @@ function inDoubt(
     : isRefusedNow
       ? `the ${thing.one} may have been made by an earlier attempt, and is refused now`
       : `the ${thing.one} was sent, but its outcome is unknown`;
-  return new ErrandError(stopped ? error.category : 'in_doubt', `in doubt: ${how} (${error.message})`, {
+  const facts = {
     ...error.facts,
-    outcome: 'unknown',
     retryable: true,
     idempotencyKey: key,
     cause: error,
@@ -41,7 +39,8 @@ function inDoubt(
       : isRefusedNow
         ? refusedNow(context, key, thing)
         : noResponse(context, key, operation)),
-  });
+  };
+  return new InDoubtError(`in doubt: ${how} (${error.message})`, facts, stopOf(error));
 }
 
 /** The same, with its record in the audit chain. */
@@ -50,7 +49,7 @@ export async function leftInDoubt(
   error: ErrandError,
   intent: Pick<Intent, 'key' | 'baseUrl' | 'operation'>,
   sending: Sending = 'first',
-): Promise<ErrandError> {
+): Promise<InDoubtError> {
   await noteInDoubt(context, intent, error);
   return inDoubt(context, error, intent, sending);
 }

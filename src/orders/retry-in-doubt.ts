@@ -1,4 +1,5 @@
-import { ErrandError } from '../errors.ts';
+import { type ErrandError, stopOf } from '../errors.ts';
+import { InDoubtError } from '../http/errors.ts';
 import type { OrderContext } from '../order-context.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
@@ -10,14 +11,11 @@ export function retryInDoubt(
   { key, body }: Pick<JournalRecord, 'key' | 'body'>,
   error?: ErrandError,
 ): ErrandError {
-  const isStopped = error?.category === 'interrupted' || error?.category === 'terminated';
   const why = error ? `was sent, and what became of it is unknown (${error.message})` : 'may have been sent';
-  return new ErrandError(
-    isStopped ? error.category : 'in_doubt',
+  return new InDoubtError(
     `in doubt: the retry of ${String(body.order_id)} ${why}`,
     {
       ...error?.facts,
-      outcome: 'unknown',
       retryable: false,
       idempotencyKey: key,
       cause: error,
@@ -30,5 +28,6 @@ export function retryInDoubt(
         },
       ],
     },
+    stopOf(error),
   );
 }

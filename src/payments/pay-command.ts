@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { tellLines } from '../child-output.ts';
 import type { Context } from '../context.ts';
-import { ErrandError } from '../errors.ts';
+import { ErrandError, stopOf } from '../errors.ts';
 import type { PaymentChallenge } from '../http/payment-challenge.ts';
 import { readCredential } from '../http/payment-credential.ts';
 
@@ -86,8 +86,7 @@ const failed = (message: string, hint?: string): ErrandError =>
   });
 
 const interrupted = (reason: unknown): ErrandError => {
-  const category =
-    reason instanceof ErrandError && reason.category === 'terminated' ? 'terminated' : 'interrupted';
+  const category = stopOf(reason) ?? 'interrupted';
   return new ErrandError(category, `${category} while the pay command ran; nothing was ordered`, {
     outcome: 'not_sent',
     hint: walletHint,

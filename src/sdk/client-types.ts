@@ -90,6 +90,6 @@ export interface Client extends AsyncDisposable {
    * Rows that a page repeats because records came in between are left out.
    */
   pages<N extends ListName>(name: N, ...input: ListArguments<N>): AsyncGenerator<ListPage<RowOf<N>>>;
-  /** Ends its calls at once (InterruptedError, whose `outcome` says what became of each) and closes its connections. */
+  /** Ends its calls at once (InterruptedError, or InDoubtError where what moves money was sent) and closes its connections. */
   close(): Promise<void>;
 }

@@ -46,7 +46,8 @@ export interface PlaceOptions {
  * order gives the order that is there. A call waits for another one that is placing it.
  * @throws UsageError for an order that is not valid, or has no key: nothing was sent.
  * @throws PolicyError where the policy refuses the order, or wants a person's approval: nothing was sent.
- * @throws InDoubtError where it may have been placed and nobody said so: call it again with the same key, or `resumeOrder`.
+ * @throws InDoubtError where it may have been placed and nobody said so, an aborted call too: call it again with the same key,
+ * or `resumeOrder`.
  * @throws ErrandError `conflict` for a key that stands for another order, another service or another account; `interrupted`;
  * what the service refuses (ServiceError and its kinds); StorageError where the journal cannot be written: nothing was sent.
  */

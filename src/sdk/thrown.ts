@@ -21,7 +21,8 @@ export function asThrown(failure: unknown, of: Of): unknown {
   const refusal = told instanceof PolicyRefusal ? told : undefined;
   if (refusal)
     return new PolicyError(told.message, { ...facts, cause: told }, refusal.verdict, approvalIn(facts));
-  if (told.category === 'in_doubt') return new InDoubtError(told.message, { ...facts, cause: told });
+  // Whatever ended the call: a program that has to know whether it paid asks for this class.
+  if (facts.outcome === 'unknown') return new InDoubtError(told.message, { ...facts, cause: told });
   // What has a class of its own says more than its commands would.
   return told.constructor === ErrandError ? new ErrandError(told.category, told.message, facts) : told;
 }

@@ -1,4 +1,4 @@
-import { ErrandError, type NextStep } from '../errors.ts';
+import { ErrandError, type NextStep, stopOf } from '../errors.ts';
 
 interface Standing {
   /** Where things stand. */
@@ -26,7 +26,6 @@ export async function* untilStopped<E>(
  * else as it is.
  */
 export function stoppedWith(error: unknown, signal: AbortSignal, message: string, next: NextStep): unknown {
-  if (!signal.aborted || !(error instanceof ErrandError)) return error;
-  if (error.category !== 'interrupted' && error.category !== 'terminated') return error;
+  if (!signal.aborted || !(error instanceof ErrandError) || !stopOf(error)) return error;
   return new ErrandError(error.category, message, { ...error.facts, next: [next], cause: error });
 }

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { brotliCompressSync, createGzip, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { ErrandError } from '../../src/errors.ts';
 import { caller, failureOf, keyedOrder, order, orderBody, orderId, textOf } from './caller.ts';
 import { closedPort, hang, json, peer, reset, text, truncated } from './peer.ts';
 
@@ -223,11 +224,14 @@ describe('an interruption', () => {
     expect(error).toMatchObject({ category: 'interrupted', message: 'interrupted', facts: { attempts: 1 } });
   });
 
-  test('of an order on its way keeps its category and tells the doubt', async () => {
-    const service = await peer(() => controller.abort());
+  test.each([
+    ['a signal, whose exit code it keeps', new ErrandError('terminated', 'terminated'), 'terminated'],
+    ['any other reason', new DOMException('late', 'TimeoutError'), 'in_doubt'],
+  ])('of an order on its way is in doubt, by %s', async (_, reason, category) => {
+    const service = await peer(() => controller.abort(reason));
     const { client, controller } = caller(service.url);
     const error = await failureOf(client.call('order.create', { body: keyedOrder }));
-    expect(error).toMatchObject({ category: 'interrupted', facts: { outcome: 'unknown' } });
+    expect(error).toMatchObject({ name: 'InDoubtError', category, facts: { outcome: 'unknown' } });
     expect(error.message).toContain('may have taken effect');
   });
 

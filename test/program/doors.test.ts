@@ -245,7 +245,7 @@ console.log(inspect(errors, { depth: 20, showHidden: true }).includes('nowhere-b
       [
         'InDoubtError | shop-17 | Send the same body with the same idempotency_key again: it is one order, however often it is sent.',
         'InDoubtError |  | Check whether it took effect before you send it again.',
-        'InterruptedError | shop-17 | ',
+        'InDoubtError | shop-17 | Send the same body with the same idempotency_key again: it is one order, however often it is sent.',
         'UnavailableError |  | Check the network and the base URL.',
         'false ERR_NETWORK no route for Bearer [redacted]',
         '',

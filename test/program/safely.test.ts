@@ -14,7 +14,7 @@ afterAll(() => project.remove());
 /** Every program below begins so. What it prints is JSON, a line for each call of `tell`. */
 const beginning = `
 import { createClient } from 'errand';
-import { InDoubtError, openJournal, PolicyError, placeOrder, resumeOrder } from 'errand/safely';
+import { ErrandError, InDoubtError, openJournal, PolicyError, placeOrder, resumeOrder } from 'errand/safely';
 const { SERVICE: baseUrl, KEY: apiKey, FOLDER: folder, ORDER, POLICY: policy } = process.env;
 const order = JSON.parse(ORDER);
 const tell = (value) => console.log(JSON.stringify(value));
@@ -209,10 +209,40 @@ describe('placeOrder', () => {
       tell([again.existed, (await abandoned).order.id === again.order.id]);
       const other = { ...order, idempotency_key: 'order-18' };
       const aborted = await failure(placeOrder(slow, journal, other, { signal: AbortSignal.timeout(150) }));
-      tell([aborted.category, aborted.facts.outcome, aborted.facts.idempotencyKey]);
+      tell([aborted.name, aborted.category, aborted.facts.outcome, aborted.facts.idempotencyKey]);
       tell((await placeOrder(client, journal, other)).existed);`);
-    expect(told).toEqual([[true, true], ['interrupted', 'unknown', 'order-18'], true]);
+    expect(told).toEqual([[true, true], ['InDoubtError', 'in_doubt', 'unknown', 'order-18'], true]);
     expect(await ordersAtService()).toBe(2);
+  });
+
+  test('an order that was sent is an InDoubtError, whatever its call was aborted with', async () => {
+    const { told, stderr } = await run(`
+      const enough = new Error('enough');
+      const dead = () => new Promise(() => {});
+      const sender = (then) => createClient({ baseUrl, apiKey, retries: 0, transport: async (url, init) => {
+        const response = await fetch(url, init);
+        return then(response);
+      } });
+      const tellOf = async (key, call) => {
+        const error = await call.catch((error) => error);
+        tell([key, error instanceof InDoubtError, error.category, error.facts.outcome, error.facts.idempotencyKey]);
+      };
+      const keyed = (idempotency_key) => ({ ...order, idempotency_key });
+      const reasons = { none: undefined, text: 'text', nothing: null, error: enough,
+        late: new DOMException('late', 'TimeoutError'), signal: new ErrandError('interrupted', 'Ctrl-C') };
+      for (const [key, reason] of Object.entries(reasons)) {
+        const stop = new AbortController();
+        const sent = sender(() => { stop.abort(reason); return dead(); });
+        await tellOf(key, placeOrder(sent, journal, keyed(key), { signal: stop.signal }));
+      }
+      const closing = sender(() => { closing.close(); return dead(); });
+      await tellOf('closed', placeOrder(closing, journal, keyed('closed')));
+      const bare = new AbortController();
+      const called = sender(() => { bare.abort(enough); return dead(); });
+      await tellOf('bare', called.call('order.create', { body: keyed('bare') }, { signal: bare.signal }));`);
+    expect(stderr).toBe('');
+    const keys = ['none', 'text', 'nothing', 'error', 'late', 'signal', 'closed', 'bare'];
+    expect(told).toEqual(keys.map((key) => [key, true, 'in_doubt', 'unknown', key]));
   });
 
   test('refuses an order that is not valid, has no key or stands for another one, before anything is sent', async () => {
