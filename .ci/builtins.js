@@ -1,9 +1,19 @@
+import { isBuiltin } from 'node:module';
+
 const importing = /^import (?:\{([^}]*)\}|(?:\* as )?([\w$]+)) from "(node:[\w/]+)";$/gm;
 
-/** Node 22 before 22.3 has no `getBuiltinModule`. */
+/**
+ * What requires Node's own modules, from wherever it lies: a user's bundle in CommonJS has no `import.meta.url`.
+ * Node 22 before 22.3 has no `getBuiltinModule`.
+ */
+const anywhere = 'globalThis.process.execPath';
 const taking =
   'import { createRequire as requireHere } from "node:module"; ' +
-  'const takeBuiltin = globalThis.process.getBuiltinModule ?? requireHere(import.meta.url); ';
+  `const takeBuiltin = globalThis.process.getBuiltinModule ?? requireHere(${anywhere}); `;
+
+/** Of the build's own runtime: with what libraries in CommonJS require, and what. */
+const made = 'createRequire(import.meta.url)';
+const required = /\b__require\("([^"]+)"\)/g;
 
 /**
  * Asks for Node's own modules in place of importing them. An import reads every property that a module has, and some of
@@ -12,13 +22,18 @@ const taking =
 export const builtinsTaken = {
   name: 'builtins-taken',
   renderChunk(code) {
+    for (const [, module] of code.matchAll(required))
+      if (!isBuiltin(module))
+        throw new Error(`a bundle would not find ${module}, which is required at run time`);
     let takes = false;
-    const taken = code.replace(importing, (whole, names, all, module) => {
-      // The build itself imports it into each chunk that needs a `require`.
-      if (module === 'node:module') return whole;
-      takes = true;
-      return `const ${all ?? `{${names.replaceAll(' as ', ': ')}}`} = takeBuiltin("${module}");`;
-    });
+    const taken = code
+      .replaceAll(made, `createRequire(${anywhere})`)
+      .replace(importing, (whole, names, all, module) => {
+        // The build itself imports it into each chunk that needs a `require`.
+        if (module === 'node:module') return whole;
+        takes = true;
+        return `const ${all ?? `{${names.replaceAll(' as ', ': ')}}`} = takeBuiltin("${module}");`;
+      });
     // In the first line, so that a source map's lines stay what they are.
     return { code: takes ? `${taking}${taken}` : taken, map: null };
   },

@@ -61,16 +61,23 @@ function packagedSqlite(): typeof Constructor {
     return opened;
   } catch {
     // Built on this machine, or laid out another way.
-    return createRequire(import.meta.url)(packaged).DatabaseSync;
+    return createRequire(join(places()[0] ?? '/', 'errand'))(packaged).DatabaseSync;
   }
 }
 
 /** Where the package lies: in the nearest `node_modules` that has it, as Node itself looks, which takes it 3 ms. */
 function packageFolder(): string {
-  const own = import.meta.dirname;
-  for (let above = own; above !== dirname(above); above = dirname(above)) {
-    const folder = join(above, 'node_modules', packaged);
-    if (existsSync(folder)) return folder;
-  }
-  throw new Error(`no ${packaged} above ${own}`);
+  for (const place of places())
+    for (let above = place; above !== dirname(above); above = dirname(above)) {
+      const folder = join(above, 'node_modules', packaged);
+      if (existsSync(folder)) return folder;
+    }
+  throw new Error(`no ${packaged} above ${places().join(' or ')}`);
+}
+
+/** Beside this file; a user's bundle may not say where it lies, but Node says which program it runs. */
+function places(): string[] {
+  const own: string | undefined = import.meta.dirname;
+  const [, program] = process.argv;
+  return [own, program && dirname(program)].flatMap((place) => place || []);
 }
