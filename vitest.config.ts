@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { refillReporter, refills } from './test/refill.ts';
 import { hasPostgres } from './test/team/postgres.ts';
 
 /** These start the program, or other processes, in nearly every test. */
@@ -73,6 +74,9 @@ export default defineConfig({
     hookTimeout: 30_000,
     // A shared machine may stall for seconds. What fails twice is wrong; what passes the second time is marked in the report.
     retry: process.env.ERRAND_CI ? 1 : 0,
+    ...((refills('UPDATE_GOLDEN') || refills('UPDATE_DOCUMENTS')) && {
+      reporters: ['default', refillReporter],
+    }),
     pool: 'forks',
     // What is polled for takes a second and more on a busy machine.
     expect: { poll: { timeout: 20_000 } },

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { refills } from '../../refill.ts';
 import { knownCommands } from '../known-commands.ts';
 
 const here = new URL('./', import.meta.url);
@@ -7,7 +8,7 @@ const texts = readdirSync(here)
   .filter((name) => name.endsWith('.transcript'))
   .map((name) => ({ name, text: readFileSync(new URL(name, here), 'utf8') }));
 /** What to do where a transcript lacks something. */
-const howTo = `write the lines to run in test/program/golden/, then UPDATE_GOLDEN=1 npx vitest run test/program/golden, twice; read the diff`;
+const howTo = `write the lines to run in test/program/golden/, then UPDATE_GOLDEN=1 npx vitest run test/program/golden; read the diff`;
 const commands = await knownCommands();
 
 interface Shown {
@@ -67,7 +68,8 @@ const without: Readonly<Record<string, readonly string[]>> = {
   'webhook listen': ['table', 'JSON'],
 };
 
-describe('transcripts', () => {
+// A run that refills the transcripts fills in what they lack.
+describe.skipIf(refills('UPDATE_GOLDEN'))('transcripts', () => {
   test.each(commands.map(({ path, command }) => [path, command.isDefault === true] as const))(
     'show the help of `%s`, its table, its JSON, and an error as text and as JSON',
     (path, isDefault) => {

@@ -58,3 +58,9 @@ function linesOf(text: string): string[] {
     ? text.slice(0, -1).split('\n')
     : [...text.split('\n'), '\\ no newline at the end'];
 }
+
+/** Lines that ended at a deadline (exit 8) and set none: the machine was too busy. */
+export const unsetDeadlines = (transcript: string): string[] =>
+  [...transcript.matchAll(/^\$ (.*)\n(?:(?!\$ |\? ).*\n)*\? 8$/gm)]
+    .map(([, line = '']) => line)
+    .filter((line) => !line.includes(' --timeout '));
