@@ -13,12 +13,13 @@ Register-ArgumentCompleter -Native -CommandName errand -ScriptBlock {
     $drops = -not (Test-Path variable:PSNativeCommandArgumentPassing) -or $PSNativeCommandArgumentPassing -eq 'Legacy'
     $last = if ($current -eq '' -and $drops) { '""' } else { $current }
 
-    $program = Get-Command -Name errand -CommandType Application, ExternalScript -ErrorAction SilentlyContinue | Select-Object -First 1
+    $name = 'errand'; $asks = @()
+    $program = Get-Command -Name $name -CommandType Application, ExternalScript -ErrorAction SilentlyContinue | Select-Object -First 1
     if (-not $program) { return }
     $encoding = [Console]::OutputEncoding
     try {
         [Console]::OutputEncoding = [System.Text.Encoding]::UTF8
-        $answer = (& $program __complete -- @words $last 2>$null) -join [char]10
+        $answer = (& $program @asks __complete -- @words $last 2>$null) -join [char]10
     } finally {
         [Console]::OutputEncoding = $encoding
     }

@@ -22,6 +22,8 @@ export interface Io {
   readonly stderr: OutputStream;
   /** What a person types to start this program: `errand` where the PATH has it. */
   readonly commandName?: () => string;
+  /** The file that this program was started from: `…/bin/errand.js`, or a link to it. */
+  readonly programFile: string;
 }
 
 /** Whether anyone can answer a prompt; otherwise why not. */
@@ -53,6 +55,7 @@ export function processIo(process: NodeJS.Process): Io {
     stdout: outputStream(process.stdout, process.env),
     stderr: outputStream(process.stderr, process.env),
     commandName: () => (name ??= commandName(startOf(process))),
+    programFile: process.argv[1] ?? '',
   };
 }
 

@@ -41,7 +41,7 @@ export class Calls {
 
   constructor(serving: Serving) {
     this.#serving = serving;
-    const { stderr, commandName } = serving.context.io;
+    const { stderr, commandName, programFile } = serving.context.io;
     const notes = { ...stderr, isTerminal: false, columns: () => undefined };
     // Stdout is the protocol's alone, and nobody can be asked.
     this.#io = {
@@ -49,6 +49,7 @@ export class Calls {
       stdout: notes,
       stderr: notes,
       ...(commandName && { commandName }),
+      programFile,
     };
   }
 

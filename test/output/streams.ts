@@ -65,6 +65,7 @@ export function capture(stdout: Shape = {}, stderr: Shape = {}) {
     stdin: { stream: new PassThrough(), isTerminal: false },
     stdout: output(out, stdout),
     stderr: output(err, stderr),
+    programFile: '',
   };
   return { io, out, err };
 }

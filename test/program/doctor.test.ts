@@ -1,6 +1,5 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { service } from '../../src/commands/doctor/checks/service.ts';
 import { contractVersion } from '../../src/contract/version.ts';
@@ -8,7 +7,7 @@ import { loadSqlite } from '../../src/sqlite/load.ts';
 import { peer, reset } from '../http/peer.ts';
 import { TestService } from '../service/service.ts';
 import { embeddedShop, errand, shell } from './run.ts';
-import { makeWorkspace, type Workspace } from './workspace.ts';
+import { installedFile, makeWorkspace, type Workspace } from './workspace.ts';
 
 interface Found {
   readonly check: string;
@@ -251,9 +250,57 @@ describe('errand doctor', () => {
     const { troubles, of } = await examined();
     expect(troubles).toEqual(['completion']);
     expect(of('completion')[0]?.remedy).toBe(`errand completion fish > ${file}`);
-    const current = fileURLToPath(new URL('../../completions/errand.fish', import.meta.url));
-    writeFileSync(file, readFileSync(current));
-    expect((await examined()).of('completion')).toMatchObject([{ status: 'ok' }]);
+    const current = (await errand(workspace, ['completion', 'fish'])).stdout;
+    writeFileSync(file, current);
+    expect((await examined()).of('completion')).toMatchObject([
+      { status: 'ok', message: expect.stringContaining('is that of this version') },
+    ]);
+  });
+
+  const places = [
+    ['bash', '.local/share/bash-completion/completions', 'errand'],
+    ['zsh', '.zfunc', '_errand'],
+    ['fish', '.config/fish/completions', 'errand.fish'],
+  ] as const;
+
+  test.each(places.filter(([shell]) => installedFile(shell) !== undefined))(
+    'a script of %s whose program is gone, tried in the shell',
+    async (shell, place, name) => {
+      const file = join(workspace.folder, place, name);
+      mkdirSync(dirname(file), { recursive: true });
+      const { stdout } = await errand(workspace, ['completion', shell]);
+      const program = join(workspace.folder, '.bin/errand');
+      writeFileSync(file, stdout);
+      expect((await examined()).of('completion')).toMatchObject([
+        { status: 'ok', message: `${file} is that of this version and completes` },
+      ]);
+      writeFileSync(file, stdout.replace(program, `${program}-gone`));
+      expect((await examined()).of('completion')).toMatchObject([
+        {
+          status: 'trouble',
+          message: `${file} completes nothing: the program that it asks does not respond`,
+          remedy: `errand completion ${shell} > ${file}`,
+        },
+      ]);
+    },
+  );
+
+  test('where no script is found, what the own shell makes of one that is printed now', async () => {
+    workspace.environment.SHELL = '/bin/bash';
+    expect((await examined()).of('completion')).toMatchObject([{ status: 'info' }]);
+    const bin = join(workspace.folder, '.bin');
+    for (const name of ['bash', 'cat']) symlinkSync(installedFile(name) ?? '', join(bin, name));
+    const { stdout } = await shell(
+      workspace,
+      `PATH=${bin} '${process.execPath}' ${bin}/errand doctor -o json`,
+    );
+    expect(JSON.parse(stdout)).toContainEqual(
+      expect.objectContaining({
+        check: 'completion',
+        status: 'trouble',
+        remedy: 'Put the folder of node on the PATH.',
+      }),
+    );
   });
 
   test('for people, the remedies follow the table on stderr', async () => {

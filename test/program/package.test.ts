@@ -4,6 +4,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { shell } from './run.ts';
 import { makeWorkspace } from './workspace.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -135,8 +136,29 @@ describe('the package', () => {
         encoding: 'utf8',
       });
     expect(JSON.parse(run('wallet', '-o', 'json'))).toHaveProperty('balance');
-    expect(run('completion', 'bash')).toContain('complete');
     expect(run('__complete', '--', 'wal')).toContain('wallet');
+  });
+
+  test('completes where npm puts it, globally or for npx', { timeout: 60_000 }, async () => {
+    const project = makeWorkspace({ npm_config_offline: 'true', npm_config_update_notifier: 'false' });
+    onTestFinished(() => project.remove());
+    const tarball = npm('pack', '--pack-destination', project.folder).trim();
+    const unpack = (folder: string): string =>
+      `mkdir -p "${folder}" && tar -xzf '${tarball}' -C "${folder}" && mv "${folder}/package" "${folder}/errand"`;
+    const steps = [
+      'set -e; rm .bin/errand; echo "{}" > package.json',
+      `${unpack('node_modules')}; mkdir node_modules/.bin; ln -s ../errand/bin/errand.js node_modules/.bin/errand`,
+      `${unpack('global tools/lib/node_modules')}; mkdir 'global tools/bin'`,
+      "ln -s ../lib/node_modules/errand/bin/errand.js 'global tools/bin/errand'",
+      'npx --no-install errand completion bash > npx.bash',
+      '"global tools/bin/errand" completion bash > global.bash',
+    ];
+    const { code, stderr } = await shell(project, steps.join('\n'), { timeoutMs: 50_000 });
+    expect([code, stderr]).toEqual([0, '']);
+    for (const script of ['npx.bash', 'global.bash']) {
+      const tab = `source '${script}'; cd /; COMP_LINE='errand wal' COMP_POINT=10 COMP_WORDS=(errand wal) COMP_CWORD=1; _errand`;
+      expect(await shell(project, `${tab}; echo "\${COMPREPLY[@]}"`)).toMatchObject({ stdout: 'wallet\n' });
+    }
   });
 });
 

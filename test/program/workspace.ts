@@ -22,7 +22,14 @@ const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
 const recorder = fileURLToPath(new URL('../printed/record.cjs', import.meta.url));
 
 const oneField = fileURLToPath(new URL('./one-field.mjs', import.meta.url));
-const hasJq = (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'jq')));
+
+/** The file of a program on the PATH; undefined where this machine has none. */
+export const installedFile = (program: string): string | undefined =>
+  (process.env.PATH ?? '')
+    .split(':')
+    .map((folder) => join(folder, program))
+    .find((file) => existsSync(file));
+const hasJq = installedFile('jq') !== undefined;
 
 /** A folder of its own with the program on the PATH and empty configuration and state. */
 export interface Workspace {

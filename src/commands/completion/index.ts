@@ -2,13 +2,17 @@ import { defineRootCommand } from '../../cli/define.ts';
 import { completionScript, shells } from '../../completion-scripts.ts';
 import { UsageError } from '../../errors.ts';
 
-export const command = defineRootCommand({
-  description: `The script asks errand at each TAB: commands, flags and their values, and what this machine knows of profiles, addresses, retailers and recent orders. It makes no request.
+const setup = {
+  bash: 'source <(errand completion bash) # in ~/.bashrc',
+  zsh: 'source <(errand completion zsh) # in ~/.zshrc, after compinit',
+  fish: 'errand completion fish | source # in config.fish',
+  powershell: 'errand completion powershell | Out-String | Invoke-Expression # in $PROFILE',
+};
 
-  bash        source <(errand completion bash)             in ~/.bashrc
-  zsh         source <(errand completion zsh)              in ~/.zshrc, after compinit
-  fish        errand completion fish > ~/.config/fish/completions/errand.fish
-  powershell  errand completion powershell | Out-String | Invoke-Expression    in $PROFILE`,
+export const command = defineRootCommand({
+  description:
+    'The script asks this program, by its path, at each TAB: commands, flags and their values, and what this machine knows of profiles, addresses, retailers and recent orders. It makes no request.',
+  lists: [{ title: 'Setup', rows: setup }],
   arguments: [{ name: 'shell', offers: shells, description: shells.join(', '), required: true }],
   examples: [
     { command: 'source <(errand completion bash)', note: 'complete errand in this bash' },
@@ -17,9 +21,9 @@ export const command = defineRootCommand({
   ],
   output: { text: 'a script for the shell' },
   related: ['doctor'],
-  async run(_context, { shell }) {
+  async run({ io }, { shell }) {
     const known = shells.find((name) => name === shell);
     if (!known) throw new UsageError(`shell takes one of ${shells.join(', ')}, not "${shell}"`);
-    return { kind: 'stream', chunks: [completionScript(known)] };
+    return { kind: 'stream', chunks: [completionScript(known, io.programFile)] };
   },
 });

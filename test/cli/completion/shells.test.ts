@@ -1,44 +1,50 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { scriptFiles } from '../../../src/completion-scripts.ts';
+import { isCurrentScript } from '../../../src/completion-scripts.ts';
+import { blocksOf, readme } from '../../documents/markdown.ts';
 import { errand, shell } from '../../program/run.ts';
-import { makeWorkspace, type Workspace } from '../../program/workspace.ts';
+import { installedFile, makeWorkspace, type Workspace } from '../../program/workspace.ts';
 import { Terminal } from '../../terminal/terminal.ts';
 
-const script = (shell: keyof typeof scriptFiles): string =>
-  fileURLToPath(new URL(`../../../completions/${scriptFiles[shell]}`, import.meta.url));
-const isInstalled = (program: string): boolean =>
-  (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program)));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** Where everything is checked, a shell that is missing is a failure. */
 const mustRun = process.env.ERRAND_CI === '1';
 
 interface Shell {
   readonly args: readonly string[];
-  /** Loads the script, and puts in place of errand what writes its arguments down. */
-  readonly begin: readonly string[];
+  /** Reads the script that errand prints, as its own help says. */
+  readonly load: readonly string[];
+  /** Puts in place of errand what writes its arguments down. */
+  readonly record: string;
 }
+
+const record = 'errand() { printf \'%s\\0\' "$@" > .typed; mv .typed typed; }';
 
 const shells = {
   bash: {
     args: ['--norc', '--noprofile', '-i'],
-    begin: [`source ${script('bash')}`, 'errand() { printf \'%s\\0\' "$@" > .typed; mv .typed typed; }'],
+    load: ['source <(errand completion bash)'],
+    record,
   },
   zsh: {
     args: ['-f', '-i'],
-    begin: [
-      'autoload -Uz compinit; compinit -u -D',
-      `source ${script('zsh')}`,
-      'errand() { printf \'%s\\0\' "$@" > .typed; mv .typed typed; }',
-    ],
+    load: ['autoload -Uz compinit; compinit -u -D', 'source <(errand completion zsh)'],
+    record,
   },
   fish: {
     args: ['--no-config', '-i'],
-    begin: [
-      `source ${script('fish')}`,
-      "function errand; printf '%s\\0' $argv > .typed; mv .typed typed; end",
-    ],
+    load: ['errand completion fish >~/errand.fish; source ~/errand.fish'],
+    record: "function errand; printf '%s\\0' $argv > .typed; mv .typed typed; end",
   },
 } as const satisfies Record<string, Shell>;
 
@@ -67,7 +73,7 @@ const hostile = [
 ];
 
 describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
-  const runs = mustRun || isInstalled(name);
+  const runs = mustRun || installedFile(name) !== undefined;
   let workspace: Workspace;
   let terminal: Terminal;
 
@@ -75,9 +81,9 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
     workspace = makeWorkspace({ PS1: '> ', TERM: 'xterm', HISTFILE: '/dev/null', fish_history: '' });
     mkdirSync(join(workspace.folder, '.config'));
     if (!runs) return;
-    const { args, begin } = shells[name];
+    const { args, load, record } = shells[name];
     terminal = new Terminal(workspace, name, args);
-    for (const line of begin) terminal.type(`${line}\r`);
+    for (const line of [...load, record]) terminal.type(`${line}\r`);
     terminal.type('errand ready\r');
     await ran();
   });
@@ -181,25 +187,68 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
     }
     expect(readdirSync(workspace.folder)).not.toContain('x');
   });
+
+  describe('without errand on the PATH', () => {
+    /** Types lines in a shell that finds the program by its path alone. @param folder leads to the checkout. */
+    async function completes(folder: string, lines: readonly string[]): Promise<void> {
+      symlinkSync(root, join(workspace.folder, folder));
+      rmSync(join(workspace.folder, '.bin/errand'));
+      workspace.environment.CHECKOUT = join(workspace.folder, folder);
+      const shell = new Terminal(workspace, name, shells[name].args);
+      try {
+        for (const line of lines) shell.type(`${line}\r`);
+        shell.type('errand order journal \t\t');
+        await shell.shows(/resume +.*Settle orders in doubt/, 30_000);
+      } finally {
+        shell.close();
+      }
+      expect(readdirSync(workspace.folder)).not.toContain('x');
+    }
+
+    test.skipIf(!runs)('the alias of the README completes', { timeout: 60_000 }, async () => {
+      const [alias = ''] = blocksOf(readme, 'sh');
+      await completes('two words $HOME', [
+        'cd "$CHECKOUT"',
+        alias.trimEnd(),
+        `cd '${workspace.folder}'`,
+        ...shells[name].load,
+      ]);
+    });
+
+    test.skipIf(!runs)('a path is never more than text', { timeout: 60_000 }, async () => {
+      const load = shells[name].load.map((line) =>
+        line.replace('errand completion', '"$CHECKOUT"/bin/errand.js completion'),
+      );
+      await completes('it\'s "a" $(touch x) `touch x` \\ \\\' $& #', load);
+    });
+  });
 });
 
 describe('the scripts', () => {
-  test.skipIf(!mustRun && !isInstalled('shellcheck'))('of bash passes shellcheck', async () => {
-    const workspace = makeWorkspace();
-    try {
-      expect(await shell(workspace, `shellcheck ${script('bash')}`)).toMatchObject({ code: 0, stdout: '' });
-    } finally {
-      workspace.remove();
-    }
-  });
+  test.skipIf(!mustRun && installedFile('shellcheck') === undefined)(
+    'of bash passes shellcheck',
+    async () => {
+      const workspace = makeWorkspace();
+      try {
+        expect(await shell(workspace, `errand completion bash | shellcheck -`)).toMatchObject({
+          code: 0,
+          stdout: '',
+        });
+      } finally {
+        workspace.remove();
+      }
+    },
+  );
 
   test.each(['bash', 'zsh', 'fish', 'powershell'] as const)(
-    'of %s is what the command prints',
+    'of %s calls the program that printed it, by its path',
     async (name) => {
       const workspace = makeWorkspace();
       try {
         const { stdout } = await errand(workspace, ['completion', name]);
-        expect(stdout).toBe(readFileSync(script(name), 'utf8'));
+        expect(stdout).toContain(join(workspace.folder, '.bin/errand'));
+        expect(isCurrentScript(name, stdout)).toBe(true);
+        expect(isCurrentScript(name, `${stdout}# more`)).toBe(false);
       } finally {
         workspace.remove();
       }

@@ -47,7 +47,12 @@ async function signIn({ during, lagMs = 0, globals, signal = new AbortController
     environment: { HOME: folder, ERRAND_CONFIG_DIR: folder, ERRAND_STATE_DIR: folder },
     platform: 'linux',
     pid: 1,
-    io: { stdin: { stream: Readable.from([]), isTerminal: false }, stdout: output, stderr: output },
+    io: {
+      stdin: { stream: Readable.from([]), isTerminal: false },
+      stdout: output,
+      stderr: output,
+      programFile: '',
+    },
     signal,
     globals: { profile: 'served', retries: 0, ...globals },
     version: '0.0.0',
