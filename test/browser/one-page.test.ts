@@ -95,6 +95,49 @@ describeInChromium('one page that stands alone', (browser) => {
     },
   );
 
+  test('printed on A4, a table of many columns keeps its amounts whole and within the sheet', async () => {
+    const { page } = await openTab(browser());
+    const amounts = ['ceiling', 'charged', 'fee', 'refunded', 'credited', 'quoted'];
+    const file = join(folder, 'wide.html');
+    const table = pageTable(
+      [
+        ...['row', 'state', 'department_reference', 'cost_center', 'product'].map((name) => ({
+          name,
+          isProse: name === 'product',
+        })),
+        ...amounts.map((name) => ({ name, isNumber: true })),
+        { name: 'tracking', isProse: true },
+      ],
+      [
+        [
+          ...['2000', 'order placed', 'PURCHASING-2026-0417', 'EMEA-42', '12 x 7738807104, 3'],
+          ...amounts.map(() => '$12,345.67'),
+          'SX420581876US SX106536402US',
+        ],
+      ],
+    );
+    writeFileSync(
+      file,
+      pageText({ title: 'Wide', about: [], sections: [{ heading: 'Every row', body: table }] }),
+    );
+    await page.goto(pathToFileURL(file).href);
+    await page.emulateMedia({ media: 'print' });
+    // A4 at 96 dots per inch, less Chromium's own margins of 1 cm.
+    const width = 718;
+    await page.setViewportSize({ width, height: 1000 });
+    const cells = (await page.evaluate(`[...document.querySelectorAll('td.number')].map((cell) => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      return { right: range.getBoundingClientRect().right, lines: range.getClientRects().length };
+    })`)) as { right: number; lines: number }[];
+    expect(cells).toHaveLength(amounts.length);
+    for (const { right, lines } of cells) {
+      expect(right).toBeLessThanOrEqual(width);
+      expect(lines).toBe(1);
+    }
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+  });
+
   test.each([360, 500, 1200])(
     '%i pixels wide, every label is read and only a table is wider',
     async (width) => {

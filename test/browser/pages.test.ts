@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { address } from '../order-body.ts';
 import { hostile } from '../service/pages/hostile-text.ts';
@@ -22,6 +23,26 @@ describeInChromium('the pages in a browser', (browser) => {
     const status = await service.send('GET', '/sandbox/status', undefined, minted.api_key);
     expect(status.body.claimed_by_email).toBe('ada@example.com');
   });
+
+  test.each([1, 2])(
+    'an underscore in a link stands apart from the underline (%i pixels a point)',
+    async (scale) => {
+      const receiver = await Receiver.start();
+      try {
+        await service.send('POST', '/users', { webhook_url: receiver.at() });
+        const id = (await service.order('test-slow')).body.id;
+        await service.send('POST', `/orders/${id}/cancel`);
+        await receiver.until(1);
+        for (const path of ['/console/deliveries', `/console/orders/${id}`]) {
+          const tab = await open(path, { deviceScaleFactor: scale });
+          await tab.getByRole('link', { name: 'status_updated' }).first().waitFor();
+          expect(await inkAtUnderscore(tab, 'status_updated'), path).toMatch(/#\.+#+\.*$/);
+        }
+      } finally {
+        await receiver.stop();
+      }
+    },
+  );
 
   test.each([true, false])('a device is approved by its form (JavaScript: %s)', async (javaScriptEnabled) => {
     const started = (await service.send('POST', '/device/code', undefined, null)).body;
@@ -157,3 +178,33 @@ const faintTexts = `(() => {
     return contrast < 4.5 ? [it.nodeName + ' ' + it.textContent.trim().slice(0, 30) + ' ' + contrast.toFixed(2)] : [];
   });
 })()`;
+
+/** The rows of pixels through the middle of the underscore of a link and below it, from the top: `#` where there is ink. */
+async function inkAtUnderscore(page: Page, text: string): Promise<string> {
+  const clip = (await page.evaluate(`(() => {
+    const link = [...document.querySelectorAll('a')].find((one) => one.textContent === ${JSON.stringify(text)});
+    link.scrollIntoView({ block: 'center' });
+    const range = document.createRange();
+    const at = link.firstChild.data.indexOf('_');
+    range.setStart(link.firstChild, at);
+    range.setEnd(link.firstChild, at + 1);
+    const { left, top, width, height } = range.getBoundingClientRect();
+    return { x: left + width * 0.4, y: top, width: width * 0.2, height: height + 6 };
+  })()`)) as { x: number; y: number; width: number; height: number };
+  const picture = (await page.screenshot({ clip })).toString('base64');
+  const blank = await page.context().newPage();
+  try {
+    return (await blank.evaluate(`(async () => {
+      const image = new Image();
+      image.src = 'data:image/png;base64,${picture}';
+      await image.decode();
+      const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
+      context.drawImage(image, 0, 0);
+      const shades = Array.from({ length: image.height }, (_, y) =>
+        context.getImageData(image.width >> 1, y, 1, 1).data.slice(0, 3).reduce((sum, one) => sum + one));
+      return shades.map((shade) => (Math.abs(shade - shades[0]) > 120 ? '#' : '.')).join('');
+    })()`)) as string;
+  } finally {
+    await blank.close();
+  }
+}

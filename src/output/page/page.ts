@@ -40,7 +40,7 @@ figure{margin:.5rem 0}
 .value{font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 .bar{display:block;width:100%;height:.9rem;fill:var(--bar)}
 @media (max-width:40rem){body{padding:1rem .75rem}.bars li{grid-template-columns:minmax(0,1fr) fit-content(60%)}.bars .bar{grid-row:2;grid-column:1/-1;height:.6rem}table{font-size:.85rem}th,td{padding:.3rem .4rem}}
-@media print{body{max-width:none}}
+@media print{body{max-width:none;padding:0}.wide{overflow:visible}table{font-size:.75rem}th,td{padding:.2rem .35rem;white-space:normal;min-width:0!important}td.number{white-space:nowrap}tr{break-inside:avoid}}
 `;
 
 const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`;

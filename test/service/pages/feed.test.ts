@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Receiver } from '../receiver.ts';
 import type { TestService } from '../service.ts';
 import { startedForEach } from '../started-for-each.ts';
@@ -42,6 +42,7 @@ test('request, state, delivery and money of an order stand in one line of time',
         `done request: GET /orders/${id} ×3 200 · +1.0 s · request`,
         `bad request: POST /orders/${id}/cancel 400 · +1.0 s · request`,
         expect.stringMatching(/^done state: Order placed with the retailer · \+2\.\d s · retailer [\d-]+$/),
+        expect.stringMatching(/^done money: Released \+\$51\.00 · \+2\.\d s · wallet$/),
         expect.stringMatching(/^done money: Fee -\$1\.00 · \+2\.\d s · wallet$/),
         expect.stringMatching(/^done money: Charged -\$19\.99 · \+2\.\d s · wallet$/),
         `done request: GET /orders/${id}/timeline 200 · +3.0 s · request`,
@@ -76,4 +77,36 @@ test('a life of very many entries is cut at its beginning', async () => {
     await service.send('GET', read % 2 ? `/orders/${id}` : `/orders/${id}/timeline`);
   expect(await feed(id)).toHaveLength(121);
   expect((await page(service, `/console/orders/${id}`)).text).toContain('23 earlier ones are left out.');
+});
+
+describe('what is held for an order is released when its placing ends', () => {
+  /** The amounts of the feed and their sum, and what the wallet lost since the start, cents. */
+  async function moneyOf(id: string, before: number) {
+    const words = (await feed(id)).filter((entry) => entry.includes(' money: '));
+    const amounts = words.map((entry) => / money: ([A-Z][a-z ]+) ([+-])\$([\d.]+)/.exec(entry) ?? []);
+    const cents = amounts.map(([, , sign, value]) => Math.round(Number(`${sign}${value}`) * 100));
+    const wallet = (await service.send('GET', '/wallet/me')).body;
+    return {
+      titles: amounts.map(([, title]) => title),
+      isSum: cents.reduce((sum, one) => sum + one, 0) === wallet.balance - before,
+    };
+  }
+
+  test.each([
+    ['failed', 'test-out-of-stock', 10_000, ['Held', 'Released']],
+    ['placed', 'test-success', 10_000, ['Held', 'Released', 'Fee', 'Charged']],
+    ['pending', 'test-slow', 0, ['Held']],
+  ] as const)('%s', async (_, slug, ms, titles) => {
+    const before = (await service.send('GET', '/wallet/me')).body.balance;
+    const { id } = (await service.order(slug)).body;
+    service.pass(ms);
+    expect(await moneyOf(id, before)).toEqual({ titles, isSum: titles.length > 1 });
+  });
+
+  test('cancelled', async () => {
+    const before = (await service.send('GET', '/wallet/me')).body.balance;
+    const { id } = (await service.order('test-slow')).body;
+    await service.send('POST', `/orders/${id}/cancel`);
+    expect(await moneyOf(id, before)).toEqual({ titles: ['Held', 'Released'], isSum: true });
+  });
 });

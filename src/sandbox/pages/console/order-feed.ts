@@ -75,7 +75,14 @@ const states = ({ record }: StoredOrder): Entry[] =>
 const inWords = ({ error_type: _, ...detail }: Readonly<Record<string, unknown>>): string =>
   Object.values(detail).flat().join(' ');
 
-/** What was set aside is no change of the balance, and comes first. */
+/** What ends the placing of an order, and with it the hold. */
+const placingEnds: readonly string[] = [
+  'order_placed',
+  'order_failed',
+  'cancelled',
+] satisfies readonly MilestoneType[];
+
+/** A hold is no change of the balance: it comes before what is, and so does its release. */
 function money({ store }: Service, { record, body, fee, userId }: StoredOrder): Entry[] {
   const { reserved } = walletTerms(body, fee);
   const wallet = (text: string): Content => html`<a href="${walletPath(userId)}">${text}</a>`;
@@ -88,13 +95,18 @@ function money({ store }: Service, { record, body, fee, userId }: StoredOrder): 
     }),
   );
   if (reserved === 0) return entries;
-  const held = {
-    at: Date.parse(record.created_at),
+  const hold = (at: string, title: string): Entry => ({
+    at: Date.parse(at),
     kind: 'money',
-    title: wallet(`Held ${signed(-reserved)}`),
+    title: wallet(title),
     source: 'wallet',
-  } as const;
-  return [held, ...entries];
+  });
+  const end = milestones(record).milestones.find(({ type }) => placingEnds.includes(type));
+  return [
+    hold(record.created_at, `Held ${signed(-reserved)}`),
+    ...(end ? [hold(end.occurred_at, `Released ${signed(reserved)}`)] : []),
+    ...entries,
+  ];
 }
 
 const mostAttempts = 200;
