@@ -19,8 +19,14 @@ const countryNames: Readonly<Record<string, string>> = {
 /** Why a text is not a country code, and which one is meant where that is known; undefined for one in its form. */
 export function countryProblem(text: string): string | undefined {
   if (countryCodePattern.test(text)) return undefined;
+  const code = namedCountry(text);
+  return code === undefined
+    ? 'country takes a two-letter ISO 3166-1 code such as US'
+    : `country takes a two-letter code: use ${code} in place of ${text}`;
+}
+
+/** The code of a country that is written as a name; undefined where the name is not known. */
+export function namedCountry(text: string): string | undefined {
   const name = text.trim().toLowerCase();
-  return Object.hasOwn(countryNames, name)
-    ? `country takes a two-letter code: use ${countryNames[name]} in place of ${text}`
-    : 'country takes a two-letter ISO 3166-1 code such as US';
+  return Object.hasOwn(countryNames, name) ? countryNames[name] : undefined;
 }

@@ -5,6 +5,7 @@ import { eachOrderField } from './input/fields.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 import {
   type Same,
+  sameCountry,
   sameEntries,
   sameNumber,
   samePhone,
@@ -53,6 +54,39 @@ export function isAnotherOrder(body: Body, order: OrderRecord): boolean {
     (isElsewhere && isSomebodyElse)
   );
 }
+
+/**
+ * Whether an order goes to another recipient than the one that was requested, told by name, street, postal code and
+ * country as far as the order shows them. A service may split names and street lines in other ways.
+ */
+export function hasOtherRecipient(
+  { shipping_address: requested }: Body,
+  { shipping_address: existing }: OrderRecord,
+): boolean {
+  const differs = (parts: readonly (keyof Address)[], same: Same): boolean => {
+    const [one, other] = [joined(requested, parts), joined(existing, parts)];
+    return one !== '' && other !== '' && !same(one, other);
+  };
+  // Where an order has no second line, it may not show it.
+  const isElsewhere =
+    differs(['address_line1', 'address_line2'], samePlace) &&
+    (joined(existing, ['address_line2']) !== '' || differs(['address_line1'], samePlace));
+  const hasPostalCode = [requested, existing].every((address) => joined(address, ['postal_code']) !== '');
+  return (
+    isElsewhere ||
+    differs(['first_name', 'last_name'], sameText) ||
+    (hasPostalCode ? differs(['postal_code'], samePostalCode) : differs(['city'], samePlace)) ||
+    differs(['country'], sameCountry)
+  );
+}
+
+type Address = Body['shipping_address'];
+
+const joined = (address: unknown, parts: readonly (keyof Address)[]): string =>
+  parts
+    .map((part) => own(address, part))
+    .filter((value) => !isNothing(value))
+    .join(' ');
 
 /** Whether an order is the one that was requested, as the journal keeps the request. */
 export const describes = (body: Readonly<Record<string, unknown>>, order: object): boolean =>

@@ -6,14 +6,17 @@ import type { Client } from '../http/client.ts';
 import type { OrderContext } from '../order-context.ts';
 import { shellLine } from '../shell-word.ts';
 import { differingFields } from '../state/content.ts';
-import type { Intent, JournalRecord } from '../state/journal-record.ts';
+import type { Intent, JournalRecord, KeyOrigin } from '../state/journal-record.ts';
 import { whereFlags } from '../where-flags.ts';
-import { type Difference, differences, isAnotherOrder } from './compare.ts';
+import { type Difference, differences, hasOtherRecipient, isAnotherOrder } from './compare.ts';
 import type { Sending } from './doubt.ts';
 import type { KeyedBody, Placed } from './placed.ts';
 import { thingOf } from './things.ts';
 
-/** Reads the order that was made of an intent. Differences in how the service spells it are noted. */
+/**
+ * Reads the order that an intent has led to, as the journal knows. Differences in how the service spells it are noted.
+ * @throws ErrandError in_doubt where the service describes another order under its id.
+ */
 export async function adoptOrder(
   context: OrderContext,
   client: Client,
@@ -21,34 +24,80 @@ export async function adoptOrder(
   id: string,
 ): Promise<Placed> {
   const order = await readOrder(client, id);
-  tellDifferences(context, id, differences(body, order));
+  const differing = differences(body, order);
+  if (isAnotherOrder(body, order)) {
+    const what = `the journal has the order ${id} for ${body.idempotency_key}, and the service describes another one`;
+    throw new ErrandError('in_doubt', `in doubt: ${what}: ${fieldsOf(differing)}`, {
+      details: { order_id: id, differences: shown(differing) },
+      idempotencyKey: body.idempotency_key,
+      outcome: 'unknown',
+      retryable: true,
+      hint: 'Check whether the order exists before you order again.',
+      next: [
+        { command: `${thingOf('order.create').list}${whereFlags(context)}`, when: 'to look for it' },
+        { command: shellLine`errand order get ${id}` + whereFlags(context), when: 'to see the other one' },
+      ],
+    });
+  }
+  noteDifferences(context, id, differing);
   return { order, existed: true };
 }
 
-interface Compared {
+interface Refused {
+  readonly intent: Pick<Intent, 'key' | 'baseUrl'> & { readonly keyOrigin: KeyOrigin };
   readonly body: KeyedBody;
-  readonly id: string;
   readonly refusal: ErrandError;
   readonly sending: Sending;
 }
 
 /**
- * Reads the order that has a key of the user's own. Where an earlier attempt may have made it, a service that spells
- * something in a way that nobody foresaw does not make it another order.
- * @throws ErrandError conflict with the differences, where it is another order.
+ * Reads the order that the service names in place of making one. Where an earlier attempt may have made it, a service that
+ * spells something in a way that nobody foresaw does not make it another order.
+ * @throws ErrandError conflict with the differences, where a key of the user's own belongs to another order; `rejected`
+ * where the service names an order that is not this one.
  */
-export async function compareOrder(
+export async function readExisting(
   context: OrderContext,
   client: Client,
-  { body, id, refusal, sending }: Compared,
+  { intent, body, refusal, sending }: Refused,
+  id: string,
 ): Promise<Placed> {
   const order = await readOrder(client, id);
   const differing = differences(body, order);
   const real = differing.filter(({ isSpelling }) => !isSpelling);
-  const isOther = sending === 'again' ? isAnotherOrder(body, order) : real.length > 0;
-  if (isOther) throw otherOrder(refusal.facts, body.idempotency_key, id, real);
-  tellDifferences(context, id, differing);
+  const isOther = isAnotherOrder(body, order);
+  if (intent.keyOrigin === 'chosen' && (sending === 'again' ? isOther : real.length > 0))
+    throw otherOrder(refusal.facts, intent.key, id, real);
+  // Nobody else has a key that was made at random, so that a service that names another order with it is mistaken.
+  if (isOther || hasOtherRecipient(body, order)) throw namesAnother(refusal, id, fieldsOf(real), real);
+  noteDifferences(context, id, differing);
   return { order, existed: true };
+}
+
+/** The key of another intent that has led to an order, or whatever the service makes. */
+export async function otherKeyOf(
+  context: OrderContext,
+  { key, baseUrl }: Pick<Intent, 'key' | 'baseUrl'>,
+  id: string,
+): Promise<string | undefined> {
+  const journal = await context.journal();
+  const other = journal.madeBy(id, baseUrl) ?? journal.madeBy(id.toLowerCase(), baseUrl);
+  return other?.key === key ? undefined : other?.key;
+}
+
+/** The refusal of a service that names an order which is not the one that was sent. */
+export function namesAnother(
+  { facts }: ErrandError,
+  id: string,
+  why: string,
+  differing: readonly Difference[] = [],
+): ErrandError {
+  const message = `the service says that the order exists already, and names another one, ${id}: ${why}`;
+  return new ErrandError('in_doubt', message, {
+    ...facts,
+    details: { ...asObject(facts.details), differences: shown(differing) },
+    outcome: 'rejected',
+  });
 }
 
 /** @throws ErrandError conflict for a key that has led to an order with other content. */
@@ -65,10 +114,15 @@ export function keyOfAnother(
   return otherOrder({}, key, id ?? '', differing);
 }
 
-const readOrder = async (client: Client, id: string): Promise<Received<'order.get'>> =>
-  (await client.call('order.get', { path: { order_id: id } })).body;
+/** @throws ErrandError in_doubt where the response is about another order. */
+export async function readOrder(client: Client, id: string): Promise<Received<'order.get'>> {
+  const { body: order } = await client.call('order.get', { path: { order_id: id } });
+  if (order.id.toLowerCase() === id.toLowerCase()) return order;
+  const message = `the service was asked for the order ${id}, and describes ${order.id}`;
+  throw new ErrandError('in_doubt', message, { outcome: 'unknown', retryable: true });
+}
 
-function tellDifferences(context: OrderContext, id: string, differing: readonly Difference[]): void {
+function noteDifferences(context: OrderContext, id: string, differing: readonly Difference[]): void {
   if (differing.length === 0) return;
   const fields = differing.map(
     ({ field, requested, existing }) =>
@@ -83,23 +137,31 @@ function otherOrder(
   id: string,
   differing: readonly Difference[],
 ): ErrandError {
-  const fields = differing.map(
-    ({ field, requested, existing }) =>
-      `${field}: requested ${JSON.stringify(requested)}, exists ${JSON.stringify(existing)}`,
-  );
-  return new ErrandError('conflict', `the key ${key} belongs to another order, ${id}: ${fields.join('; ')}`, {
+  const message = `the key ${key} belongs to another order, ${id}: ${fieldsOf(differing)}`;
+  return new ErrandError('conflict', message, {
     ...facts,
     code: 'already_exists',
-    details: {
-      ...asObject(facts.details),
-      differences: differing.map(({ isSpelling: _, ...difference }) => difference),
-    },
+    details: { ...asObject(facts.details), differences: shown(differing) },
     idempotencyKey: key,
     outcome: 'rejected',
     hint: 'Use a key of its own for each intent; leave --idempotency-key out to get a fresh one.',
     next: [{ command: shellLine`errand order get ${id}`, when: 'to see the order that has this key' }],
   });
 }
+
+const fieldsOf = (differing: readonly Difference[]): string =>
+  differing
+    .filter(({ isSpelling }) => !isSpelling)
+    .map(
+      ({ field, requested, existing }) =>
+        `${field}: requested ${JSON.stringify(requested)}, exists ${JSON.stringify(existing)}`,
+    )
+    .join('; ');
+
+const shown = (differing: readonly Difference[]): readonly Omit<Difference, 'isSpelling'>[] =>
+  differing
+    .filter(({ isSpelling }) => !isSpelling)
+    .map(({ field, requested, existing }) => ({ field, requested, existing }));
 
 /** The id of what exists already; undefined where the service names it by none that can be read. */
 export function existingId({ facts }: ErrandError): string | undefined {

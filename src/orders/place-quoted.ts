@@ -6,6 +6,7 @@ import type { OrderContext } from '../order-context.ts';
 import { checkUsable, type Quote } from '../state/quotes.ts';
 import { isBeingSent } from '../state/take-over.ts';
 import { Deadline } from '../wait/deadline.ts';
+import { adoptOrder } from './existing.ts';
 import { type IntentOf, intentOf } from './intent.ts';
 import { earlierOrder } from './place.ts';
 import type { KeyedBody, Placed } from './placed.ts';
@@ -36,7 +37,7 @@ export async function placeQuoted(context: OrderContext, quote: Quote): Promise<
   const client = await context.client();
   const intent = await quotedIntent(context, quote);
   checkOwn(quote, intent);
-  if (quote.orderId !== undefined) return { order: await readOrder(client, quote.orderId), existed: true };
+  if (quote.orderId !== undefined) return adoptOrder(context, client, quotedBody(quote), quote.orderId);
   const journal = await context.journal();
   const deadline = new Deadline(context.clock, patienceMs);
   let hasWaited = false;
@@ -106,9 +107,6 @@ export function checkOwn(
     },
   );
 }
-
-const readOrder = async (client: Client, id: string) =>
-  (await client.call('order.get', { path: { order_id: id } })).body;
 
 /** The journal knows it too, for as long as it keeps the record. */
 async function noteAnswer(context: OrderContext, quote: Quote, id: string): Promise<void> {

@@ -6,6 +6,7 @@ import { journalCommand } from '../state/journal-command.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { damagedRecord, sentWithAnother, wasSentWithAnother } from '../state/take-over.ts';
 import { flagsTo } from '../where-flags.ts';
+import { adoptOrder } from './existing.ts';
 import { asBatch, asOrder, asReturn } from './journaled-order.ts';
 import { isKeyOld, tooOld } from './key-life.ts';
 import type { JournaledOperation, MadeBy, MadeRecord } from './order-record.ts';
@@ -43,7 +44,7 @@ export async function resumeIntent(
   const record = await claim(context, found);
   if (record.state === 'damaged') throw damagedRecord(record);
   if (record.order_id !== null)
-    return { order: await readMade(client, record, record.order_id), existed: true };
+    return { order: await readMade(context, client, record, record.order_id), existed: true };
   if (record.state !== 'intended') {
     const why = record.message ? ` (${record.message})` : '';
     throw new ErrandError('conflict', `${record.key} is not in doubt: it was ${record.state}${why}`);
@@ -82,7 +83,7 @@ const settling: Readonly<Record<string, (settling: Settling) => Promise<Made>>> 
     const { filename, rows, notify_on_complete: notifies } = await asBatch(record);
     const batch = { key: record.key, filename: filename ?? '', rows, notifies: notifies === true };
     const { id, existed } = await sendBatch(context, intentIn(record), batch, record.created_at);
-    return { order: await readMade(client, record, id), existed };
+    return { order: await readMade(context, client, record, id), existed };
   },
   'return.create': async ({ context, client, record }: Settling) =>
     sendReturn(context, client, intentIn(record), await asReturn(record), record.created_at),
@@ -117,16 +118,23 @@ async function claim(context: OrderContext, found: JournalRecord): Promise<Journ
 }
 
 /** What a record has led to: an order, a batch, a return. */
-async function readMade(client: Client, { operation, body }: JournalRecord, id: string): Promise<MadeRecord> {
-  switch (operation) {
+async function readMade(
+  context: OrderContext,
+  client: Client,
+  record: JournalRecord,
+  id: string,
+): Promise<MadeRecord> {
+  switch (record.operation) {
     case 'bulk.create':
       return (await client.call('bulk.get', { path: { batch_id: id } })).body;
     case 'return.create':
       return (await client.call('return.get', { path: { return_request_id: id } })).body;
     case 'legacy.retry':
-      return { order_id: String(body.order_id), request_id: id };
-    default:
-      return (await client.call('order.get', { path: { order_id: id } })).body;
+      return { order_id: String(record.body.order_id), request_id: id };
+    default: {
+      const body = { ...(await asOrder(record)), idempotency_key: record.key };
+      return (await adoptOrder(context, client, body, id)).order;
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import { namedCountry } from '../contract/country.ts';
 import { isObject } from '../contract/json.ts';
 import { comparableUrl } from '../network/comparable-url.ts';
 import { canonicalJson } from '../state/canonical.ts';
@@ -43,6 +44,12 @@ export const sameText = ofTexts((a, b) => bare(a) === bare(b));
 export const samePlace = ofTexts((a, b) => {
   const [left, right] = [words(a), words(b)];
   return left.length === right.length && left.every((word, at) => abbreviates(word, right[at] ?? ''));
+});
+
+/** As a code of two or three letters, or by name; where a name is not known, nothing can be told. */
+export const sameCountry = ofTexts((a, b) => {
+  const [one = '', other = ''] = [a, b].map((text) => bare(namedCountry(text) ?? text));
+  return one.length > 3 || other.length > 3 || abbreviates(one, other);
 });
 
 /** With or without the four more digits of a ZIP code. */

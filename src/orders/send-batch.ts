@@ -8,6 +8,7 @@ import { MadeTwiceError } from '../state/booked.ts';
 import type { Intent } from '../state/journal-record.ts';
 import { backoffMs } from '../wait/backoff.ts';
 import { isCertain, leftInDoubt } from './doubt.ts';
+import { otherKeyOf } from './existing.ts';
 import { heldCall } from './hold.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
 
@@ -48,12 +49,13 @@ export async function sendBatch(
   let since = sentSince;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const found = since === undefined ? undefined : await findBatch(client, labelOf(batch), since);
+      const found = since === undefined ? undefined : await findBatch(context, intent, batch, since);
       if (found !== undefined) {
         await settleIntent(context, intent, found);
         return { id: found, existed: true };
       }
       const response = await createBatch(client, batch, await heldCall(context, intent));
+      if ((await otherKeyOf(context, intent, response.id)) !== undefined) throw anotherBatch(response.id);
       await settleIntent(context, intent, response.id);
       return { id: response.id, existed: false, response };
     } catch (error) {
@@ -77,16 +79,20 @@ export async function createBatch(
 ): Promise<Received<'bulk.create'>> {
   const body = { filename: labelOf(batch), rows: rows.map((row) => ({ ...row })), ...notice(batch) };
   const { body: response } = await client.call('bulk.create', { body }, options);
-  const { id, filename = body.filename, row_count: count = rows.length } = response;
-  if (filename === body.filename && Number(count) === rows.length) return response;
-  throw new ErrandError(
-    'in_doubt',
-    `the response describes another batch than the one that was sent: ${id}`,
-    {
-      outcome: 'unknown',
-    },
-  );
+  const { filename = body.filename } = response;
+  if (filename === body.filename && hasRows(response, rows)) return response;
+  throw anotherBatch(response.id);
 }
+
+const hasRows = (
+  { row_count: count }: { readonly row_count?: unknown },
+  rows: BatchIntent['rows'],
+): boolean => count == null || Number(count) === rows.length;
+
+const anotherBatch = (id: string): ErrandError =>
+  new ErrandError('in_doubt', `the response describes another batch than the one that was sent: ${id}`, {
+    outcome: 'unknown',
+  });
 
 export const notice = ({ notifies = false }: Pick<BatchIntent, 'notifies'>): { notify_on_complete?: true } =>
   notifies ? { notify_on_complete: true } : {};
@@ -95,12 +101,25 @@ export const notice = ({ notifies = false }: Pick<BatchIntent, 'notifies'>): { n
 const labelOf = ({ filename, key }: Pick<BatchIntent, 'filename' | 'key'>): string =>
   `${filename} [${key.slice(0, 8)}]`;
 
-/** Looks through the batches, newest first, until they are older than the first attempt. */
-async function findBatch(client: Client, label: string, since: string): Promise<string | undefined> {
+/**
+ * Looks through the batches, newest first, until they are older than the first attempt. What another intent has led to is
+ * not the one. @throws ErrandError in_doubt where a batch of that name has other rows.
+ */
+async function findBatch(
+  context: OrderContext,
+  intent: Pick<Intent, 'key' | 'baseUrl'>,
+  batch: BatchIntent,
+  since: string,
+): Promise<string | undefined> {
   const oldest = Date.parse(since) - clocksDifferMs;
-  for await (const { rows } of pages(client, 'bulk.list', {}, { all: true })) {
-    const found = rows.find(({ filename }) => filename === label);
-    if (found) return String(found.id);
+  const label = labelOf(batch);
+  for await (const { rows } of pages(await context.client(), 'bulk.list', {}, { all: true })) {
+    for (const found of rows) {
+      const id = String(found.id);
+      if (found.filename !== label || (await otherKeyOf(context, intent, id)) !== undefined) continue;
+      if (!hasRows(found, batch.rows)) throw anotherBatch(id);
+      return id;
+    }
     if (rows.every(({ created_at: at }) => Date.parse(String(at)) < oldest)) return undefined;
   }
   return undefined;

@@ -5,14 +5,13 @@ import type { Shape } from '../contract/schemas/index.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { pages } from '../http/paging.ts';
-import type { CallOptions } from '../http/perform.ts';
 import type { OrderContext } from '../order-context.ts';
 import { plainText } from '../output/path.ts';
 import { shellLine } from '../shell-word.ts';
 import { MadeTwiceError } from '../state/booked.ts';
 import type { Intent } from '../state/journal-record.ts';
 import { isCertain, leftInDoubt } from './doubt.ts';
-import { existingId, withoutId } from './existing.ts';
+import { existingId, otherKeyOf, withoutId } from './existing.ts';
 import { heldCall } from './hold.ts';
 import type { Made } from './placed.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
@@ -37,7 +36,7 @@ export async function sendReturn(
 ): Promise<Made<ReturnRecord>> {
   try {
     const found = sentSince === undefined ? undefined : await findReturn(context, client, body, sentSince);
-    const record = found ?? (await create(client, body, await heldCall(context, intent)));
+    const record = found ?? (await create(context, client, intent, body));
     await settleIntent(context, intent, record.id);
     return { order: record, existed: found !== undefined };
   } catch (error) {
@@ -50,9 +49,18 @@ export async function sendReturn(
   }
 }
 
-async function create(client: Client, body: ReturnBody, options: CallOptions): Promise<ReturnRecord> {
-  const { body: record } = await client.call('return.create', { body }, options);
-  const differing = differences(body, record);
+async function create(
+  context: OrderContext,
+  client: Client,
+  intent: Recorded,
+  body: ReturnBody,
+): Promise<ReturnRecord> {
+  const { body: record } = await client.call('return.create', { body }, await heldCall(context, intent));
+  const other = await otherKeyOf(context, intent, record.id);
+  const differing = [
+    ...differences(body, record),
+    ...(other === undefined ? [] : [`it is the return of ${other}`]),
+  ];
   if (differing.length === 0) return record;
   const what = `the response describes another return than the one that was sent, ${record.id}`;
   throw new ErrandError('in_doubt', `${what}: ${differing.join('; ')}`, { outcome: 'unknown' });

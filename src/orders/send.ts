@@ -9,7 +9,7 @@ import { MadeTwiceError } from '../state/booked.ts';
 import type { Intent, KeyOrigin } from '../state/journal-record.ts';
 import { isAnotherOrder } from './compare.ts';
 import { isCertain, leftInDoubt, type Sending } from './doubt.ts';
-import { adoptOrder, compareOrder, existingId, withoutId } from './existing.ts';
+import { existingId, namesAnother, otherKeyOf, readExisting, withoutId } from './existing.ts';
 import { heldCall } from './hold.ts';
 import type { IdentifiedOrder } from './order-record.ts';
 import type { KeyedBody, Placed } from './placed.ts';
@@ -59,38 +59,36 @@ async function checkMade(
   { intent, body }: Sendable,
   order: IdentifiedOrder,
 ): Promise<void> {
-  const other = (await context.journal()).madeBy(order.id, intent.baseUrl);
-  const isOther = other !== undefined && other.key !== intent.key;
-  if (!isOther && !isAnotherOrder(body, order)) return;
-  const why = isOther ? `the order of ${other.key}` : 'another order than the one that was sent';
+  const other = await otherKeyOf(context, intent, order.id);
+  if (other === undefined && !isAnotherOrder(body, order)) return;
+  const why = other === undefined ? 'another order than the one that was sent' : `the order of ${other}`;
   throw new ErrandError('in_doubt', `the response describes ${why}: ${order.id}`, { outcome: 'unknown' });
 }
 
-/** `already_exists`: the order that an earlier attempt made, if it is the one requested. */
+/**
+ * `already_exists`: the order that an earlier attempt made. It is read and compared before the journal has it: a service
+ * may name another one, and whoever is told that this is theirs has none.
+ */
 async function adoptExisting(
   context: OrderContext,
   client: Client,
   sendable: Sendable,
   refusal: ErrandError,
 ): Promise<Placed> {
-  const { intent, body, sending } = sendable;
+  const { intent } = sendable;
   const id = existingId(refusal);
   if (id === undefined)
     throw await leftInDoubt(context, withoutId(context, refusal, intent), intent, 'again');
   try {
+    const other = await otherKeyOf(context, intent, id);
+    if (other !== undefined) throw namesAnother(refusal, id, `the order of ${other}`);
     const grant = await keepGrant(context, id, refusal);
-    if (intent.keyOrigin === 'made') {
-      // Nobody else has a key that was made at random: the order is that of an earlier attempt, however it is spelt.
-      await settleIntent(context, intent, id, grant);
-      return await adoptOrder(context, client, body, id);
-    }
-    const placed = await compareOrder(context, client, { body, id, refusal, sending });
+    const placed = await readExisting(context, client, { ...sendable, refusal }, id);
     await settleIntent(context, intent, id, grant);
     return placed;
   } catch (error) {
-    if (!(error instanceof ErrandError) || context.unreported().some(({ madeId }) => madeId === id))
-      throw error;
-    if (error.category !== 'conflict') throw await leftInDoubt(context, error, intent);
+    if (!(error instanceof ErrandError) || error instanceof MadeTwiceError) throw error;
+    if (error.category !== 'conflict') throw await leftInDoubt(context, error, intent, 'again');
     throw await refuseIntent(context, intent, error);
   }
 }

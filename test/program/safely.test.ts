@@ -181,6 +181,26 @@ describe('placeOrder', () => {
     expect(await ordersAtService()).toBe(2);
   });
 
+  test('an order that the service names in place of making one is in doubt where it is another, and never resolved with it', async () => {
+    const { told, stderr } = await run(`
+      const other = await placeOrder(client, journal, { ...order, idempotency_key: 'order-16', metadata: { run: '16' } });
+      const answer = { code: 'already_exists', message: 'It exists.', details: { resource: 'order', identifier: other.order.id } };
+      const lying = createClient({ baseUrl, apiKey, transport: async (url, init) =>
+        init.method === 'POST' ? Response.json(answer, { status: 409 }) : fetch(url, init) });
+      const doubt = await placeOrder(lying, journal, order).catch((error) => error);
+      tell([doubt instanceof InDoubtError, doubt.facts?.outcome, journal.unsettled().map(({ key, orderId }) => [key, orderId])]);
+      const placed = await placeOrder(client, journal, order);
+      tell([placed.existed, placed.order.id === other.order.id, journal.unsettled().length]);
+      const reading = createClient({ baseUrl, apiKey, transport: async (url, init) => {
+        const response = await fetch(url, init);
+        return Response.json({ ...(await response.json()), max_price: 1 }, { status: response.status });
+      } });
+      tell((await placeOrder(reading, journal, order).catch((error) => error)) instanceof InDoubtError);`);
+    expect(stderr).toBe('');
+    expect(told).toEqual([[true, 'unknown', [['order-17', null]]], [false, false, 0], true]);
+    expect(await ordersAtService()).toBe(2);
+  });
+
   test('goes on after a kill between the request and its response', async () => {
     const killed = await run(
       `placeOrder(deaf(() => { console.log('"sent"'); return new Promise(() => {}); }), journal, order); setInterval(() => {}, 1000);`,
