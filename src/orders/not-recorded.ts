@@ -8,7 +8,7 @@ export function notRecorded(
   { operation }: Intent,
   earlier: JournalRecord | 'unknown' | undefined,
 ): ErrandError {
-  const { one, made } = thingOf(operation);
+  const { one } = thingOf(operation);
   if (!earlier || earlier === 'unknown') {
     const isUnsure = earlier === 'unknown' || error instanceof DamagedError;
     const sent = isUnsure
@@ -19,7 +19,7 @@ export function notRecorded(
     return new StorageError(`${error.message}; ${sent}`, facts, error.category);
   }
   const { key, order_id: id, created_at: since } = earlier;
-  const what = id === null ? `is in doubt since ${since}, as ${key}` : `was ${made} before: ${id}`;
+  const what = id === null ? `is in doubt since ${since}, as ${key}` : `exists already: ${id}`;
   const facts = {
     ...error.facts,
     idempotencyKey: key,

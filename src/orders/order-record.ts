@@ -1,5 +1,6 @@
 import type { OperationName, operations } from '../contract/operations/index.ts';
-import type { Received, Unchecked } from '../contract/received.ts';
+import { orderState, type ShownState } from '../contract/order-state.ts';
+import { type Received, type Unchecked, valueAt } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 
 export type Order = Shape<'OrderResponse'>;
@@ -22,3 +23,13 @@ export type JournaledOperation = {
   [N in OperationName]: (typeof operations)[N] extends { readonly once: true } ? N : never;
 }[OperationName];
 export type MadeRecord = MadeBy[JournaledOperation];
+
+/** The one state of an order as it was received. */
+export const stateOfOrder = (order: OrderRecord): ShownState =>
+  orderState({
+    status: order.status,
+    items: order.items,
+    parcels: order.tracking_numbers,
+    fulfillment: order.fulfillment,
+    errorType: valueAt<Order>(order, 'job_result.error_type'),
+  });

@@ -5,7 +5,8 @@ import { type IntentOf, intentOf } from './intent.ts';
 import { asBatch } from './journaled-order.ts';
 import type { Placing } from './placed.ts';
 import { readyToSend } from './ready.ts';
-import { isRepeated, recordOnce, repeated } from './repeats.ts';
+import { repeated } from './repeated.ts';
+import { isRepeated, recordOnce } from './repeats.ts';
 import { type BatchIntent, createBatch, notice, type PlacedBatch, sendBatch } from './send-batch.ts';
 
 /**
@@ -27,7 +28,7 @@ export async function placeBatch(
   const batch = { ...given, filename: await nameAtService(context, known, given) };
   const intent = await batchIntent(context, batch);
   if (known?.order_id && known.state !== 'damaged' && !wasSentWithAnother(known, intent)) {
-    if (isByHand && isRepeated(context, known)) throw repeated(context, known, known.order_id, isByHand);
+    if (isByHand && isRepeated(context, known)) throw repeated(context, known, undefined, isByHand);
     journal.recall(known);
     return { id: known.order_id, existed: true };
   }

@@ -36,7 +36,8 @@ export async function placePaidOrder(context: Context, order: Body, options: Opt
   const chosen = order.idempotency_key ?? undefined;
   const unkeyed = paidIntent(context, { key: '', keyOrigin: 'made', body: keyedBody(order, '') });
   const isOpen = chosen === undefined && !context.previewsRequests;
-  const owed = isOpen && !options.isNew ? await settleOwed(context, unkeyed) : undefined;
+  const earlierOnes = { isByHand: options.isByHand, ended: new Set<string>() };
+  const owed = isOpen && !options.isNew ? await settleOwed(context, unkeyed, earlierOnes) : undefined;
   if (owed) return owed;
   const approved = isOpen ? await approvedKey(context, unkeyed, options) : undefined;
   const body = keyedBody(order, chosen ?? (approved?.isSent === false ? approved.key : randomUUID()));
@@ -52,17 +53,18 @@ export async function placePaidOrder(context: Context, order: Body, options: Opt
   }
   const earlier = await earlierOrder(context, client, intent, body);
   if (earlier) return earlier;
-  const { placed, rule } = await settleEarlier(context, intent, repeats, options.isByHand);
+  const { placed, rule } = await settleEarlier(context, intent, repeats, earlierOnes);
   if (placed) return placed;
   // A service that asks for no payment places the order when its price is requested.
   const giveBackUnsent = await reserveAhead(context, [{ intent }], options);
   try {
     const priced = await requestPrice(unpaid);
-    if ('response' in priced) return await placedUnpaid(context, intent, priced.response.body, rule);
+    if ('response' in priced)
+      return await placedUnpaid(context, intent, priced.response.body, rule, earlierOnes.ended);
     const expectedCents = body.max_price + operations[paidOperation].challengeCents;
     const challenge = await agreeOnPayment(context, priced.challenges, { body, expectedCents }, options);
     const paid = { ...intent, ...paidBy(noteOf(challenge)) };
-    const recorded = await recordOnce(context, paid, rule, options);
+    const recorded = await recordOnce(context, paid, rule, { ...options, ...earlierOnes });
     if (recorded.placed) return recorded.placed;
     const payment = await payOnRecord(context, paid, challenge, options);
     const create = telling(context, challenge, paidOrder(payment));
@@ -78,9 +80,10 @@ async function placedUnpaid(
   intent: IntentOf<typeof paidOperation>,
   order: Placed['order'] & { readonly id: string },
   rule: RepeatRule,
+  ended: Set<string>,
 ): Promise<Placed> {
   try {
-    const { placed } = await recordOnce(context, intent, rule === 'none' ? rule : 'owed');
+    const { placed } = await recordOnce(context, intent, rule === 'none' ? rule : 'owed', { ended });
     if (placed) return placed;
     await settleIntent(context, intent, order.id);
   } catch (error) {

@@ -40,6 +40,7 @@ export async function placeQuoted(context: OrderContext, quote: Quote): Promise<
   if (quote.orderId !== undefined) return adoptOrder(context, client, quotedBody(quote), quote.orderId);
   const journal = await context.journal();
   const deadline = new Deadline(context.clock, patienceMs);
+  const ended = new Set<string>();
   let hasWaited = false;
   for (;;) {
     const record = journal.find(quote.key, quote.baseUrl);
@@ -49,7 +50,7 @@ export async function placeQuoted(context: OrderContext, quote: Quote): Promise<
       continue;
     }
     try {
-      const placed = await place(context, client, quote, intent);
+      const placed = await place(context, client, quote, intent, ended);
       const id = textIn(placed.order, 'id');
       if (id !== undefined) await noteAnswer(context, quote, id);
       return hasWaited ? { ...placed, existed: true } : placed;
@@ -77,13 +78,14 @@ async function place(
   client: Client,
   quote: Quote,
   intent: IntentOf<'order.create'>,
+  ended: Set<string>,
 ): Promise<Placed> {
   const body = quotedBody(quote);
   const earlier = await earlierOrder(context, client, { ...intent, keyOrigin: 'chosen' }, body);
   if (earlier) return earlier;
-  const owed = quote.isNew ? undefined : await settleOwed(context, intent);
+  const owed = quote.isNew ? undefined : await settleOwed(context, intent, { ended });
   if (owed) return owed;
-  const recorded = await recordOnce(context, intent, quote.isNew ? 'none' : 'repeats');
+  const recorded = await recordOnce(context, intent, quote.isNew ? 'none' : 'repeats', { ended });
   if (recorded.placed) return recorded.placed;
   return send(context, client, { intent, body, sending: recorded.mayBeSent ? 'again' : 'first' });
 }

@@ -29,8 +29,9 @@ export async function placeOrder(
   const client = await context.client();
   const given = body.idempotency_key ?? undefined;
   const isOpen = given === undefined && !context.previewsRequests;
+  const earlierOnes = { ended: new Set<string>() };
   if (isOpen && !isNew) {
-    const owed = await settleOwed(context, await unsentIntent(context, body));
+    const owed = await settleOwed(context, await unsentIntent(context, body), earlierOnes);
     if (owed) return owed;
   }
   const approved = isOpen
@@ -53,7 +54,7 @@ export async function placeOrder(
   }
   const earlier = await earlierOrder(context, client, intent, keyed);
   if (earlier) return earlier;
-  const recorded = await recordOnce(context, intent, rule, placing);
+  const recorded = await recordOnce(context, intent, rule, { ...placing, ...earlierOnes });
   if (recorded.placed) return recorded.placed;
   return send(context, client, { intent, body: keyed, sending: recorded.mayBeSent ? 'again' : 'first' });
 }

@@ -2,15 +2,18 @@ import { ErrandError } from '../errors.ts';
 import type { OrderContext } from '../order-context.ts';
 import { anotherOf } from '../state/another.ts';
 import { journalCommand } from '../state/journal-command.ts';
+import type { Intent, JournalRecord } from '../state/journal-record.ts';
 import { journalExists } from '../state/journal-tables.ts';
 import { damagedRecord, sentWithAnother } from '../state/take-over.ts';
 import type { Twin } from '../state/twins.ts';
 import { whereFlags } from '../where-flags.ts';
+import { type CurrentState, currentState, endedText, sentText } from './current-state.ts';
 import type { IntentOf } from './intent.ts';
 import { isKeyOld } from './key-life.ts';
 import type { JournaledOperation } from './order-record.ts';
+import { repeatedText } from './repeated.ts';
 import { type RepeatRule, twinRule } from './repeats.ts';
-import { isKeyed, thingOf } from './things.ts';
+import { isKeyed, makesOrder, thingOf } from './things.ts';
 
 /**
  * The idempotency key for a request that is shown, not sent: that of an earlier record of the same intent, so that whoever
@@ -22,13 +25,12 @@ export async function previewKey<N extends JournaledOperation>(
   intent: IntentOf<N>,
   rule: RepeatRule,
 ): Promise<string | undefined> {
-  const twins = twinRule(context, rule);
-  if (!twins || !journalExists(context.settings)) return undefined;
+  if (rule === 'none' || !journalExists(context.settings)) return undefined;
   try {
-    const twin = (await context.journal()).see(intent, twins);
-    if (!twin) return undefined;
-    context.note(noteOf(context, twin));
-    return twin.situation === 'damaged' ? undefined : twin.record.key;
+    const seen = await seeTwin(context, intent, rule, (record, now) => context.note(endedText(record, now)));
+    if (!seen) return undefined;
+    context.note(noteOf(context, seen));
+    return seen.twin.situation === 'damaged' ? undefined : seen.twin.record.key;
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     context.note(
@@ -38,7 +40,7 @@ export async function previewKey<N extends JournaledOperation>(
   }
 }
 
-function noteOf(context: OrderContext, { situation, record }: Twin): string {
+function noteOf(context: OrderContext, { twin: { situation, record }, now, unread }: SeenTwin): string {
   if (situation === 'damaged') return damagedRecord(record).message;
   const { one } = thingOf(record.operation);
   const resume = journalCommand('resume', record.key, whereFlags(context));
@@ -48,12 +50,16 @@ function noteOf(context: OrderContext, { situation, record }: Twin): string {
     : isKeyOld(record, context.clock.now())
       ? `this request carries its key, which the service may no longer know: sending it may make a second ${one}`
       : `this request carries its key, so that sending it makes no second ${one}`;
-  return `${whatIsKnown(situation, record)}${settles}; ${sending} (${anotherOf(record)})`;
+  return `${whatIsKnown(situation, record, now)}${unread ? `, and what became of it cannot be read (${unread.message})` : ''}${settles}; ${sending} (${anotherOf(record)})`;
 }
 
-function whatIsKnown(situation: Twin['situation'], record: Twin['record']): string {
-  const { one, made } = thingOf(record.operation);
-  const { pid, created_at: since, settled_at: at, order_id: id } = record;
+function whatIsKnown(
+  situation: Twin['situation'],
+  record: Twin['record'],
+  now: CurrentState | undefined,
+): string {
+  const { one } = thingOf(record.operation);
+  const { pid, created_at: since } = record;
   switch (situation) {
     case 'other_key':
       return sentWithAnother(record).message;
@@ -61,8 +67,42 @@ function whatIsKnown(situation: Twin['situation'], record: Twin['record']): stri
       return `process ${pid} is placing the same ${one} at this moment`;
     case 'unreported':
     case 'repeated':
-      return `the same ${one} was ${made} at ${at}: ${id}`;
+      return now || !makesOrder(record.operation) ? repeatedText(record, now) : sentText(record);
     default:
       return `the same ${one} is in doubt since ${since}`;
+  }
+}
+
+/** What stands in the way of an intent, and what is known of it. */
+interface SeenTwin {
+  readonly twin: Twin;
+  readonly now?: CurrentState | undefined;
+  /** Why it cannot be said what became of its order. */
+  readonly unread?: ErrandError | undefined;
+}
+
+/** Only looks at what stands in the way of an intent, as a command that places it would find it. @throws StorageError. */
+export async function seeTwin(
+  context: OrderContext,
+  intent: Intent,
+  rule: RepeatRule,
+  onEnded: (record: JournalRecord, now: CurrentState) => void,
+): Promise<SeenTwin | undefined> {
+  const ended = new Set<string>();
+  for (;;) {
+    const twins = twinRule(context, rule, ended);
+    const twin = twins && (await context.journal()).see(intent, twins);
+    if (!twin) return undefined;
+    const { situation, record } = twin;
+    if (situation === 'damaged' || situation === 'other_key' || context.previewsReads) return { twin };
+    try {
+      const now = await currentState(context, record);
+      if (!now?.hasEnded) return { twin, now };
+      onEnded(record, now);
+      ended.add(record.key);
+    } catch (error) {
+      if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+      return { twin, unread: error };
+    }
   }
 }

@@ -1,25 +1,27 @@
 import { ErrandError, StorageError } from '../errors.ts';
 import type { OrderContext } from '../order-context.ts';
-import { shellLine, shellWord, typedCommand } from '../shell-word.ts';
 import type { Consent } from '../spending/options.ts';
 import type { Gate } from '../spending/policy/gate.ts';
 import { mayHavePolicy } from '../spending/policy/load.ts';
 import { gateFor, passing } from '../spending/through-policy.ts';
-import { anotherOf, anotherSentence, hasNew } from '../state/another.ts';
+import { anotherOf } from '../state/another.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { Intent, JournalRecord } from '../state/journal-record.ts';
 import { damagedRecord, sentWithAnother } from '../state/take-over.ts';
 import type { Twin, TwinRule } from '../state/twins.ts';
 import { Deadline } from '../wait/deadline.ts';
 import { whereFlags } from '../where-flags.ts';
+import { type CurrentState, currentState, endedText } from './current-state.ts';
 import type { IntentOf } from './intent.ts';
 import { keyLifeMs } from './key-life.ts';
+import { letGo } from './let-go.ts';
 import { madeByKey } from './made-by-key.ts';
 import { notRecorded } from './not-recorded.ts';
 import type { JournaledOperation, MadeBy } from './order-record.ts';
-import type { Made, Placing } from './placed.ts';
+import type { Made } from './placed.ts';
+import { beingPlaced, declined, repeated, repeatedText, stateUnknown } from './repeated.ts';
 import { resumeKnown } from './resume.ts';
-import { isKeyed, thingOf } from './things.ts';
+import { thingOf } from './things.ts';
 
 /** How long a command waits for the id of the same order that another process is placing at this moment, ms. */
 const patienceMs = 3_000;
@@ -32,10 +34,14 @@ const pauseMs = 40;
 export type RepeatRule = 'none' | 'owed' | 'repeats' | 'shown';
 
 /** A rule as the journal takes it, at this moment; undefined where nothing stands in the way. */
-export function twinRule({ clock, settings }: OrderContext, rule: RepeatRule): TwinRule | undefined {
+export function twinRule(
+  { clock, settings }: OrderContext,
+  rule: RepeatRule,
+  ended?: ReadonlySet<string>,
+): TwinRule | undefined {
   const { value: windowMs } = settings.repeatWindowMs;
   if (rule === 'none') return undefined;
-  return { repeatedSince: rule !== 'owed' && windowMs > 0 ? clock.now() - windowMs : undefined };
+  return { repeatedSince: rule !== 'owed' && windowMs > 0 ? clock.now() - windowMs : undefined, ended };
 }
 
 /** Whether it was reported what a record led to within the repeat window. */
@@ -45,6 +51,14 @@ export function isRepeated(
 ): boolean {
   const after = twinRule(context, 'repeats')?.repeatedSince;
   return state === 'reported' && after !== undefined && Date.parse(at ?? since) >= after;
+}
+
+/** How earlier records of the same intent are taken, by the steps of one command. */
+interface Earlier {
+  /** By a request that the user wrote, with the command `api`. */
+  readonly isByHand?: boolean | undefined;
+  /** Keys of orders that have failed or were cancelled, as this command has read and said. */
+  readonly ended?: Set<string> | undefined;
 }
 
 type Recorded<N extends JournaledOperation> =
@@ -61,7 +75,7 @@ export async function recordOnce<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
   rule: RepeatRule,
-  { isByHand = false, ...consent }: Omit<Placing, 'isNew'> = {},
+  { isByHand, ended, ...consent }: Earlier & Consent = {},
 ): Promise<Recorded<N>> {
   const gate = await gateOf(context, intent, rule, consent);
   let mayBeSent = false;
@@ -71,7 +85,7 @@ export async function recordOnce<N extends JournaledOperation>(
     mayBeSent = recorded.mayBeSent === true;
     return recorded.twin;
   };
-  const { placed } = await pastTwins(context, intent, { rule, isByHand }, attempt);
+  const { placed } = await pastTwins(context, intent, rule, { isByHand, ended }, attempt);
   return placed ? { placed } : { mayBeSent };
 }
 
@@ -102,9 +116,10 @@ async function gateOf(
 export async function settleOwed<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
+  earlier: Earlier,
 ): Promise<Made<MadeBy[N]> | undefined> {
   if (!mayHavePolicy(context)) return undefined;
-  return (await settleEarlier(context, intent, 'owed')).placed;
+  return (await settleEarlier(context, intent, 'owed', earlier)).placed;
 }
 
 /**
@@ -115,44 +130,86 @@ export const settleEarlier = <N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
   rule: RepeatRule,
-  isByHand = false,
+  earlier: Earlier,
 ): Promise<{ readonly placed: Made<MadeBy[N]> | undefined; readonly rule: RepeatRule }> =>
   pastTwins(
     context,
     intent,
-    { rule, isByHand },
+    rule,
+    earlier,
     async (twins) => twins && (await context.journal()).look(intent, twins),
   );
 
 async function pastTwins<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
-  { rule, isByHand }: { readonly rule: RepeatRule; readonly isByHand: boolean },
+  rule: RepeatRule,
+  { isByHand = false, ended = new Set() }: Earlier,
   attempt: (twins: TwinRule | undefined) => Promise<Twin | undefined>,
 ): Promise<{ readonly placed: Made<MadeBy[N]> | undefined; readonly rule: RepeatRule }> {
   const { clock, signal } = context;
   const deadline = new Deadline(clock, patienceMs);
   let left = rule;
   for (;;) {
-    const twins = twinRule(context, left);
+    const twins = twinRule(context, left, ended);
     const twin = await known(context, intent, rule, () => attempt(twins));
     if (!twin) return { placed: undefined, rule: left };
-    if (twin.situation === 'made')
-      return { placed: await madeByKey(context, intent, twin.record), rule: left };
-    if (twin.situation === 'damaged') throw damagedRecord(twin.record);
-    if (twin.situation === 'other_key') throw sentWithAnother(twin.record);
-    if (twin.situation === 'in_doubt' || twin.situation === 'unreported')
-      return { placed: await settleTwin(context, intent, twin), rule: left };
-    const { order_id: id } = twin.record;
-    if (id !== null) {
-      if (left === 'shown')
-        return { placed: await resumeKnown(context, intent.operation, twin.record), rule: left };
-      if (!(await isAnotherMeant(context, twin.record, id)))
-        throw context.interactive.yes
-          ? declined(context, twin.record, id)
-          : repeated(context, twin.record, id, isByHand);
+    const { situation, record } = twin;
+    if (situation === 'made') return { placed: await madeByKey(context, intent, record), rule: left };
+    if (situation === 'damaged') throw damagedRecord(record);
+    if (situation === 'other_key') throw sentWithAnother(record);
+    if (situation === 'in_doubt') return { placed: await settleInDoubt(context, intent, record), rule: left };
+    if (record.order_id === null) {
+      if (!(await deadline.pause(pauseMs, signal))) throw beingPlaced(context, record);
+      continue;
+    }
+    const now = await readState(context, twin, isByHand);
+    if (now?.hasEnded) {
+      await passOver(context, twin, now);
+      // Only these keys: what another process orders in their place is a repeat.
+      ended.add(record.key);
+    } else if (situation === 'unreported') {
+      return { placed: await showUnreported(context, intent, record, now), rule: left };
+    } else if (left === 'shown') {
+      return { placed: await resumeKnown(context, intent.operation, record), rule: left };
+    } else if (await isAnotherMeant(context, record, now)) {
       left = 'owed';
-    } else if (!(await deadline.pause(pauseMs, signal))) throw beingPlaced(context, twin.record);
+    } else {
+      throw context.interactive.yes ? declined(context, record) : repeated(context, record, now, isByHand);
+    }
+  }
+}
+
+/** @throws ErrandError unavailable where nobody knows whether the order still stands; then nothing is sent. */
+async function readState(
+  context: OrderContext,
+  { situation, record }: Twin,
+  isByHand: boolean,
+): Promise<CurrentState | undefined> {
+  try {
+    return await currentState(context, record);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+    // It is still owed to the user, who is not to be told that it was placed.
+    if (situation === 'unreported') await letGo(context, [{ key: record.key, baseUrl: record.base_url }]);
+    throw stateUnknown(context, record, error, isByHand);
+  }
+}
+
+/** Says what became of an order that has ended, which was owed where nobody had been told of it. */
+async function passOver(
+  context: OrderContext,
+  { situation, record }: Twin,
+  now: CurrentState,
+): Promise<void> {
+  context.note(`${endedText(record, now)}; ordering again`);
+  if (situation !== 'unreported') return;
+  const { key, base_url: baseUrl, operation, order_id: madeId } = record;
+  try {
+    await (await context.journal()).report([{ key, baseUrl, operation, madeId: madeId ?? undefined }]);
+  } catch (error) {
+    // The next command that looks at it says it once more.
+    if (!(error instanceof ErrandError)) throw error;
   }
 }
 
@@ -185,101 +242,43 @@ async function earlierOf(
   }
 }
 
-/** The same intent is in doubt, or was placed and never reported: what became of it is what this command requested. */
-async function settleTwin<N extends JournaledOperation>(
+/** The same intent is in doubt: what became of it is what this command requested. */
+async function settleInDoubt<N extends JournaledOperation>(
   context: OrderContext,
   { operation }: IntentOf<N>,
-  { situation, record }: Twin,
+  record: JournalRecord,
+): Promise<Made<MadeBy[N]>> {
+  const { one } = thingOf(record.operation);
+  const how = record.payment === null ? '' : ' with its own payment';
+  context.note(
+    `the same ${one} is in doubt since ${record.created_at}; settling that one${how} (${anotherOf(record)})`,
+  );
+  return resumeKnown(context, operation, record);
+}
+
+/** The same intent has led to something, and the user was never told. */
+async function showUnreported<N extends JournaledOperation>(
+  context: OrderContext,
+  { operation }: IntentOf<N>,
+  record: JournalRecord,
+  now: CurrentState | undefined,
 ): Promise<Made<MadeBy[N]>> {
   const { one, made } = thingOf(record.operation);
   const { created_at: since, settled_at: at, order_id: id } = record;
-  if (situation === 'in_doubt') {
-    const how = record.payment === null ? '' : ' with its own payment';
-    context.note(
-      `the same ${one} is in doubt since ${since}; settling that one${how} (${anotherOf(record)})`,
-    );
-    return resumeKnown(context, operation, record);
-  }
   // Whoever runs the same command days later may well mean another one, and must not hear that it was placed.
-  if (Date.parse(at ?? since) < context.clock.now() - keyLifeMs) throw repeated(context, record, id ?? '');
+  if (Date.parse(at ?? since) < context.clock.now() - keyLifeMs) throw repeated(context, record, now);
   context.note(
     `this ${one} was ${made} by the command that was interrupted at ${at}: ${id} (${anotherOf(record)})`,
   );
   return resumeKnown(context, operation, record);
 }
 
-async function isAnotherMeant(context: OrderContext, record: JournalRecord, id: string): Promise<boolean> {
-  if (!context.interactive.yes) return false;
-  const { one, made } = thingOf(record.operation);
-  context.note(`the same ${one} was ${made} at ${record.settled_at}: ${id}`);
-  return context.confirm('Order another one?');
-}
-
-/** Who answers no knows why nothing more is made. */
-function declined(context: OrderContext, { operation }: JournalRecord, id: string): ErrandError {
-  const { one, made, get } = thingOf(operation);
-  return new ErrandError('interrupted', `no second ${one} was ${made}`, {
-    outcome: 'not_sent',
-    next: [
-      { command: `${get} ${shellWord(id)}${whereFlags(context)}`, when: 'to see the first' },
-      { command: `${typedCommand(context.argv ?? [])} --new`, when: `for another ${one}` },
-    ],
-  });
-}
-
-/** @param isByHand where the running command is `api`, which takes `--new` for every operation, and no key. */
-export function repeated(
+async function isAnotherMeant(
   context: OrderContext,
   record: JournalRecord,
-  id: string,
-  isByHand = false,
-): ErrandError {
-  const { key, operation, settled_at: at, body } = record;
-  const { one, made, get, id: idName } = thingOf(operation);
-  // A command may retry several orders; the others of it are not meant.
-  const again =
-    operation === 'legacy.retry' && !isByHand
-      ? `${shellLine`errand legacy retry ${String(body.order_id)}`}${whereFlags(context)}`
-      : typedCommand(context.argv ?? []);
-  return new ErrandError(
-    'conflict',
-    `the same ${one} was ${made} at ${at}: ${id}; no second one was ${made}`,
-    {
-      details: { [idName]: id, [`${made}_at`]: at },
-      idempotencyKey: key,
-      outcome: 'applied',
-      retryable: false,
-      hint: `An identical ${one} within a short time is refused as a repeated command (\`errand config set repeat-window\`).`,
-      next: [
-        { command: `${get} ${shellWord(id)}${whereFlags(context)}`, when: 'to see it' },
-        ...(isKeyed(operation) && !isByHand
-          ? [
-              {
-                command: `${again} --idempotency-key ${shellWord(key)}`,
-                when: 'in a job that may be retried: the same key is always the same order',
-              },
-            ]
-          : []),
-        ...(isByHand || hasNew(operation) ? [{ command: `${again} --new`, when: `for another ${one}` }] : []),
-      ],
-    },
-  );
+  now: CurrentState | undefined,
+): Promise<boolean> {
+  if (!context.interactive.yes) return false;
+  context.note(repeatedText(record, now));
+  return context.confirm('Order another one?');
 }
-
-/** The very same is being placed by another process at this moment: impatience, more likely than a second intent. */
-const beingPlaced = (context: OrderContext, { key, pid, operation }: JournalRecord): ErrandError =>
-  new ErrandError(
-    'conflict',
-    `process ${pid} is placing the same ${thingOf(operation).one} at this moment, as ${key}`,
-    {
-      idempotencyKey: key,
-      outcome: 'unknown',
-      hint: `Wait for it to end. ${anotherSentence({ key, operation })}`,
-      next: [
-        {
-          command: journalCommand('resume', key, whereFlags(context)),
-          when: 'to see what became of it, once the other process has ended',
-        },
-      ],
-    },
-  );

@@ -5,6 +5,7 @@ import type { OrderContext } from '../order-context.ts';
 import { MadeTwiceError } from '../state/booked.ts';
 import { noteInDoubt } from './audited.ts';
 import { isCertain } from './doubt.ts';
+import { otherKeyOf } from './existing.ts';
 import { heldCall } from './hold.ts';
 import { intentOf } from './intent.ts';
 import type { MadeBy } from './order-record.ts';
@@ -42,6 +43,8 @@ export async function retryOrder(
   if (recorded.placed) return recorded.placed;
   try {
     const made = await call(await heldCall(context, intent));
+    if ((await otherKeyOf(context, intent, made.request_id)) !== undefined)
+      context.note(`the service made no new request: ${made.request_id} is the one of an earlier retry`);
     await settleIntent(context, intent, made.request_id);
     return { order: { order_id: orderId, ...made }, existed: false };
   } catch (error) {

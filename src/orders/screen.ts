@@ -2,7 +2,6 @@ import type { OrderStatus } from '../contract/enums.ts';
 import { objectsIn, textIn } from '../contract/json.ts';
 import {
   lineState,
-  orderState,
   quantityText,
   type ShownState,
   shortfallOf,
@@ -18,18 +17,8 @@ import { moneyOf } from '../spending/money-of-order.ts';
 import { centsIn, chargeOf } from '../spending/price-of-order.ts';
 import { cameToNothing, orderColumns, orderDetailColumns } from './columns.ts';
 import { concessionText, sentences } from './concessions.ts';
-import type { Order, OrderRecord } from './order-record.ts';
+import { type Order, type OrderRecord, stateOfOrder } from './order-record.ts';
 import { lineNames, productsOf } from './products-of.ts';
-
-/** The one state of an order as it was received. */
-export const stateOfOrder = (order: OrderRecord): ShownState =>
-  orderState({
-    status: order.status,
-    items: order.items,
-    parcels: order.tracking_numbers,
-    fulfillment: order.fulfillment,
-    errorType: valueAt<Order>(order, 'job_result.error_type'),
-  });
 
 const state: Column<Order> = {
   name: 'state',

@@ -44,6 +44,8 @@ const things: Readonly<Record<string, Thing>> = {
 export const thingOf = (operation: string): Thing =>
   (Object.hasOwn(things, operation) ? things[operation] : undefined) ?? order;
 
+export const makesOrder = (operation: string): boolean => thingOf(operation) === order;
+
 /** Whether the request of an operation carries the key of its intent. */
 export const isKeyed = (operation: string): boolean =>
   operations[operation as OperationName].retry === 'idempotency_key';

@@ -6,6 +6,8 @@ import { isOthers, wasSentWithAnother } from './take-over.ts';
 export interface TwinRule {
   /** A record that was reported at this time or later is a repeated command, ms since the epoch; undefined where one is meant. */
   readonly repeatedSince: number | undefined;
+  /** Keys of orders that have failed or were cancelled since. */
+  readonly ended?: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -56,12 +58,12 @@ function situationOf(
   row: IntentRow,
   intent: Intent,
   hash: string,
-  { repeatedSince }: TwinRule,
+  { repeatedSince, ended }: TwinRule,
 ): Found | undefined {
   if (!isIntact(row)) return 'damaged';
   const record = recordOf(row);
   const { state, body_hash, settled_at: at, created_at: since, profile } = record;
-  if (body_hash !== hash) return undefined;
+  if (body_hash !== hash || (isMade(record) && ended?.has(record.key))) return undefined;
   const isRecent = repeatedSince !== undefined && Date.parse(at ?? since) >= repeatedSince;
   if (wasSentWithAnother(record, intent))
     return state === 'intended' && profile === intent.profile ? 'other_key' : undefined;

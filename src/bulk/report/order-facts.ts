@@ -2,8 +2,13 @@ import { isObject, type JsonObject, objectsIn, own, textIn } from '../../contrac
 import type { ShownState } from '../../contract/order-state.ts';
 import { valueAt } from '../../contract/received.ts';
 import { concessionText, sentences } from '../../orders/concessions.ts';
-import type { IdentifiedOrder, Order, OrderRecord } from '../../orders/order-record.ts';
-import { quotedOf, stateOfOrder } from '../../orders/screen.ts';
+import {
+  type IdentifiedOrder,
+  type Order,
+  type OrderRecord,
+  stateOfOrder,
+} from '../../orders/order-record.ts';
+import { quotedOf } from '../../orders/screen.ts';
 import { plainText } from '../../output/path.ts';
 import type { MoneyLine, MoneySum, Payer } from '../../spending/money-lines.ts';
 import { moneyOf } from '../../spending/money-of-order.ts';

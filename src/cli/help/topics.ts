@@ -141,7 +141,7 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
         text: 'One intent is one order: every order has an idempotency key that is written to the journal before it is sent.',
       },
       {
-        text: 'An identical order within ten minutes is refused as a repeated command; --new orders another.',
+        text: 'An identical order within ten minutes is refused as a repeated command, unless the first failed or was cancelled; --new orders another.',
       },
       {
         text: 'For spending, refunds and held amounts: `errand spend`; for hledger, beancount or banking software: `errand spend export`.',

@@ -24,7 +24,7 @@ export const retry = defineCommand({
   },
   examples: [{ command: 'errand legacy retry $FAILEDORDER', note: 'prints the id of the new order request' }],
   output: { list: 'RetriedOrder' },
-  operations: ['legacy.retry'],
+  operations: ['legacy.retry', 'order.get'],
   exitCodes: {
     5: 'the same order was retried a short while ago',
     10: 'in doubt: sent, and no response came; look at the newest orders, then `order journal forget`',

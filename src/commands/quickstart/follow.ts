@@ -1,7 +1,7 @@
 import { valueAt } from '../../contract/received.ts';
 import { exitCodes } from '../../errors.ts';
-import type { Order, OrderRecord } from '../../orders/order-record.ts';
-import { orderView, stateOfOrder } from '../../orders/screen.ts';
+import { type Order, type OrderRecord, stateOfOrder } from '../../orders/order-record.ts';
+import { orderView } from '../../orders/screen.ts';
 import { watchOrders } from '../../orders/watch.ts';
 import { defaultPace } from '../../orders/watch-policy.ts';
 import { formatMoney } from '../../output/money.ts';

@@ -2,7 +2,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
 import { textIn } from '../../contract/json.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
-import { stateOfOrder } from '../../orders/screen.ts';
+import { stateOfOrder } from '../../orders/order-record.ts';
 import { verdictOf } from '../../orders/watch-policy.ts';
 import { shellLine, shellWord } from '../../shell-word.ts';
 import { typedId } from '../../typed-id.ts';

@@ -132,6 +132,13 @@ async function explained(context: Context, quote: Quote, error: unknown): Promis
       next: [],
       cause: error,
     });
+  if (error.category === 'unavailable' && error.facts.outcome === 'applied')
+    return new ErrandError(error.category, error.message, {
+      ...error.facts,
+      hint: 'Place the same quote again once that order can be read: it is ordered again only if that one has failed or was cancelled.',
+      next: [],
+      cause: error,
+    });
   if (error.facts.outcome !== 'unknown') return error;
   return new ErrandError(error.category, error.message, {
     ...error.facts,

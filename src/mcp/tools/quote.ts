@@ -9,9 +9,11 @@ import type { Shape } from '../../contract/schemas/index.ts';
 import { OrderCreate } from '../../contract/schemas/order-create.ts';
 import type { PlanProduct } from '../../contract/schemas/plan-file.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
+import { endedText, sentText } from '../../orders/current-state.ts';
 import { checkOrder } from '../../orders/input/check.ts';
 import { intentOf } from '../../orders/intent.ts';
-import { twinRule } from '../../orders/repeats.ts';
+import { seeTwin } from '../../orders/preview.ts';
+import { repeatedText } from '../../orders/repeated.ts';
 import { feeOf } from '../../spending/policy/fee.ts';
 import type { Verdict } from '../../spending/policy/finding.ts';
 import { allowedVerdict, approvedKey } from '../../spending/through-policy.ts';
@@ -160,15 +162,26 @@ async function addressOf(
 
 /** The same order was placed a short time ago: placing this quote would be refused, and an agent may be mistaken. */
 async function repeats(context: Context, intent: Intent): Promise<string[]> {
-  const rule = twinRule(context, 'repeats');
-  const twin = rule && (await context.journal()).see(intent, rule);
-  if (!twin) return [];
-  const { order_id: id, settled_at: at, created_at: since } = twin.record;
-  return [
-    id === null
-      ? `the same order is on its way or in doubt since ${since}; order_place settles that one and orders no second`
-      : `the same order was placed at ${at ?? since}: ${id}. Only where the user asked for another one, quote it again with new: true`,
-  ];
+  const warnings: string[] = [];
+  const seen = await seeTwin(context, intent, 'repeats', (record, now) => {
+    warnings.push(`${endedText(record, now)}; order_place orders it again`);
+  });
+  if (!seen) return warnings;
+  const { twin, now, unread } = seen;
+  const { order_id: id, created_at: since } = twin.record;
+  if (id === null)
+    warnings.push(
+      `the same order is on its way or in doubt since ${since}; order_place settles that one and orders no second`,
+    );
+  else if (unread)
+    warnings.push(
+      `${sentText(twin.record)}, and what became of it cannot be read; order_place orders nothing until it can`,
+    );
+  else
+    warnings.push(
+      `${repeatedText(twin.record, now)}. Only where the user asked for another one, quote it again with new: true`,
+    );
+  return warnings;
 }
 
 interface Line {

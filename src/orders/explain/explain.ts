@@ -9,7 +9,7 @@ import type { JournalRecord } from '../../state/journal-record.ts';
 import { journalExists } from '../../state/journal-tables.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { observeOrder } from '../observed.ts';
-import { stateOfOrder } from '../screen.ts';
+import { stateOfOrder } from '../order-record.ts';
 import { thingOf } from '../things.ts';
 import { type LocalPart, localPart, partOfIntent } from './local.ts';
 import { type Story, storyOf } from './story.ts';

@@ -4,7 +4,7 @@ import { formatMoney } from '../../output/money.ts';
 import type { MoneySum } from '../../spending/money-lines.ts';
 import type { OrderMoney } from '../../spending/money-of-order.ts';
 import { undoneCode } from '../../state/undoing.ts';
-import { stateOfOrder } from '../screen.ts';
+import { stateOfOrder } from '../order-record.ts';
 import type { Story } from './story.ts';
 
 /** The story in a sentence or two. Pure. */

@@ -41,7 +41,7 @@ export const create = defineCommand({
     },
   ],
   output: createdOutput,
-  operations: ['agent.order.create'],
+  operations: ['agent.order.create', 'order.get'],
   exitCodes: {
     ...placedExits,
     6: paymentExit,
