@@ -48,7 +48,7 @@ export async function killedMachine(service: Service, key: string): Promise<Kill
     ERRAND_NO_INPUT: '1',
   };
   const create = (intent: string): string[] => [
-    ...['order', 'create', '--product', `${service.shopUrl}/test-success`],
+    ...['order', 'create', '--product', `${service.shopUrl}/test-never`],
     ...['--max-price-cents', String(ceilings[intent]), '--metadata', `intent=${intent}`],
     ...['--first-name', 'A', '--last-name', 'B', '--address-line1', '1 Main St', '--city', 'Austin'],
     ...['--state', 'TX', '--postal-code', '78701', '--country', 'US', '--phone-number', '5125550100'],

@@ -5,7 +5,7 @@ import type { World } from './run.ts';
 interface ServiceOrder {
   readonly id: string;
   readonly status: string;
-  readonly max_price: number;
+  readonly max_price: unknown;
   readonly job_result: { readonly price_components: { readonly total: number } | null } | null;
 }
 
@@ -58,7 +58,9 @@ export async function unreconciled(
 /** What they hold and cost together, cents. */
 const centsOf = (orders: readonly ServiceOrder[]): number =>
   orders.reduce((sum, { status, max_price: ceiling, job_result: result }) => {
-    if (status === 'pending' || status === 'in_progress') return sum + ceiling + feeCents;
+    // A ceiling that the service spells as text is no amount for errand, which counts the fee alone.
+    const held = typeof ceiling === 'number' ? ceiling : 0;
+    if (status === 'pending' || status === 'in_progress') return sum + held + feeCents;
     return status === 'order_placed' ? sum + (result?.price_components?.total ?? 0) + feeCents : sum;
   }, 0);
 

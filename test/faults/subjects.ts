@@ -23,7 +23,7 @@ export interface Subject {
 
 const orderFile = (service: Service, folder: string, intent: string): string => {
   const order = {
-    products: [{ url: `${service.shopUrl}/test-success` }],
+    products: [{ url: `${service.shopUrl}/test-never` }],
     shipping_address: address,
     max_price: 1,
     metadata: { intent },
