@@ -16,7 +16,7 @@ import { keyMode, maskKey, withoutKeys } from './settings/keys.ts';
 import { checkState, makeStateFolder, resolveFolders } from './settings/paths.ts';
 import { resolveSettings, type Settings } from './settings/resolve.ts';
 import { SettingsStore } from './settings/store.ts';
-import { BrokenConfigError, embeddedUrl, emptyStored, type Stored } from './settings/stored.ts';
+import { BrokenConfigError, embeddedUrl, emptyStored, profilesAt, type Stored } from './settings/stored.ts';
 import type { Journal } from './state/journal.ts';
 import type { LastList } from './state/last-list.ts';
 import type { RunIntents } from './state/run-intents.ts';
@@ -228,7 +228,7 @@ export async function createContext(making: Making): Promise<Context> {
     prompt: () => import('./prompt/index.ts'),
     confirm: async (question) => (await context.prompt()).confirm(context, question),
     askText: async (question) => (await context.prompt()).askText(context, question),
-    hasProfile: async (name) => store.profile(name) !== undefined,
+    profilesAt: async (baseUrl) => profilesAt(store.stored, baseUrl),
     sandbox: () => import('./sandbox-door.ts'),
     isRehearsal: (surface = 'current') =>
       addressOf(surface) === embeddedUrl || keyMode(keyOf(surface)) === 'test',

@@ -32,8 +32,8 @@ export interface OrderContext {
   isRehearsal(surface?: Surface): boolean;
   /** Who sends, by the key in use. */
   sender(surface?: Surface): Promise<Sender>;
-  /** Whether a profile is stored under a name. */
-  hasProfile(name: string): Promise<boolean>;
+  /** The names of the profiles whose service is at a base URL. */
+  profilesAt(baseUrl: string): Promise<readonly string[]>;
   /** Asks for a yes. Only where it is interactive. */
   confirm(question: string): Promise<boolean>;
   /** Asks for a line of text. Only where it is interactive. */

@@ -1,6 +1,7 @@
 import type { Context } from './context.ts';
 import type { OrderContext } from './order-context.ts';
 import { durationFlag } from './output/time.ts';
+import { embeddedUrl } from './settings/stored.ts';
 import { shellWord } from './shell-word.ts';
 
 /** The flags without which another command would ask another service, as words of a command line. */
@@ -21,8 +22,22 @@ export function waitFlags(context: Pick<Context, 'settings' | 'waitMs'>): string
   return `${ms === undefined ? '' : ` --timeout ${durationFlag(ms)}`}${whereFlags(context)}`;
 }
 
-/** The flags with which a command reaches a service under a profile; without a profile that was deleted since. */
-export async function flagsTo(context: OrderContext, profile: string, baseUrl: string): Promise<string> {
-  const isKnown = await context.hasProfile(profile);
-  return `${isKnown ? ` --profile ${shellWord(profile)}` : ''} --base-url ${shellWord(baseUrl)}`;
+/**
+ * The flags with which a command reaches the service of a record, under its profile where that has this service. A record
+ * may come from elsewhere: undefined for a service that is in no profile, flag or environment of this run, which is never named.
+ */
+export async function flagsTo(
+  context: OrderContext,
+  profile: string,
+  baseUrl: string,
+): Promise<string | undefined> {
+  const { baseUrl: own, legacyBaseUrl: legacy } = context.settings;
+  const profiles = await context.profilesAt(baseUrl);
+  const isKnown = profiles.length > 0 || [own.value, legacy.value, embeddedUrl].includes(baseUrl);
+  if (!isKnown) return undefined;
+  const name = profiles.includes(profile) ? profile : profiles[0];
+  return `${name === undefined ? '' : ` --profile ${shellWord(name)}`} --base-url ${shellWord(baseUrl)}`;
 }
+
+/** What is said in place of a service that `flagsTo` does not name. */
+export const anotherService = 'a service that no profile, flag or variable of this run names';

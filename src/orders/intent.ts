@@ -29,6 +29,15 @@ export async function intentOf<N extends JournaledOperation>(
 /** The operation of intents that are paid by challenge. */
 export const paidOperation = 'agent.order.create';
 
+/** Who sends an operation with the key in use; what is paid by challenge needs none. */
+export async function senderOf(
+  context: OrderContext,
+  operation: string,
+): Promise<Pick<Intent, 'keyMasked' | 'account'>> {
+  if (operation === paidOperation) return { keyMasked: 'payment', account: paidAccount };
+  return context.sender(operation === 'legacy.retry' ? 'legacy' : 'current');
+}
+
 /** The same of an order that is paid by challenge, before it is known how. */
 export const paidIntent = ({ settings }: OrderContext, given: Given): IntentOf<typeof paidOperation> => ({
   ...given,

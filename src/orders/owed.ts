@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
-import { flagsTo, whereFlags } from '../where-flags.ts';
+import { anotherService, flagsTo, whereFlags } from '../where-flags.ts';
 
 interface Owed {
   readonly inDoubt: readonly JournalRecord[];
@@ -17,21 +17,36 @@ export async function owedLine(context: Context, owed: Owed): Promise<string | u
   );
   const what = [open, placed].filter((part) => part !== '').join(', ');
   if (what === '') return undefined;
-  const commands = await settlingCommands(context, owed);
-  return `${what}; ${commands.join(' and ')} ${commands.length === 1 ? 'settles' : 'settle'} that`;
+  return `${what}; ${await settlingText(context, owed)}`;
 }
 
-/** One command for each service and profile that something was sent to. */
+/** How to settle it, as a clause. */
+async function settlingText(context: Context, owed: Owed): Promise<string> {
+  const { commands, isElsewhere } = await settlingCommands(context, owed);
+  const settle = `${commands.join(' and ')} ${commands.length === 1 ? 'settles' : 'settle'} that`;
+  if (!isElsewhere) return settle;
+  const elsewhere = `a record names ${anotherService}: errand order journal list`;
+  return commands.length === 0 ? elsewhere : `${settle}; ${elsewhere}`;
+}
+
+/** One command for each service and profile that something was sent to, and whether anything names a service that is not known here. */
 export async function settlingCommands(
   context: Context,
   { inDoubt, unreported }: Owed,
-): Promise<readonly string[]> {
+): Promise<{ readonly commands: readonly string[]; readonly isElsewhere: boolean }> {
   const flags = await Promise.all([...inDoubt, ...unreported].map((record) => flagsOf(context, record)));
-  return [...new Set(flags)].map((found) => `errand order journal resume --all${found}`);
+  const known = flags.filter((found) => found !== undefined);
+  return {
+    commands: [...new Set(known)].map((found) => `errand order journal resume --all${found}`),
+    isElsewhere: known.length < flags.length,
+  };
 }
 
 /** The flags with which a command reaches the service and the profile of a record. */
-async function flagsOf(context: Context, { profile, base_url: baseUrl }: JournalRecord): Promise<string> {
+async function flagsOf(
+  context: Context,
+  { profile, base_url: baseUrl }: JournalRecord,
+): Promise<string | undefined> {
   const { settings } = context;
   if (profile === settings.profile.value && baseUrl === settings.baseUrl.value) return whereFlags(context);
   return flagsTo(context, profile, baseUrl);

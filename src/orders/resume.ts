@@ -1,16 +1,17 @@
-import { type OperationName, operations } from '../contract/operations/index.ts';
 import { ErrandError, StorageError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import type { OrderContext } from '../order-context.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { damagedRecord, sentWithAnother, wasSentWithAnother } from '../state/take-over.ts';
-import { flagsTo } from '../where-flags.ts';
+import { anotherService, flagsTo } from '../where-flags.ts';
 import { adoptOrder } from './existing.ts';
+import { senderOf } from './intent.ts';
 import { asBatch, asOrder, asReturn } from './journaled-order.ts';
 import { isKeyOld, tooOld } from './key-life.ts';
 import type { JournaledOperation, MadeBy, MadeRecord } from './order-record.ts';
 import type { Made } from './placed.ts';
+import { proven } from './proven.ts';
 import { resumePaid } from './resume-paid.ts';
 import { retryInDoubt } from './retry-in-doubt.ts';
 import { send } from './send.ts';
@@ -37,10 +38,12 @@ export async function resumeIntent(
 ): Promise<Made> {
   const client = await context.client();
   if (found.state === 'damaged') throw damagedRecord(found);
-  const { surface } = operationOf(found);
-  await checkService(context, found, surface);
-  if (found.state === 'intended' && !keyChanged && wasSentWithAnother(found, await context.sender(surface)))
-    throw sentWithAnother(found);
+  await checkService(context, found);
+  if (found.state === 'intended') {
+    await proven(context, client, found);
+    if (!keyChanged && wasSentWithAnother(found, await senderOf(context, found.operation)))
+      throw sentWithAnother(found);
+  }
   const record = await claim(context, found);
   if (record.state === 'damaged') throw damagedRecord(record);
   if (record.order_id !== null)
@@ -50,7 +53,8 @@ export async function resumeIntent(
     throw new ErrandError('conflict', `${record.key} is not in doubt: it was ${record.state}${why}`);
   }
   const settle = (Object.hasOwn(settling, record.operation) && settling[record.operation]) || settleOrder;
-  return settle({ context, client, record, resend });
+  // By now it may be another than was read.
+  return settle({ context, client, record: await proven(context, client, record), resend });
 }
 
 /** The same of a record of a known operation. */
@@ -100,8 +104,6 @@ export const intentIn = ({ key, base_url: baseUrl, operation, key_origin: keyOri
   keyOrigin,
 });
 
-const operationOf = ({ operation }: JournalRecord) => operations[operation as OperationName];
-
 /** @throws ErrandError conflict; where the journal cannot be written the record stays as it is, and that is said. */
 async function claim(context: OrderContext, found: JournalRecord): Promise<JournalRecord> {
   try {
@@ -138,15 +140,22 @@ async function readMade(
   }
 }
 
-async function checkService(
-  context: OrderContext,
-  record: JournalRecord,
-  surface: 'current' | 'legacy',
-): Promise<void> {
+async function checkService(context: OrderContext, record: JournalRecord): Promise<void> {
   const { profile, baseUrl, legacyBaseUrl } = context.settings;
-  const { value: address } = surface === 'legacy' ? legacyBaseUrl : baseUrl;
+  const { value: address } = record.operation === 'legacy.retry' ? legacyBaseUrl : baseUrl;
   if (record.base_url === address) return;
   const where = await flagsTo(context, record.profile, record.base_url);
+  if (where === undefined)
+    throw new ErrandError('conflict', `the record ${record.key} names ${anotherService}; nothing was sent`, {
+      code: 'another_service',
+      idempotencyKey: record.key,
+      outcome: 'unknown',
+      hint: 'Where you know that service, run this with its --base-url or profile. Where you do not, somebody else wrote the record: forget it.',
+      next: [
+        { command: 'errand order journal list', when: 'to see the record' },
+        { command: journalCommand('forget', record.key), when: 'where it is not yours' },
+      ],
+    });
   throw new ErrandError(
     'conflict',
     `${record.key} was sent to ${record.base_url}, and this profile is ${address}`,

@@ -105,7 +105,7 @@ const labelOf = ({ filename, key }: Pick<BatchIntent, 'filename' | 'key'>): stri
  * Looks through the batches, newest first, until they are older than the first attempt. What another intent has led to is
  * not the one. @throws ErrandError in_doubt where a batch of that name has other rows.
  */
-async function findBatch(
+export async function findBatch(
   context: OrderContext,
   intent: Pick<Intent, 'key' | 'baseUrl'>,
   batch: BatchIntent,

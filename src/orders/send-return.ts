@@ -104,7 +104,7 @@ async function readOpen(
 }
 
 /** A return that says the same, made since the first attempt, and by no other command of this machine. */
-async function findReturn(
+export async function findReturn(
   context: OrderContext,
   client: Client,
   body: ReturnBody,

@@ -84,10 +84,10 @@ export async function resumeOrder(
     if (record && record.operation !== 'order.create')
       throw new UsageError(`${key} is not an order of a key: \`errand order journal\` settles it`);
     if (record) return resumeKnown(context, 'order.create', record);
-    const where = of.journal.elsewhere(key, of.baseUrl)[0]?.base_url;
+    const [elsewhere] = of.journal.elsewhere(key, of.baseUrl);
     throw new ErrandError(
       'not_found',
-      `the journal has no order ${key} at ${of.baseUrl}${where === undefined ? '' : `, but one at ${where}`}`,
+      `the journal has no order ${key} at ${of.baseUrl}${elsewhere ? ', but one at another service' : ''}`,
       { outcome: 'not_sent' },
     );
   });
@@ -195,7 +195,7 @@ function checkNowhereElse(journal: Journal, key: string, baseUrl: string): void 
     other.order_id === null ? 'and may have been placed there' : `and is the order ${other.order_id}`;
   throw new ErrandError(
     'conflict',
-    `${key} was sent to ${other.base_url}, ${what}; nothing was sent to ${baseUrl}`,
+    `${key} was sent to another service, ${what}; nothing was sent to ${baseUrl}`,
     {
       idempotencyKey: key,
       outcome: 'not_sent',

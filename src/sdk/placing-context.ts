@@ -36,7 +36,7 @@ export function placingContext({ client, journal: kept, key, signal, note }: Pla
     unreported: () => journal.run.all().filter((intent) => intent.key === key && intent.baseUrl === baseUrl),
     isRehearsal: () => keyMode(apiKey) === 'test',
     sender: async () => ({ keyMasked: maskKey(apiKey), account: fingerprint(apiKey, baseUrl) }),
-    hasProfile: async () => false,
+    profilesAt: async () => [],
     confirm: async () => false,
     askText: () => Promise.reject(nobody()),
     readInput: () => Promise.reject(nobody()),

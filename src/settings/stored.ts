@@ -256,3 +256,9 @@ function checkName(file: string, name: string): string {
 
 const wrong = (file: string, path: string, takes: string): BrokenConfigError =>
   new BrokenConfigError(file, `is wrong at ${path}: it takes ${takes}`);
+
+/** The names of the profiles whose service, of either version, is at a base URL. Pure. */
+export const profilesAt = ({ profiles }: Stored, baseUrl: string): string[] =>
+  Object.entries(profiles).flatMap(([name, { base_url, legacy_base_url }]) =>
+    base_url === baseUrl || legacy_base_url === baseUrl ? [name] : [],
+  );

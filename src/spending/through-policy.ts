@@ -1,11 +1,12 @@
 import { ErrandError, UsageError } from '../errors.ts';
 import type { OrderContext } from '../order-context.ts';
-import type { Intent } from '../state/journal-record.ts';
+import { type IntentProof, wasHeld } from '../state/intent-proof.ts';
+import type { Intent, JournalRecord } from '../state/journal-record.ts';
 import type { ApprovedKey } from './approval/key.ts';
 import type { Consent } from './options.ts';
 import type { Verdict } from './policy/finding.ts';
 import type { Gate, Meant } from './policy/gate.ts';
-import { loadPolicy } from './policy/load.ts';
+import { loadPolicy, loadPublished, readPublished } from './policy/load.ts';
 
 /** The operations that a policy is about: all that can lead to an order. */
 const spending: readonly string[] = ['order.create', 'agent.order.create', 'bulk.create', 'legacy.retry'];
@@ -31,6 +32,28 @@ export async function gateFor(
   if (consent.approval !== undefined)
     throw new UsageError(`--approval is for a policy that wants one: there is no ${file}`);
   return undefined;
+}
+
+/** Whether what a record in doubt may spend is reserved, where a policy held when it was recorded. @throws ErrandError. */
+export async function isReserved(
+  context: OrderContext,
+  record: JournalRecord,
+  proof: IntentProof,
+): Promise<boolean> {
+  if (!spending.includes(record.operation)) return true;
+  const { audit, reservations } = await context.journal();
+  if (!wasHeld(audit, proof, record, !(await isExempt(context, record)))) return true;
+  const { ceilingsOf } = await import('./policy/facts.ts');
+  return reservations.cover(ceilingsOf(record));
+}
+
+/** Whether a published policy lets a rehearsal through unseen. */
+async function isExempt(context: OrderContext, record: JournalRecord): Promise<boolean> {
+  const published = await loadPublished(context);
+  if (!published) return false;
+  const { isRehearsed } = await import('./policy/gate.ts');
+  const { rehearsals } = await readPublished(context, published);
+  return rehearsals === 'exempt' && isRehearsed(context, { ...record, baseUrl: record.base_url });
 }
 
 /** The idempotency key that belongs to an approval of an order; undefined where there is none. @throws ErrandError. */

@@ -24,6 +24,8 @@ export interface AuditDetails {
     readonly again: boolean;
     /** How many intents the journal has recorded with this one. */
     readonly recorded: number;
+    /** SHA-256 of the file of the policy that its money is reserved under; null where none held. */
+    readonly policy: string | null;
   };
   /** A program was given a quote of an order, which it may place; its cents are what that may cost at most, fee included. */
   quoted: {

@@ -6,18 +6,18 @@ import type { Intent, PaymentNote } from './journal-record.ts';
 
 /**
  * An intent as the audit chain tells of it. @param content its hash. @param recorded how many intents were, with it.
- * @param salt of the journal: without it a list of addresses would tell which one a hash stands for.
+ * @param policy SHA-256 of the policy that held it. @param salt of the journal: without it a list of addresses would tell which one a hash stands for.
  */
 export function intentEntry(
   intent: Intent,
   content: string,
   recorded: number,
-  { again, salt }: { readonly again: boolean; readonly salt: string },
+  { again, salt, policy }: { readonly again: boolean; readonly salt: string; readonly policy: string | null },
 ): AuditEntry {
   const { operation, account, profile, baseUrl: service, key, body } = intent;
   const plain = addressHash(body);
   const address = plain === undefined ? null : sha256(`address ${salt} ${plain}`);
-  const detail = { operation, account, content, address, again, recorded };
+  const detail = { operation, account, content, address, again, recorded, policy };
   return { kind: 'intent', profile, service, key, cents: ceilingOf(body), detail };
 }
 

@@ -167,6 +167,27 @@ export class AuditChain {
     return [...found.values()].toSorted((one, other) => Number(one.number) - Number(other.number));
   }
 
+  /** What the chain tells of an idempotency key at a service, in its order. Rows as they are stored. */
+  ofKey(key: string, service: string): StoredRow[] {
+    return this.#database.all(
+      'SELECT * FROM audit NOT INDEXED WHERE key = ? AND service = ? ORDER BY number',
+      key,
+      service,
+    );
+  }
+
+  /** Which policy the chain told of before a record: one that was published, or a profile's own file. */
+  policyBefore(number: number, profile: string): 'published' | 'own' | undefined {
+    const row = this.#database.get(
+      `SELECT kind FROM audit WHERE number < ? AND (kind = 'policy_published' OR (kind = 'policy' AND profile = ?))
+       ORDER BY kind DESC LIMIT 1`,
+      number,
+      profile,
+    );
+    if (!row) return undefined;
+    return row.kind === ('policy_published' satisfies AuditKind) ? 'published' : 'own';
+  }
+
   /** Rows as they are stored, each with `hides_text`, in the order of their numbers; read a page at a time while others append. */
   *rows(): Generator<StoredRow> {
     let last = Number.MIN_SAFE_INTEGER;

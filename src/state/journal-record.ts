@@ -18,6 +18,9 @@ export interface Intent extends Sender {
   readonly payment?: PaymentNote | undefined;
 }
 
+/** How long a service is trusted to keep an idempotency key, ms. After that the same key may make a second order. */
+export const keyLifeMs = 24 * 3600 * 1000;
+
 /** A key is chosen by the user, or made by errand: at random, or from the content. */
 export type KeyOrigin = 'made' | 'chosen';
 
@@ -47,8 +50,12 @@ export type JournalRecord = Output<'JournalRecord'> & { readonly account: string
 export const isMade = ({ state }: Pick<JournalRecord, 'state'>): boolean =>
   state === 'responded' || state === 'reported';
 
-/** The account of a record that was written when none was noted: all that is known is how its key is shown. */
+/** The account of a record that was written when none was noted: how its key is shown names nobody. */
 export const maskedAccount = (keyMasked: string): string => `masked ${keyMasked}`;
+
+/** Whether nobody knows whose a record is. */
+export const isUnnoted = ({ account }: Pick<JournalRecord, 'account'>): boolean =>
+  account.startsWith(maskedAccount(''));
 
 /** In place of the account of an order that is paid by challenge: nobody's. */
 export const paidAccount = 'paid by challenge';

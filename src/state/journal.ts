@@ -7,6 +7,7 @@ import { contentHash } from './content.ts';
 import { Grants } from './grants.ts';
 import { IntentEnds } from './intent-ends.ts';
 import { IntentOutcomes } from './intent-outcomes.ts';
+import { isAdmitted } from './intent-proof.ts';
 import { type IntentRow, isIntact, newIntent, recordOf, sealed } from './intent-row.ts';
 import { IntentTable } from './intent-table.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
@@ -94,13 +95,15 @@ export class Journal extends IntentOutcomes {
       this.quotes.use(intent, earlier);
       const now = this.#now();
       const row = newIntent(intent, hash, self(this.database.lease), isoOf(now));
-      // The service counts the life of a key from its first use.
       const isAgain = before?.state === ('intended' satisfies IntentState);
-      if (reserving) this.reservations.claim(reserving, isAgain);
-      this.table.write(isAgain ? sealed({ ...row, created_at: before.created_at }) : row, before);
+      const keySince = reserving && this.#reserve(reserving, isAgain ? recordOf(before) : undefined);
+      // The service counts the life of a key from its first use.
+      const since = earliest(isoOf(now), keySince, isAgain ? String(before.created_at) : undefined);
+      this.table.write(sealed({ ...row, created_at: since }), before);
       const count = this.table.tally.next();
       const salt = addressSalt(this.database, this.table.tally);
-      this.audit.append(intentEntry(intent, hash, count, { again: isAgain, salt }));
+      const policy = reserving?.policy?.hash ?? null;
+      this.audit.append(intentEntry(intent, hash, count, { again: isAgain, salt, policy }));
       this.table.sweep(count, now, now - this.#recentMs);
       const mayBeSent = earlier !== undefined && mayHaveMade(earlier, intent);
       fresh = mayBeSent ? undefined : row;
@@ -243,6 +246,12 @@ export class Journal extends IntentOutcomes {
     return this.database.close();
   }
 
+  /** @param again the record in doubt that is sent again. @returns since when the key of an order may have been used. */
+  #reserve(reserving: Reserving, again: JournalRecord | undefined): string | undefined {
+    const isForced = again !== undefined && isAdmitted(this.audit, this.reservations, again, reserving);
+    return this.reservations.claim(reserving, isForced);
+  }
+
   /** The record that stands in the way of a new one, taken over where no live process works on it. */
   #takeTwin(intent: Intent, hash: string, rule: TwinRule): Twin | undefined {
     const twin = this.#findTwin(intent, hash, rule);
@@ -276,3 +285,9 @@ const isOwed = ({ state }: { readonly state?: unknown }): boolean =>
   state === 'intended' || state === 'responded';
 const withRecord = (row: IntentRow | undefined): JournalRecord | undefined => row && recordOf(row);
 const isoOf = (ms: number): string => new Date(ms).toISOString();
+/** Of times ISO 8601. */
+const earliest = (time: string, ...others: readonly (string | undefined)[]): string =>
+  others.reduce<string>(
+    (first, other) => (other !== undefined && Date.parse(other) < Date.parse(first) ? other : first),
+    time,
+  );

@@ -12,7 +12,8 @@ export interface LostIntents {
 }
 
 const going = ['intent', 'resumed', 'in_doubt', 'paid'];
-const ended = ['responded', 'refused', 'given_up', 'moved_out'];
+/** Kinds of records with which an intent is no longer in doubt. */
+export const endingKinds: readonly string[] = ['responded', 'refused', 'given_up', 'moved_out'];
 
 /**
  * Intents that were recorded and of which the table has no row any more. A record that is not what was written tells
@@ -31,7 +32,7 @@ export function lostIntents(
     const { kind } = record;
     if (known.has(id) || typeof record.key !== 'string' || hashOf(record) !== record.hash) continue;
     if (kind === 'intent') last.set(id, { ...last.get(id), intent: record, isOpen: true });
-    else if (going.includes(String(kind)) || ended.includes(String(kind)))
+    else if (going.includes(String(kind)) || endingKinds.includes(String(kind)))
       last.set(id, { ...last.get(id), isOpen: going.includes(String(kind)), end: record });
   }
   const stories = [...last.values()];

@@ -79,15 +79,17 @@ export class Reservations {
   }
 
   /** Reserves for orders that are about to be recorded, all of them or none. @throws what refuses them; StorageError. */
-  reserve(reserving: Reserving): Promise<void> {
+  reserve(reserving: Reserving): Promise<string | undefined> {
     return this.#database.transaction(() => this.claim(reserving, false));
   }
 
   /**
    * The same within a transaction of the journal. What stands already for a key is not reserved twice.
    * @param isForced reserves without a decision: what may have been sent before cannot be refused any more.
+   * @returns since when the key of a single order may have been used, ISO 8601: on this machine, or on another one that its
+   * approval was carried to.
    */
-  claim({ orders, policy, since, admit }: Reserving, isForced: boolean): void {
+  claim({ orders, policy, since, admit }: Reserving, isForced: boolean): string | undefined {
     const now = this.#now();
     if (policy) this.#audit.followPolicy(policy.hash, policy.profile);
     const found = orders.map((order) => ({ order, before: this.#find(order) }));
@@ -108,6 +110,19 @@ export class Reservations {
       ),
     );
     if (fresh.length > 0) this.#rows.sweep(now - keptMs);
+    const single = found.find(({ order }) => order.key === order.intent);
+    return single && this.#keySince(single.before, admission.approval);
+  }
+
+  /** Undefined where nothing but this attempt has the key. */
+  #keySince(before: Reservation | undefined, used: string | undefined): string | undefined {
+    const approval = used ?? before?.approval;
+    const sql = 'SELECT asked_at FROM approvals WHERE id = ?';
+    const asked = approval === undefined ? undefined : this.#database.get(sql, approval)?.asked_at;
+    const reserved = before && usesApproval(before) ? before.at : undefined;
+    const times = [reserved, asked === undefined ? undefined : Date.parse(String(asked))];
+    const first = Math.min(...times.filter((time) => time !== undefined));
+    return Number.isFinite(first) ? new Date(first).toISOString() : undefined;
   }
 
   /** Everything that counts or counted since a time. @throws DamagedError where one is not what was written. */
@@ -122,6 +137,19 @@ export class Reservations {
     const sql = `${storedReservations} WHERE base_url = ? AND (order_id = ? OR key = ?) ORDER BY order_id IS NULL`;
     const row = this.#database.get(sql, baseUrl, orderId ?? null, key ?? null);
     return row && this.#intact(row);
+  }
+
+  /** Whether the ceiling of each of these is reserved. After a repair that may be as the whole of their intent. @throws DamagedError. */
+  cover(orders: readonly OrderToCover[]): boolean {
+    return orders.every(({ intent, ...order }) => {
+      const reservation = this.#find(order) ?? this.#find({ ...order, key: intent });
+      const ceiling = order.cents - order.feeCents;
+      return (
+        reservation !== undefined &&
+        usesApproval(reservation) &&
+        reservation.cents - reservation.feeCents >= ceiling
+      );
+    });
   }
 
   /** An intent has led to an order. Within a transaction of the journal. */
@@ -255,6 +283,7 @@ export class Reservations {
   }
 }
 
+type OrderToCover = OrderId & Pick<OrderToReserve, 'intent' | 'cents' | 'feeCents'>;
 type OrderId = Pick<OrderToReserve, 'key' | 'baseUrl' | 'account'>;
 
 const orderOf = ({ key, base_url: baseUrl, account }: IntentRow): OrderId => ({

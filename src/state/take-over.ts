@@ -2,7 +2,7 @@ import { ErrandError } from '../errors.ts';
 import { anotherSentence } from './another.ts';
 import { contentHash } from './content.ts';
 import { journalCommand } from './journal-command.ts';
-import { type Intent, isMade, type JournalRecord, maskedAccount, type Sender } from './journal-record.ts';
+import { type Intent, isMade, isUnnoted, type JournalRecord, type Sender } from './journal-record.ts';
 import { isAlive, isSelf, leaseMsOf, ownerText } from './owner.ts';
 
 type Owned = Pick<JournalRecord, 'pid' | 'process_started'>;
@@ -86,12 +86,11 @@ function checkUnpaid({ key, state, order_id }: JournalRecord): void {
   });
 }
 
-/**
- * Whether a record was sent with another key than the one in use, so perhaps for another account. What is paid by
- * challenge needs no key.
- */
-export const wasSentWithAnother = ({ payment, account }: JournalRecord, sender: Sender): boolean =>
-  payment === null && account !== sender.account && account !== maskedAccount(sender.keyMasked);
+/** Whether a record was sent with another key than the one in use, so perhaps for another account. */
+export const wasSentWithAnother = (
+  { account }: Pick<JournalRecord, 'account'>,
+  sender: Pick<Sender, 'account'>,
+): boolean => account !== sender.account;
 
 /** Whether an order may have come of what was attempted before with the key in use. */
 export function mayHaveMade(before: JournalRecord, sender: Sender): boolean {
@@ -100,8 +99,10 @@ export function mayHaveMade(before: JournalRecord, sender: Sender): boolean {
 }
 
 /** Keys of a service are told apart by account: sent again for another one, an order that exists would be made twice. */
-export const sentWithAnother = ({ key, operation, sent_with: sentWith }: JournalRecord): ErrandError =>
-  new ErrandError('conflict', `${key} is in doubt and was sent with another key, ${sentWith}`, {
+export function sentWithAnother(record: JournalRecord): ErrandError {
+  const { key, operation, sent_with: sentWith } = record;
+  if (isUnnoted(record)) return ofNobody(record);
+  return new ErrandError('conflict', `${key} is in doubt and was sent with another key, ${sentWith}`, {
     idempotencyKey: key,
     outcome: 'unknown',
     hint: `Another account would make a second order of it: settle it with ${sentWith}. ${anotherSentence({ key, operation })}`,
@@ -112,15 +113,29 @@ export const sentWithAnother = ({ key, operation, sent_with: sentWith }: Journal
       },
     ],
   });
+}
+
+/** An account that is known by its masked key alone may be any. */
+const ofNobody = ({ key, created_at: since }: JournalRecord): ErrandError =>
+  new ErrandError(
+    'conflict',
+    `${key} is in doubt since ${since}, and an earlier version of errand did not note whose it is; it is not sent`,
+    { idempotencyKey: key, outcome: 'unknown', ...lookAndForget(key) },
+  );
 
 /** What the record requested is no longer certain, so it is never sent again, and nothing takes its place unasked. */
 export const damagedRecord = ({ key, created_at: since }: JournalRecord): ErrandError =>
   new ErrandError('conflict', `the journal's record ${key} is damaged; what it says is not sent`, {
     idempotencyKey: key,
     outcome: 'unknown',
+    ...lookAndForget(key),
     hint: `It was written about ${since}, and an order may have come of it: look before you order again.`,
-    next: [
-      { command: 'errand order list', when: 'to see whether there is an order of it' },
-      { command: journalCommand('forget', key), when: 'to give the record up once you have looked' },
-    ],
   });
+
+const lookAndForget = (key: string) => ({
+  hint: 'An order may have come of it: look before you order again.',
+  next: [
+    { command: 'errand order list', when: 'to see whether there is an order of it' },
+    { command: journalCommand('forget', key), when: 'to give the record up once you have looked' },
+  ],
+});

@@ -1,5 +1,5 @@
 import { type IntentRow, isIntact, recordOf } from './intent-row.ts';
-import { type Intent, isMade, type JournalRecord } from './journal-record.ts';
+import { type Intent, isMade, isUnnoted, type JournalRecord } from './journal-record.ts';
 import { isOthers, wasSentWithAnother } from './take-over.ts';
 
 /** What is done about other records that mean the same. */
@@ -66,7 +66,9 @@ function situationOf(
   if (body_hash !== hash || (isMade(record) && ended?.has(record.key))) return undefined;
   const isRecent = repeatedSince !== undefined && Date.parse(at ?? since) >= repeatedSince;
   if (wasSentWithAnother(record, intent))
-    return state === 'intended' && profile === intent.profile ? 'other_key' : undefined;
+    return state === 'intended' && (profile === intent.profile || isUnnoted(record))
+      ? 'other_key'
+      : undefined;
   if (state === 'reported') return isRecent ? 'repeated' : undefined;
   if (state === 'responded') return isOthers(record) ? (isRecent ? 'at_work' : undefined) : 'unreported';
   return isOthers(record) ? 'at_work' : 'in_doubt';

@@ -55,16 +55,15 @@ export async function shopping(...faults: readonly string[]): Promise<Shopping> 
     run,
     order: (...more) => run('order', 'create', '--file', 'order.json', '--retries', '0', ...more),
     orders: async () => (await service.send('GET', '/orders?limit=500')).body.orders,
-    later: (ms) => {
-      const { NODE_OPTIONS: _, ...environment } = workspace.environment;
-      Object.assign(environment, {
-        NODE_OPTIONS: `--require=${clockSet}`,
-        CLOCK_SET_MS: String(ms),
-        CLOCK_SET_AFTER_MS: '-1',
-      });
-      Object.assign(workspace.environment, environment);
-    },
+    later: (ms) => clockLater(workspace, ms),
   };
+}
+
+/** Lets the clock of a machine go on, ms. */
+export function clockLater({ environment }: Workspace, ms: number): void {
+  environment.NODE_OPTIONS = `--require=${clockSet}`;
+  environment.CLOCK_SET_MS = String(ms);
+  environment.CLOCK_SET_AFTER_MS = '-1';
 }
 
 /** The next creates lose their responses so. */

@@ -270,7 +270,7 @@ describe('a journal of an earlier version', () => {
       { key: 'k1', state: 'intended' },
     ]);
     expect(await journal.record(intent('k3'), recent)).toMatchObject({
-      twin: { situation: 'in_doubt', record: { key: 'k1' } },
+      twin: { situation: 'other_key', record: { key: 'k1' } },
     });
     journal.close();
     rmSync(folder, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { orderOfRow, rowReader } from '../../contract/bulk-row.ts';
 import { isObject, listIn, numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
 import { sha256 } from '../../state/canonical.ts';
-import type { Intent } from '../../state/journal-record.ts';
+import type { Intent, JournalRecord } from '../../state/journal-record.ts';
 import type { OrderToReserve } from '../../state/reservation-row.ts';
 import { hostAsName } from './retailers.ts';
 import { hostOf, productOf } from './url-forms.ts';
@@ -42,6 +42,15 @@ export function ordersOf(intent: Intent, { numbers, ...terms }: Terms): Spending
     const cents = price === null ? Number.MAX_SAFE_INTEGER : price + terms.feeCents;
     return orderOf(intent, key, cents, body, terms, numbers?.[index] ?? index + 1);
   });
+}
+
+/** What each order of a record may cost, without the fee; cents. Pure. */
+export function ceilingsOf({ key, base_url: baseUrl, account, operation, body }: JournalRecord) {
+  const ceilings =
+    operation === 'bulk.create'
+      ? [...rowsIn({ key, body })].map(({ key: row, price }) => ({ key: row, cents: price ?? 0 }))
+      : [{ key, cents: numberIn(body, 'max_price') ?? 0 }];
+  return ceilings.map((one) => ({ ...one, baseUrl, account, intent: key, feeCents: 0 }));
 }
 
 /** The rows of a batch as orders, each with its idempotency key and its ceiling in cents, null where it cannot be read. Pure. */

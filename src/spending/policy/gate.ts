@@ -231,7 +231,10 @@ export async function openGate(
 }
 
 /** What is paid by challenge needs no key, so that a test key says nothing about it. */
-const isRehearsed = (context: OrderContext, { operation, baseUrl }: Intent): boolean =>
+export const isRehearsed = (
+  context: OrderContext,
+  { operation, baseUrl }: Pick<Intent, 'operation' | 'baseUrl'>,
+): boolean =>
   operation === 'agent.order.create'
     ? baseUrl === embeddedUrl
     : context.isRehearsal(operation === 'legacy.retry' ? 'legacy' : 'current');

@@ -171,11 +171,8 @@ function doubtedIn(
 /** Nobody works on what is damaged: who wrote it is not certain either. */
 const isAtWork = (record: JournalRecord): boolean => record.state !== 'damaged' && isOthers(record);
 
-const isHere = (
-  { base_url: url, account: of, payment }: JournalRecord,
-  service: string,
-  account: string,
-): boolean => url === service && (of === account || payment !== null);
+const isHere = ({ base_url: url, account: of }: JournalRecord, service: string, account: string): boolean =>
+  url === service && (of === account || of === paidAccount);
 
 const ofService = (journal: Journal, sinceMs: number, service: string, account: string): Reservation[] =>
   journal.reservations

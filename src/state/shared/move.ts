@@ -3,7 +3,9 @@ import { approvalOf, approvalRow, writeApproval } from '../approval-row.ts';
 import { AuditChain } from '../audit.ts';
 import type { AuditOrigin } from '../audit-entry.ts';
 import { intentEntry, movedEntry, stepEntry } from '../audit-steps.ts';
+import { contentHash } from '../content.ts';
 import { type OpenOptions, openStateDatabase } from '../database.ts';
+import { proofOf } from '../intent-proof.ts';
 import { type IntentRow, isIntact, ownerOf, recordOf, sealed } from '../intent-row.ts';
 import { IntentTable } from '../intent-table.ts';
 import { addressSalt } from '../journal-facts.ts';
@@ -76,10 +78,10 @@ export async function moveJournal(folder: string, sharing: Sharing, options: Mov
     const advised = { ...opening, damagedAdvice };
     const shared = side(await openShared(copy, journalMigrations, 'journal', sharing, advised));
     try {
-      if (isPreview) return summed(own, judged(own.table.owed(), shared));
+      if (isPreview) return summed(own, judged(own.table.owed(), own, shared));
       const rows = await own.database.transaction(() => taken(own.table));
       const results = await shared.database.transaction(() => {
-        const found = judged(rows, shared);
+        const found = judged(rows, own, shared);
         for (const { row } of movable(found)) enter(row, own, shared, sharing.address.shown);
         return found;
       });
@@ -119,12 +121,15 @@ function taken(table: IntentTable): IntentRow[] {
   });
 }
 
-function judged(rows: readonly IntentRow[], shared: Side): Judged[] {
-  return rows.map((row) => ({ row, why: reasonToStay(row, shared) }));
+function judged(rows: readonly IntentRow[], own: Side, shared: Side): Judged[] {
+  return rows.map((row) => ({ row, why: reasonToStay(row, own, shared) }));
 }
 
-function reasonToStay(row: IntentRow, { table }: Side): string | undefined {
+function reasonToStay(row: IntentRow, own: Side, { table }: Side): string | undefined {
   if (!isIntact(row)) return 'it is damaged: look for its order, then forget it';
+  // There it gets an entry in the chain, which is what lets it be sent.
+  if (row.order_id === null && policyOf(row, own) === undefined)
+    return 'the audit chain here does not have it as it stands: look for its order, then forget it';
   const owner = ownerOf(row);
   if (!isSelf(owner) && isAlive(owner)) return `process ${owner.pid} is at work on it`;
   const there = table.find(String(row.key), String(row.base_url));
@@ -144,7 +149,7 @@ function enter(row: IntentRow, own: Side, shared: Side, shown: string): void {
   if (tells && (!there || hasEnded(there))) {
     const { pid, started } = nobodyAtWork;
     shared.table.write(sealed({ ...row, pid, process_started: started }), there);
-    noteArrival(row, shared, shown);
+    noteArrival(row, policyOf(row, own) ?? null, shared, shown);
   } else if (tells && there) {
     const { state, order_id, settled_at, live } = row;
     const known = { state, order_id, settled_at, live, code: null, message: null, credential: null };
@@ -168,12 +173,24 @@ function tellsMore(row: IntentRow, there: IntentRow): boolean {
   return row.order_id !== null || (hasEnded(there) && there.created_at !== row.created_at);
 }
 
+/** The policy that held a record here, null where none did; undefined where the chain does not prove the record. */
+function policyOf(row: IntentRow, { audit }: Side): string | null | undefined {
+  const proof = proofOf(audit, recordOf(row));
+  return typeof proof === 'string' ? undefined : (proof.policy ?? null);
+}
+
 /** In the chain it was an intent before, so that nothing about it is proved by its coming here. */
-function noteArrival(row: IntentRow, { database, table, audit }: Side, shown: string): void {
+function noteArrival(
+  row: IntentRow,
+  policy: string | null,
+  { database, table, audit }: Side,
+  shown: string,
+): void {
   const { sent_with: keyMasked, base_url: baseUrl, key_origin: keyOrigin, ...record } = recordOf(row);
   const intent = { ...record, keyMasked, baseUrl, keyOrigin, payment: undefined };
   const salt = addressSalt(database, table.tally);
-  audit.append(intentEntry(intent, String(row.body_hash), table.tally.next(), { again: true, salt }));
+  const content = contentHash(intent.operation, intent.body);
+  audit.append(intentEntry(intent, content, table.tally.next(), { again: true, salt, policy }));
   audit.append(movedEntry(row, 'in', shown));
   if (row.order_id !== null) audit.append(stepEntry('responded', row, String(row.order_id)));
 }

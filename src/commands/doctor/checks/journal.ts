@@ -1,6 +1,7 @@
 import { DamagedError } from '../../../errors.ts';
 import { owedLine, settlingCommands } from '../../../orders/owed.ts';
 import { ownOpenText } from '../../../state/own-open.ts';
+import { anotherService } from '../../../where-flags.ts';
 import { type Check, ok, trouble, troubleOf } from '../check.ts';
 
 export const journal: Check = {
@@ -20,9 +21,12 @@ export const journal: Check = {
       if (line === undefined) return ok('the journal can be written, and no order is in doubt');
       const [first] = [...owed.inDoubt, ...owed.unreported];
       const [what = line] = line.split(';');
+      const { commands } = await settlingCommands(context, owed);
       return trouble(
         `${what} (the first since ${first?.created_at})`,
-        `${(await settlingCommands(context, owed)).join(' and ')}: exactly one order comes of each.`,
+        commands.length === 0
+          ? `It names ${anotherService}: errand order journal list.`
+          : `${commands.join(' and ')}: exactly one order comes of each.`,
       );
     } catch (error) {
       const steps = error instanceof DamagedError ? (error.facts.next ?? []) : [];

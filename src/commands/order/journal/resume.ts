@@ -2,13 +2,14 @@ import { defineCommand } from '../../../cli/define.ts';
 import { eachId, readIds } from '../../../cli/ids.ts';
 import type { Context } from '../../../context.ts';
 import { UsageError } from '../../../errors.ts';
+import { senderOf } from '../../../orders/intent.ts';
 import { resumeIntent } from '../../../orders/resume.ts';
 import { orderList } from '../../../orders/screen.ts';
 import { embeddedUrl } from '../../../settings/stored.ts';
 import { shellLine } from '../../../shell-word.ts';
-import type { JournalRecord } from '../../../state/journal-record.ts';
+import { isUnnoted, type JournalRecord } from '../../../state/journal-record.ts';
 import { isAtWork, isOthers, wasSentWithAnother, workerOf } from '../../../state/take-over.ts';
-import { whereFlags } from '../../../where-flags.ts';
+import { anotherService, flagsTo, whereFlags } from '../../../where-flags.ts';
 import { asItIs, keysMeaning } from './keys.ts';
 import { ownOpenLine } from './own-open.ts';
 
@@ -19,18 +20,13 @@ async function owedHere(
   keyChanged: boolean,
 ): Promise<readonly JournalRecord[]> {
   const { value: baseUrl } = context.settings.baseUrl;
-  const elsewhere = records.filter((record) => record.base_url !== baseUrl).map(({ base_url: url }) => url);
-  for (const url of new Set(elsewhere)) {
-    const where = url === embeddedUrl ? 'in the sandbox that errand brings along' : `at ${url}`;
-    context.note(
-      `more is in doubt ${where}: ${shellLine`errand order journal resume --all --base-url ${url}`}`,
-    );
-  }
+  const elsewhere = records.filter((record) => record.base_url !== baseUrl);
+  for (const note of new Set(await Promise.all(elsewhere.map((record) => noteElsewhere(context, record)))))
+    context.note(note);
   const here = records.filter((record) => record.base_url === baseUrl);
-  const sender = await context.sender();
-  const foreign = keyChanged
-    ? []
-    : here.filter((it) => it.state === 'intended' && wasSentWithAnother(it, sender));
+  const foreign: JournalRecord[] = [];
+  for (const record of keyChanged ? [] : here.filter((it) => it.state === 'intended' && !isUnnoted(it)))
+    if (wasSentWithAnother(record, await senderOf(context, record.operation))) foreign.push(record);
   for (const { account, sent_with: sentWith } of new Map(foreign.map((it) => [it.sent_with, it])).values()) {
     const kept = await lineToUse(context, account);
     context.note(
@@ -38,6 +34,14 @@ async function owedHere(
     );
   }
   return here.filter((record) => !foreign.includes(record));
+}
+
+/** What is at another service, and how to settle it there. */
+async function noteElsewhere(context: Context, { profile, base_url: url }: JournalRecord): Promise<string> {
+  const where = await flagsTo(context, profile, url);
+  if (where === undefined) return `more is in doubt: a record names ${anotherService}`;
+  const place = url === embeddedUrl ? 'in the sandbox that errand brings along' : `at ${url}`;
+  return `more is in doubt ${place}: ${shellLine`errand order journal resume --all --base-url ${url}`}`;
 }
 
 /** What another process settles at this moment is not in doubt by that: whoever resumes everything leaves it to that one. */

@@ -1,0 +1,83 @@
+import type { Database } from '../../src/sqlite/database.ts';
+import { AuditChain } from '../../src/state/audit.ts';
+import { nobody } from '../../src/state/audit-entry.ts';
+import { contentHash } from '../../src/state/content.ts';
+import { type IntentRow, newIntent, sealed } from '../../src/state/intent-row.ts';
+import { IntentTable } from '../../src/state/intent-table.ts';
+import type { Intent } from '../../src/state/journal-record.ts';
+import { openJournalDatabase } from '../../src/state/open-journal.ts';
+import { nobodyAtWork } from '../../src/state/owner.ts';
+import type { Workspace } from './workspace.ts';
+
+/** What whoever may write the journal can do, and knows no key: rows that vouch for themselves. */
+export interface Forger {
+  /** Every row. */
+  rows(): IntentRow[];
+  /** A record in doubt. */
+  insert(intent: Intent, more?: Partial<IntentRow>): void;
+  /** Other values of a row. */
+  change(key: string, values: Partial<IntentRow>): void;
+  /** An entry of the audit chain that fits a record; as before entries said which policy held. */
+  enter(intent: Intent): void;
+  /** Deletes every row, as the journal does with what is long past. */
+  sweep(): void;
+}
+
+/** Writes into the journal of a workspace, or into the database that it shares, whatever somebody likes. */
+export async function forge(
+  { environment: { ERRAND_STATE_DIR: folder = '', ERRAND_DATABASE_URL: url } }: Workspace,
+  work: (forger: Forger) => void,
+): Promise<void> {
+  const shared = url === undefined ? undefined : { address: { url, shown: 'the database' } };
+  const { database, beside } = await openJournalDatabase(folder, { shared });
+  try {
+    await database.refresh('anew');
+    await database.transaction(() => {
+      work(forgerOf(database));
+    });
+  } finally {
+    beside?.close();
+    await database.close();
+  }
+}
+
+function forgerOf(database: Database): Forger {
+  const table = new IntentTable(database);
+  const audit = new AuditChain(database, Date.now, () => nobody);
+  return {
+    rows: () => table.all(),
+    insert(intent, more = {}) {
+      const row = newIntent(intent, contentHash(intent.operation, intent.body), nobodyAtWork, now());
+      table.write(sealed({ ...row, ...more }), undefined);
+    },
+    change(key, values) {
+      const row = table.all().find((one) => one.key === key);
+      if (!row) throw new Error(`no row ${key}`);
+      table.write(sealed({ ...row, ...values }), row);
+    },
+    enter({ operation, account, profile, baseUrl: service, key, body }) {
+      const content = contentHash(operation, body);
+      const detail = { operation, account, content, address: null, again: false, recorded: 1 };
+      // @ts-expect-error an entry of an earlier version
+      audit.append({ kind: 'intent', profile, service, key, cents: 0, detail });
+    },
+    sweep() {
+      database.run('DELETE FROM intents');
+      table.tally.renew(table.tally.count(), []);
+    },
+  };
+}
+
+/** An intent like a row that is there: of the same account, service and profile. */
+export function like(row: IntentRow | undefined, changes: Partial<Intent>): Intent {
+  const body: Intent['body'] = JSON.parse(String(row?.body));
+  const key = 'forged-0000';
+  return {
+    ...{ key, keyOrigin: 'made', operation: String(row?.operation), profile: String(row?.profile) },
+    ...{ baseUrl: String(row?.base_url), account: String(row?.account), keyMasked: String(row?.sent_with) },
+    body: { ...body, idempotency_key: key },
+    ...changes,
+  };
+}
+
+const now = (): string => new Date().toISOString();
