@@ -13,6 +13,7 @@ import { Deadline } from '../wait/deadline.ts';
 import { whereFlags } from '../where-flags.ts';
 import { type CurrentState, currentState, endedText } from './current-state.ts';
 import type { IntentOf } from './intent.ts';
+import { checkKeyAge } from './key-life.ts';
 import { letGo } from './let-go.ts';
 import { madeByKey } from './made-by-key.ts';
 import { notRecorded } from './not-recorded.ts';
@@ -85,7 +86,9 @@ export async function recordOnce<N extends JournaledOperation>(
     return recorded.twin;
   };
   const { placed } = await pastTwins(context, intent, rule, { isByHand, ended }, attempt);
-  return placed ? { placed } : { mayBeSent };
+  if (placed) return { placed };
+  if (intent.operation === 'order.create') await checkKeyAge(context, intent, mayBeSent);
+  return { mayBeSent };
 }
 
 /** What keeps the policy from deciding sends nothing now; what the same intent may have led to before stands all the same. */

@@ -2,6 +2,7 @@ import { formatMoney } from '../../output/money.ts';
 import type { Approval, ApprovalRequest } from '../../state/approval-row.ts';
 import type { ApprovalUse } from '../../state/approvals.ts';
 import { canonicalJson } from '../../state/canonical.ts';
+import { keyLifeMs } from '../../state/journal-record.ts';
 import type { Verdict } from '../policy/finding.ts';
 import type { Subject } from './subject.ts';
 
@@ -23,11 +24,20 @@ export interface Wanted {
 /** By how much the clocks of two machines may differ, ms. */
 const leewayMs = 5 * 60_000;
 
-/** Until when an approval can be used, ms since the epoch: as it says, and no longer than the policy of this machine has it. Pure. */
-export const usableUntil = (
-  { asked_at: asked, expires_at: expires }: Pick<ApprovalRequest, 'asked_at' | 'expires_at'>,
+type Timed = Pick<ApprovalRequest, 'subject' | 'operation' | 'asked_at' | 'expires_at'>;
+
+/**
+ * How long an approval lives, ms, where the policy lets it live for `lifeMs`. Another machine may have used it: what its
+ * orders led to there can be looked up only of a single order of an account, so others live no longer than their keys. Pure.
+ */
+export const lifeOf = (
+  { subject, operation }: Pick<Timed, 'subject' | 'operation'>,
   lifeMs: number,
-): number => Math.min(Date.parse(expires), Date.parse(asked) + lifeMs);
+): number => (subject === 'order' && operation === 'order.create' ? lifeMs : Math.min(lifeMs, keyLifeMs));
+
+/** Until when an approval can be used, ms since the epoch: as it says, and no longer than the policy of this machine has it. Pure. */
+export const usableUntil = (request: Timed, lifeMs: number): number =>
+  Math.min(Date.parse(request.expires_at), Date.parse(request.asked_at) + lifeOf(request, lifeMs));
 
 /** Why it is not the time for an approval, in words that follow its id. Pure. */
 export function untimely(

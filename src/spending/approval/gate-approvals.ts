@@ -10,7 +10,7 @@ import { whereFlags } from '../../where-flags.ts';
 import type { Verdict } from '../policy/finding.ts';
 import type { Policy } from '../policy/policy.ts';
 import { PolicyRefusal } from '../policy/refusal.ts';
-import { isRelated, openKey, shortfall, usableUntil, type Wanted } from './covers.ts';
+import { isRelated, lifeOf, openKey, shortfall, usableUntil, type Wanted } from './covers.ts';
 import { openApprovals } from './open.ts';
 import type { ApprovablePlan, Subject } from './subject.ts';
 import { approveCommand } from './suggest.ts';
@@ -154,16 +154,17 @@ export class GateApprovals {
     const { reason } = this.#asking;
     const now = this.#context.clock.now();
     const { actor } = (await this.#context.origin())();
+    const subject = this.#subject();
     return {
       errand_approval: 1,
       id: randomBytes(6).toString('hex'),
-      ...this.#subject(),
+      ...subject,
       total_cents: this.#total(verdict),
       rules: verdict.rules.filter(({ outcome }) => isAgainst(outcome)).map(({ rule }) => rule),
       override: verdict.outcome === 'refused' ? (reason ?? null) : null,
       asked_by: actor,
       asked_at: new Date(now).toISOString(),
-      expires_at: new Date(now + this.#policy.approvalMs).toISOString(),
+      expires_at: new Date(now + lifeOf(subject, this.#policy.approvalMs)).toISOString(),
     };
   }
 
