@@ -28,7 +28,7 @@ export async function proven(
 
 const reasons: Readonly<Record<Unproven, (key: string) => string>> = {
   absent: (key) =>
-    `the audit chain does not have ${key}: an earlier version of errand wrote the record, or somebody else did`,
+    `the audit chain does not have ${key}: an early version of errand wrote the record, a repair lost its entry, or somebody else wrote it`,
   ended: (key) => `the audit chain says that ${key} has ended, and its record says that it is in doubt`,
   changed: (key) => `the record of ${key} was changed: the audit chain has it otherwise`,
   unreserved: (key) => `a policy held when ${key} was recorded, and nothing is reserved for it`,

@@ -94,12 +94,12 @@ export class Journal extends IntentOutcomes {
       this.reservations.policies.checkSeen();
       this.quotes.use(intent, earlier);
       const now = this.#now();
-      const row = newIntent(intent, hash, self(this.database.lease), isoOf(now));
       const isAgain = before?.state === ('intended' satisfies IntentState);
       const keySince = reserving && this.#reserve(reserving, isAgain ? recordOf(before) : undefined);
       // The service counts the life of a key from its first use.
       const since = earliest(isoOf(now), keySince, isAgain ? String(before.created_at) : undefined);
-      this.table.write(sealed({ ...row, created_at: since }), before);
+      const row = newIntent(intent, hash, self(this.database.lease), since);
+      this.table.write(row, before);
       const count = this.table.tally.next();
       const salt = addressSalt(this.database, this.table.tally);
       const policy = reserving?.policy?.hash ?? null;

@@ -32,7 +32,7 @@ time_zone: UTC
 # The same product to the same address again: warn, approve or refuse.
 # duplicates: { same: [product, address], within: 7d, then: warn }
 
-# Above this a person must say yes; the yes can be used for a day, unless expires says otherwise.
+# Above this a person must say yes; the yes can be used for a day, unless expires says otherwise for single orders.
 # approve: { above: $100, expires: 24h }
 
 # Files of SSH public keys, beside this file: then a yes is a signature by one of them, and so is an override.

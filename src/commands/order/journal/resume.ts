@@ -65,7 +65,7 @@ export const resume = defineCommand({
   name: 'resume',
   summary: 'Settle orders in doubt: resend the same key, so exactly one order is placed',
   description:
-    'Also shows what an interrupted command placed without reporting it. With --all, what another process is at work on is left to it and noted, so that it may run on several machines at once. A key older than a day is not resent automatically, since the service may have forgotten it: errand names similar orders, and --resend sends the key after you have checked them.',
+    'Also shows what an interrupted command placed without reporting it. With --all, what another process is at work on is left to it and noted, so that it may run on several machines at once. A key older than a day is not resent automatically, since the service may have forgotten it: errand names similar orders, and --resend sends the key after you have checked them. A record that the audit chain does not have as it stands, or whose money is not reserved though a policy held, is never sent: errand names what looks like it.',
   arguments: [{ name: 'keys', names: 'intents', description: keysMeaning, variadic: true }],
   options: {
     all: { kind: 'flag', description: 'everything in doubt or not reported at the service in use' },
@@ -85,7 +85,7 @@ export const resume = defineCommand({
   output: { list: ['order.get', 'bulk.create', 'return.get', 'RetriedOrder'] },
   operations: ['order.create', 'order.get', 'order.list'],
   exitCodes: {
-    5: 'older than a service keeps a key: look, then --resend or forget; or, by its key, another process is at work on it',
+    5: 'older than a service keeps a key: look, then --resend or forget; or not in the audit chain as it stands: look, then forget; or, by its key, another process is at work on it',
     10: 'still in doubt: the service does not respond',
   },
   related: ['order journal list', 'order journal forget'],
