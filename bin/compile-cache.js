@@ -110,26 +110,38 @@ function removeOld(own) {
 function keepCompiled(process, program, folder) {
   const compiled = [];
   const load = require.extensions['.js'];
+  // The program sets flags while it runs, none of which changes compiled code; how much it has loaded by then depends on how
+  // fast the machine is. All code is kept under the flags of the start, and is loaded under those that V8 has by then.
+  let flagsAtStart;
+  let flags;
+  let isFlagSet = false;
+  process.on('errand:v8-flag', () => {
+    isFlagSet = true;
+  });
   require.extensions['.cjs'] = (module, filename) => {
     if (dirname(filename) !== program || !hasHash.test(filename)) return load(module, filename);
     const file = join(folder, basename(filename));
     const cachedData = read(file);
+    if (isFlagSet) flags = flagsNow();
+    isFlagSet = false;
+    if (cachedData) flags?.copy(cachedData, flagsAt);
     const script = new Script(asFunction(filename), {
       filename,
       cachedData,
       columnOffset: -head.length,
     });
-    if (!cachedData || script.cachedDataRejected) compiled.push({ script, file, flags: flagsNow() });
+    const isNew = !cachedData || script.cachedDataRejected;
+    if (isNew) compiled.push({ script, file });
+    flagsAtStart ??= isNew ? flagsNow() : Buffer.from(flagsOf(cachedData));
     const own = (id) => module.require(id);
     script.runInThisContext().call(module.exports, module.exports, own, module, filename, program);
   };
   process.on('exit', () => {
     try {
-      for (const { script, file, flags } of compiled) {
+      for (const { script, file } of compiled) {
         const code = script.createCachedData();
-        // The program sets flags while it runs; the next start loads the file before that, as this one did. A V8 that holds
-        // them elsewhere has something else here, and is left alone.
-        if (flagsOf(code).equals(flagsNow())) flags.copy(code, flagsAt);
+        // A V8 that holds its flags elsewhere has something else here, and is left alone.
+        if (flagsOf(code).equals(flagsNow())) flagsAtStart.copy(code, flagsAt);
         write(file, code);
       }
       if (compiled.length > 0) removeOld(dirname(folder));

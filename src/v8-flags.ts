@@ -13,8 +13,11 @@ export const v8Flags = {
   oldGrowth: '--heap-growing-percent',
 } as const;
 
-/** Sets a flag while the process runs, where V8 is known to have it. */
+/** Sets a flag while the process runs, where V8 is known to have it. `bin/compile-cache.js` hears of it: V8 compares flags. */
 export function setV8Flag(flag: keyof typeof v8Flags, value: number): void {
   const major = Number.parseInt(process.versions.v8, 10);
-  if (major <= latestKnownV8) setFlagsFromString(`${v8Flags[flag]}=${value}`);
+  if (major > latestKnownV8) return;
+  setFlagsFromString(`${v8Flags[flag]}=${value}`);
+  const listeners: NodeJS.EventEmitter = process;
+  listeners.emit('errand:v8-flag');
 }

@@ -225,6 +225,22 @@ describe('compiled code is kept', () => {
     expect(times()).toEqual(before);
   });
 
+  test.each([
+    ['the first of two starts', [true, false]],
+    ['the second of two starts', [false, true]],
+  ])('though %s sets flags of V8 before it has loaded all, as a slow one does', async (_, starts) => {
+    const hook = join(workspace.folder, 'hook.cjs');
+    const soon = `const plain = setTimeout;
+      globalThis.setTimeout = (act, ms) => (ms === 200 ? (act(), plain(() => {}, 0)) : plain(act, ms));`;
+    const written: number[][] = [];
+    for (const isSlow of starts) {
+      writeFileSync(hook, isSlow ? soon : '');
+      await wallet(nodeOption(`--require ${hook}`));
+      written.push(times());
+    }
+    expect(written[1]).toEqual(written[0]);
+  });
+
   test('apart where Node is given other flags of V8', async () => {
     await keptByOne();
     const before = times();
