@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { hangsAfterMs } from './test/limits.ts';
 import { refillReporter, refills } from './test/refill.ts';
 import { hasPostgres } from './test/team/postgres.ts';
 
@@ -70,16 +71,14 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    // A shared machine may stall for seconds. What fails twice is wrong; what passes the second time is marked in the report.
-    retry: process.env.ERRAND_CI ? 1 : 0,
+    // Nets for what hangs, far beyond what a busy machine takes: no test is about time.
+    testTimeout: 6 * hangsAfterMs,
+    hookTimeout: 6 * hangsAfterMs,
+    expect: { poll: { timeout: hangsAfterMs } },
     ...((refills('UPDATE_GOLDEN') || refills('UPDATE_DOCUMENTS')) && {
       reporters: ['default', refillReporter],
     }),
     pool: 'forks',
-    // What is polled for takes a second and more on a busy machine.
-    expect: { poll: { timeout: 20_000 } },
     // Most tests wait for a process or a socket: more workers than cores leave none idle.
     maxWorkers: Math.max(4, availableParallelism() * 2),
     sequence: { sequencer: LongestFirst },

@@ -61,7 +61,7 @@ describeInChromium('every page', (browser) => {
     // The browser tells of each page that is not there.
     expect(troubles.filter((trouble) => !trouble.includes('404 (Not Found)'))).toEqual([]);
     await page.context().close();
-  }, 300_000);
+  });
 
   test('each is small, runs nothing that anyone wrote, and stays where it is while it lives', async () => {
     const { page, troubles } = await openTab(browser(), { viewport: { width: 1024, height: 900 } });
@@ -77,7 +77,7 @@ describeInChromium('every page', (browser) => {
     });
     expect(troubles.filter((trouble) => !trouble.includes('404 (Not Found)'))).toEqual([]);
     await page.context().close();
-  }, 120_000);
+  });
 
   test('whatever can be pressed or filled in is reached by Tab, and shows that it is', async () => {
     const { page } = await openTab(browser());
@@ -97,7 +97,7 @@ describeInChromium('every page', (browser) => {
       expect(await page.evaluate('window.left.map((it) => it.outerHTML)'), path).toEqual([]);
     });
     await page.context().close();
-  }, 120_000);
+  });
 
   describe('without JavaScript', () => {
     test('each says the same', async () => {

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { hangsAfterMs } from '../limits.ts';
 import { address } from '../order-body.ts';
 import { hostile } from '../service/pages/hostile-text.ts';
 import { Receiver } from '../service/receiver.ts';
@@ -77,7 +78,7 @@ describeInChromium('the pages in a browser', (browser) => {
       await vi.waitFor(async () => {
         await page.goto(at('/console/deliveries'));
         expect(await replay.count()).toBe(1);
-      }, 20_000);
+      }, hangsAfterMs);
       await replay.click();
       await receiver.until(2);
       expect(await page.locator('tbody tr').count()).toBe(2);

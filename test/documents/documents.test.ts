@@ -47,9 +47,7 @@ describe('the README', () => {
     });
   });
 
-  test('shows what its lines print, in order, after the quickstart', {
-    timeout: 180_000,
-  }, async (context) => {
+  test('shows what its lines print, in order, after the quickstart', async (context) => {
     let text = readme.text;
     await inWorkspace(async (workspace) => {
       expect((await errand(workspace, ['quickstart'])).code).toBe(0);
@@ -79,12 +77,11 @@ describe('every page of the documents', () => {
 
   test.each(pages.filter((page) => hasPostgres || !isOfTeam(page)))(
     '$name: every line of its sh blocks runs as it stands, in order',
-    { timeout: 120_000 },
     async (page) => {
       await inWorkspace(async (workspace) => {
         if (isOfTeam(page)) workspace.environment.ERRAND_DATABASE_URL = (await server().newDatabase()).url;
         for (const block of blocksOf(page, 'sh')) {
-          const { code, stdout, stderr } = await shell(workspace, `set -e\n${block}`, { timeoutMs: 60_000 });
+          const { code, stdout, stderr } = await shell(workspace, `set -e\n${block}`);
           expect(code, `${block}\n${stdout}${stderr}`).toBe(0);
         }
       });

@@ -18,7 +18,7 @@ export async function runInTerminal(workspace: Workspace, lines: readonly string
   const script = lines.map((line) => `${line}\necho "${mark}$?"\n`).join('');
   const terminal = new Terminal(workspace, 'bash', ['-c', script], { columns, rows });
   try {
-    await terminal.ended(120_000);
+    await terminal.ended();
     const screen = new Screen(columns, rows);
     screen.write(terminal.raw.replaceAll('\r\n', '\n'));
     const shown: Shown[] = [];

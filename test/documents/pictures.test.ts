@@ -29,7 +29,7 @@ describe('the picture of the quickstart', () => {
     const script = `cd '${root}' && exec ${line}`;
     const terminal = new Terminal(workspace, 'bash', ['-c', script], { columns, rows: 60 });
     try {
-      expect(await terminal.ended(60_000), terminal.text).toBe(0);
+      expect(await terminal.ended(), terminal.text).toBe(0);
       const screen = new Screen(columns, 60);
       screen.write(`\u001b[32m$\u001b[39m ${line}\n`);
       const [first] = terminal.pieces;
@@ -45,7 +45,7 @@ describe('the picture of the quickstart', () => {
     }
   }
 
-  test('shows what it prints', { timeout: 90_000 }, async (context) => {
+  test('shows what it prints', async (context) => {
     const drawn = movingPicture(calm(await record()), 'errand quickstart in a terminal', columns);
     expect(timeoutsIn(lastText(drawn))).toEqual([]);
     if (updates) refill(context, file, drawn);
@@ -66,35 +66,31 @@ const calm = (frames: readonly Frame[]): Frame[] =>
 describeInChromium('the pictures of the console', (browser) => {
   const slugs = ['test-success', 'test-two-packages', 'test-out-of-stock', 'test-undeliverable', 'test-slow'];
 
-  test.for(['light', 'dark'] as const)(
-    'in %s show what it prints',
-    { timeout: 60_000 },
-    async (colorScheme, context) => {
-      const file = new URL(`console-${colorScheme}.png`, pictures);
-      const service = await TestService.start();
-      try {
-        for (const slug of slugs) {
-          await service.order(slug);
-          service.pass(slug === 'test-undeliverable' ? 12_000 : 4_000);
-        }
-        const viewport = { width: 1000, height: 640 };
-        const { page } = await openTab(browser(), { colorScheme, viewport, deviceScaleFactor: 2 });
-        await page.goto(`${service.baseUrl}/`);
-        await page
-          .locator('tr[id^=order-]')
-          .nth(slugs.length - 1)
-          .waitFor();
-        const text = steady(await page.locator('body').innerText());
-        const kept = existsSync(file) ? describedBy(readFileSync(file)) : undefined;
-        // One that says the same stays; whoever wants it anew for its looks removes it first.
-        if (updates && kept !== text) refill(context, file, withDescription(await page.screenshot(), text));
-        else expect(kept).toBe(text);
-        await page.context().close();
-      } finally {
-        await service.stop();
+  test.for(['light', 'dark'] as const)('in %s show what it prints', async (colorScheme, context) => {
+    const file = new URL(`console-${colorScheme}.png`, pictures);
+    const service = await TestService.start();
+    try {
+      for (const slug of slugs) {
+        await service.order(slug);
+        service.pass(slug === 'test-undeliverable' ? 12_000 : 4_000);
       }
-    },
-  );
+      const viewport = { width: 1000, height: 640 };
+      const { page } = await openTab(browser(), { colorScheme, viewport, deviceScaleFactor: 2 });
+      await page.goto(`${service.baseUrl}/`);
+      await page
+        .locator('tr[id^=order-]')
+        .nth(slugs.length - 1)
+        .waitFor();
+      const text = steady(await page.locator('body').innerText());
+      const kept = existsSync(file) ? describedBy(readFileSync(file)) : undefined;
+      // One that says the same stays; whoever wants it anew for its looks removes it first.
+      if (updates && kept !== text) refill(context, file, withDescription(await page.screenshot(), text));
+      else expect(kept).toBe(text);
+      await page.context().close();
+    } finally {
+      await service.stop();
+    }
+  });
 });
 
 // A picture that was removed to be made anew is written at the end of the run.

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { hangsAfterMs } from '../limits.ts';
 import type { FaultProxy, Moment } from './proxy.ts';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
@@ -43,8 +44,6 @@ export interface Attempt {
 }
 
 const twiceMs = 15;
-/** Longer than the program waits for anything that it is not told to wait for: a silent database alone takes 20 s, ms. */
-const hangingMs = 60_000;
 
 /** Runs the program once; a blow falls at its moment or after its time. A process that does not end is a failure. */
 export async function attempt(given: Attempt): Promise<Ended> {
@@ -59,7 +58,7 @@ export async function attempt(given: Attempt): Promise<Ended> {
     if (blow?.twice) setTimeout(() => child.kill(blow.signal), twiceMs);
   };
   const timers = [
-    setTimeout(() => child.kill('SIGKILL'), hangingMs),
+    setTimeout(() => child.kill('SIGKILL'), hangsAfterMs),
     ...(blow && blow.at === undefined ? [setTimeout(strike, blow.afterMs)] : []),
   ];
   proxy.onMoment = (moment) => {

@@ -183,7 +183,7 @@ describe('one intent, one order, whatever breaks', () => {
     for (const service of services) await service.stop();
   });
 
-  test.each(named)('%s', { timeout: 60_000 }, async (name, more) => {
+  test.each(named)('%s', async (name, more) => {
     const [plain, normalising] = worlds;
     if (!plain || !normalising) return expect.fail('no service was started');
     const scenario = { ...quiet, ...more };

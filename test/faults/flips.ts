@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { caches } from '../caches.ts';
+import { hangsAfterMs } from '../limits.ts';
 import { attempt, type Ended, endOf } from './attempt.ts';
 import { FaultProxy } from './proxy.ts';
 import { Random } from './random.ts';
@@ -166,6 +167,6 @@ function run(args: readonly string[], environment: Readonly<Record<string, strin
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const late = setTimeout(() => child.kill('SIGKILL'), 60_000);
+  const late = setTimeout(() => child.kill('SIGKILL'), hangsAfterMs);
   return endOf(child).finally(() => clearTimeout(late));
 }

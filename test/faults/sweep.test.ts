@@ -18,7 +18,6 @@ describe.skipIf(!hasStrace() && !process.env.ERRAND_CI)(
 
     test.each(subjects.map((subject) => [subject.name, subject] as const))(
       '%s makes what was meant, once',
-      { timeout: 240_000 },
       async (_, subject) => {
         const all = await injuriesOf(service, subject);
         expect(all.length).toBeGreaterThan(100);

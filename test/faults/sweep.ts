@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { caches } from '../caches.ts';
+import { hangsAfterMs } from '../limits.ts';
 import { type DiskFault, type Ended, endOf } from './attempt.ts';
 import { outcomeOf } from './lies.ts';
 import type { Service } from './service.ts';
@@ -186,6 +187,6 @@ function run(
     ...[process.execPath, program, ...args],
   ];
   const child = spawn(command, all, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
-  const late = setTimeout(() => child.kill('SIGKILL'), 60_000);
+  const late = setTimeout(() => child.kill('SIGKILL'), hangsAfterMs);
   return endOf(child).finally(() => clearTimeout(late));
 }

@@ -6,6 +6,7 @@ import type { Operation } from '../../src/contract/operation.ts';
 import { type OperationName, operations } from '../../src/contract/operations/index.ts';
 import { caches } from '../caches.ts';
 import { Random } from '../faults/random.ts';
+import { hangsAfterMs } from '../limits.ts';
 import { address, rowBody } from '../order-body.ts';
 import { problemIn } from '../printed/check.ts';
 import { knownCommands } from '../program/known-commands.ts';
@@ -219,7 +220,7 @@ const described = ({ operation, mutation, refusal }: Attempt, format: string): s
 
 test.each(commandLines)(
   '$command bears whatever the service returns',
-  { timeout: isWhole ? 7_200_000 : 300_000 },
+  { timeout: isWhole ? 7_200_000 : hangsAfterMs * 6 },
   async (line) => {
     distorting.target = undefined;
     distorting.called.clear();

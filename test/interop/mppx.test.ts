@@ -25,7 +25,7 @@ async function installSdk(): Promise<void> {
   )
     return;
   try {
-    await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, timeout: 240_000 });
+    await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
   } catch (cause) {
     throw new Error('mppx could not be installed: is the package registry reachable?', { cause });
   }
@@ -59,7 +59,7 @@ describe('with the public SDK of the payment scheme', () => {
   beforeAll(async () => {
     workspace = makeWorkspace({ ERRAND_NO_INPUT: '1' }, { oddService: true });
     await installSdk();
-  }, 300_000);
+  });
   afterAll(() => workspace.remove());
 
   test('errand buys from its server: a read and an order, one of several methods on one header line', async () => {

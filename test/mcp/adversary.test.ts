@@ -37,7 +37,7 @@ describe('a hostile model, a hostile page, a crash', () => {
     expect(new Set(dialogues.map(({ name }) => name)).size).toBe(dialogues.length);
   });
 
-  test.each(dialogues)('$name', { timeout: 90_000 }, async (dialogue) => {
+  test.each(dialogues)('$name', async (dialogue) => {
     // Each client in turn.
     const line = clients[dialogues.indexOf(dialogue) % clients.length] ?? clients[0];
     const scene = await Scene.begin(line, dialogue);

@@ -1,4 +1,5 @@
 import { expect, onTestFinished } from 'vitest';
+import { hangsAfterMs } from '../limits.ts';
 import type { Workspace } from '../program/workspace.ts';
 import { type ClientLine, type Connected, connected } from './client-lines.ts';
 
@@ -70,7 +71,7 @@ export class Agent {
     given: Readonly<Record<string, unknown>> = {},
     signal?: AbortSignal,
   ): Promise<Told> {
-    const options = { timeout: 50_000, ...(signal && { signal }) };
+    const options = { timeout: hangsAfterMs, ...(signal && { signal }) };
     const {
       content,
       structuredContent,

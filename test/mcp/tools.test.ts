@@ -45,7 +45,7 @@ describe.each(clients)('the tools, by the official client (%s)', (line) => {
     expect(hints.search).toMatchObject({ readOnlyHint: true, destructiveHint: false });
   });
 
-  test('lead from a search to an order, its story and its return', { timeout: 60_000 }, async () => {
+  test('lead from a search to an order, its story and its return', async () => {
     const { workspace, product } = await shop();
     const agent = await Agent.start(workspace, { line });
     const { results } = await agent.get('search', { q: 'coffee', limit: 3 });

@@ -5,9 +5,7 @@ import { orderId } from '../http/caller.ts';
 import { json, peer } from '../http/peer.ts';
 import { errorOf, lose, shopping } from './shopping.ts';
 
-describe('an order or return that exists already under an id that cannot be read', {
-  timeout: 60_000,
-}, () => {
+describe('an order or return that exists already under an id that cannot be read', () => {
   test.each([
     ['control characters', '\u001b[2J\u0000evil\u202e'],
     ['an object', { a: 1 }],
@@ -33,7 +31,7 @@ describe('an order or return that exists already under an id that cannot be read
   });
 });
 
-describe('the commands that are printed after a doubt', { timeout: 60_000 }, () => {
+describe('the commands that are printed after a doubt', () => {
   test('of a retry carry the service and the profile that were given', async () => {
     const shop = await shopping('reset-after@POST /v1/orders/*');
     const { id } = (await shop.service.order('test-out-of-stock')).body;
@@ -67,9 +65,7 @@ describe('the commands that are printed after a doubt', { timeout: 60_000 }, () 
   });
 });
 
-describe('the same command settles what is in doubt, whatever the policy has become', {
-  timeout: 60_000,
-}, () => {
+describe('the same command settles what is in doubt, whatever the policy has become', () => {
   test.each([
     ['cannot be read', 'limits: {'],
     ['refuses it', 'limits: { per_order: $1 }'],

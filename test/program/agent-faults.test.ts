@@ -8,9 +8,7 @@ import { TestService } from '../service/service.ts';
 import { errand } from './run.ts';
 import { makeWorkspace } from './workspace.ts';
 
-test('whatever is lost on the way, each intent is paid once and is one order', {
-  timeout: 300_000,
-}, async () => {
+test('whatever is lost on the way, each intent is paid once and is one order', async () => {
   const workspace = makeWorkspace({ ERRAND_NO_INPUT: '1' });
   const file = join(workspace.folder, 'sandbox.db');
   const faults = ['reset-after:40%@POST /agent/orders', 'reset-before:20%@POST /agent/orders'].map(readFault);

@@ -101,7 +101,7 @@ test('the table marks every operation that makes something with money', () => {
   expect(all.filter(([, { once }]) => once).map(([name]) => name)).toEqual(making.map(([name]) => name));
 });
 
-describe.each(names)('errand api for %s', { timeout: 60_000 }, (name) => {
+describe.each(names)('errand api for %s', (name) => {
   test('the same again is refused, and names what exists; --new makes another', async () => {
     const { subject, send } = await sending(name);
     const first = await send('-o', 'json');
@@ -146,7 +146,7 @@ describe.each(names)('errand api for %s', { timeout: 60_000 }, (name) => {
   });
 });
 
-describe('what is in doubt is settled by the same request', { timeout: 60_000 }, () => {
+describe('what is in doubt is settled by the same request', () => {
   test.each(['order.create', 'agent.order.create'] as const)('%s', async (name) => {
     const { shop, subject, send } = await sending(name);
     lose(shop, ...(name === 'order.create' ? [] : ['none' as const]), 'reset-after');
@@ -187,7 +187,7 @@ describe('what is in doubt is settled by the same request', { timeout: 60_000 },
   });
 });
 
-describe('by hand and by its own command are one intent', { timeout: 60_000 }, () => {
+describe('by hand and by its own command are one intent', () => {
   test('an order, and an order by hand', async () => {
     const { shop, send } = await sending('order.create');
     expect((await shop.order()).code).toBe(0);
@@ -220,7 +220,7 @@ describe('by hand and by its own command are one intent', { timeout: 60_000 }, (
   });
 });
 
-describe('what is refused by hand', { timeout: 60_000 }, () => {
+describe('what is refused by hand', () => {
   test.each([
     ['POST /orders/bulk', ['-F', 'rows[]='], /rows\.0/],
     ['POST /returns', ['-f', 'reason=none'], /order_id: .*; items: .*; reason: /],

@@ -55,7 +55,7 @@ const auditKinds = async (at: ApprovalWorkspace): Promise<string[]> =>
   (await at.run(['audit', 'log', '-o', 'csv', '--fields', 'kind'])).stdout.trim().split('\n').slice(1);
 
 describe('one approval is one order', () => {
-  test('though eight processes race for it, each meaning a new order', { timeout: 120_000 }, async () => {
+  test('though eight processes race for it, each meaning a new order', async () => {
     const { at, ada } = await start();
     const id = await at.approved(ada, 5000);
     const args = at.order(5000);
@@ -66,7 +66,7 @@ describe('one approval is one order', () => {
     expect(uses).toHaveLength(1);
   });
 
-  test('whatever key is given: it is signed with one', { timeout: 120_000 }, async () => {
+  test('whatever key is given: it is signed with one', async () => {
     const { at, ada } = await start();
     const id = await at.approved(ada, 5000);
     const { key } = JSON.parse((await at.run(['approval', 'show', id, '-o', 'json'])).stdout);
@@ -86,9 +86,7 @@ describe('one approval is one order', () => {
     expect(await at.ordersMade()).toBe(2);
   });
 
-  test('the larger of two that are approved is found for what only it covers', {
-    timeout: 60_000,
-  }, async () => {
+  test('the larger of two that are approved is found for what only it covers', async () => {
     const { at, ada } = await start();
     const large = await at.approved(ada, 6000);
     await at.run(['approval', 'deny', large]);
@@ -100,7 +98,7 @@ describe('one approval is one order', () => {
     expect(await at.ordersMade()).toBe(2);
   });
 
-  test('though the same command runs twice at the same moment', { timeout: 60_000 }, async () => {
+  test('though the same command runs twice at the same moment', async () => {
     const { at, ada } = await start();
     await at.approved(ada, 5000);
     const ended = await Promise.all([at.create(5000), at.create(5000)]);
@@ -108,7 +106,7 @@ describe('one approval is one order', () => {
     expect(await at.ordersMade()).toBe(1);
   });
 
-  test('though it is killed between the intent and the response', { timeout: 60_000 }, async () => {
+  test('though it is killed between the intent and the response', async () => {
     const { at, ada } = await start('delay=3s@POST /orders');
     const id = await at.approved(ada, 5000);
     const child = begin(at.workspace, 'errand', at.order(5000));
@@ -127,7 +125,7 @@ describe('one approval is one order', () => {
     expect(await at.run(['audit', 'verify'])).toMatchObject({ code: 0 });
   });
 
-  test('what was killed before it sent anything gives it back', { timeout: 60_000 }, async () => {
+  test('what was killed before it sent anything gives it back', async () => {
     const { at, ada } = await start('delay=3s@POST /agent/orders');
     const paid = ['agent', ...at.order(5000), '--yes'];
     const id = askedIn(await at.run(paid));
@@ -142,7 +140,7 @@ describe('one approval is one order', () => {
     expect(await at.run(paid)).toMatchObject({ code: 11 });
   });
 
-  test('what the service surely refused gives it back', { timeout: 60_000 }, async () => {
+  test('what the service surely refused gives it back', async () => {
     const { at, ada } = await start();
     await at.approved(ada, 5000, {}, 'test-invalid-address');
     const first = await at.create(5000, {}, 'test-invalid-address');
@@ -159,7 +157,7 @@ describe('one approval is one order', () => {
     expect(log).not.toContain('Main St');
   });
 
-  test('an order that failed or was cancelled does not give it back', { timeout: 60_000 }, async () => {
+  test('an order that failed or was cancelled does not give it back', async () => {
     const { at, ada } = await start();
     at.policy('approve: { above: $20 }\nlimits:\n  per_day: $60', ['ada']);
     await at.approved(ada, 5000, {}, 'test-slow');
@@ -169,9 +167,7 @@ describe('one approval is one order', () => {
     expect(errorOf(await at.create(5000, {}, 'test-slow')).message).toContain('and works only once');
   });
 
-  test('repairing a damaged journal takes approvals back to be asked about', {
-    timeout: 60_000,
-  }, async () => {
+  test('repairing a damaged journal takes approvals back to be asked about', async () => {
     const { at, ada } = await start();
     const id = await at.approved(ada, 5000);
     const whole = await at.approved(ada, 6000, { po_number: 'other' });
@@ -209,7 +205,7 @@ describe('an approval is carried to another machine', () => {
     return { at, there, ada };
   }
 
-  test('and both machines together order once', { timeout: 60_000 }, async () => {
+  test('and both machines together order once', async () => {
     const { at, there, ada } = await both();
     const id = await at.approved(ada, 5000);
     const flag = await carried(at, there, id);
@@ -228,32 +224,28 @@ describe('an approval is carried to another machine', () => {
   test.each([
     ['no key of the asker', {}],
     ['a key of the asker', { idempotency_key: 'asked-with' }],
-  ])(
-    'and many machines order once, by --new and by keys of their own: %s',
-    { timeout: 120_000 },
-    async (_, more) => {
-      const { at, there, ada } = await both();
-      const flag = await carried(at, there, await at.approved(ada, 5000, more));
-      const foreign = await there.run([...there.order(5000, { idempotency_key: 'mine-1' }), ...flag]);
-      expect([foreign.code, errorOf(foreign).message]).toEqual([
-        11,
-        expect.stringContaining('give that one, or none'),
-      ]);
-      expect(await at.ordersMade()).toBe(0);
-      expect(await there.run([...there.order(5000), ...flag])).toMatchObject({ code: 0 });
-      const { at: third } = machine(at.service);
-      writeFileSync(join(third.workspace.folder, '.config', 'ada.pub'), at.text('ada.pub'));
-      writeFileSync(join(third.workspace.folder, 'approval.json'), there.text('approval.json'));
-      expect(await third.run([...third.order(5000), ...flag])).toMatchObject({ code: 0 });
-      expect(await third.run([...third.order(5000, { idempotency_key: 'mine-2' }), ...flag])).toMatchObject({
-        code: 11,
-      });
-      expect(await at.create(5000, more)).toMatchObject({ code: 0 });
-      expect(await at.ordersMade()).toBe(1);
-    },
-  );
+  ])('and many machines order once, by --new and by keys of their own: %s', async (_, more) => {
+    const { at, there, ada } = await both();
+    const flag = await carried(at, there, await at.approved(ada, 5000, more));
+    const foreign = await there.run([...there.order(5000, { idempotency_key: 'mine-1' }), ...flag]);
+    expect([foreign.code, errorOf(foreign).message]).toEqual([
+      11,
+      expect.stringContaining('give that one, or none'),
+    ]);
+    expect(await at.ordersMade()).toBe(0);
+    expect(await there.run([...there.order(5000), ...flag])).toMatchObject({ code: 0 });
+    const { at: third } = machine(at.service);
+    writeFileSync(join(third.workspace.folder, '.config', 'ada.pub'), at.text('ada.pub'));
+    writeFileSync(join(third.workspace.folder, 'approval.json'), there.text('approval.json'));
+    expect(await third.run([...third.order(5000), ...flag])).toMatchObject({ code: 0 });
+    expect(await third.run([...third.order(5000, { idempotency_key: 'mine-2' }), ...flag])).toMatchObject({
+      code: 11,
+    });
+    expect(await at.create(5000, more)).toMatchObject({ code: 0 });
+    expect(await at.ordersMade()).toBe(1);
+  });
 
-  test('and not once it was used', { timeout: 60_000 }, async () => {
+  test('and not once it was used', async () => {
     const { at, ada } = await start();
     const id = await at.approved(ada, 5000);
     const order = JSON.parse((await at.create(5000)).stdout).id;
@@ -265,7 +257,7 @@ describe('an approval is carried to another machine', () => {
     ]);
   });
 
-  test('an upload orders once on all machines, also under another --run', { timeout: 120_000 }, async () => {
+  test('an upload orders once on all machines, also under another --run', async () => {
     const { at, there, ada } = await both();
     const text = csvOf(at, [1, 5000], [2, 900]);
     for (const { workspace } of [at, there]) writeFileSync(join(workspace.folder, 'orders.csv'), text);
@@ -289,7 +281,7 @@ describe('an approval is carried to another machine', () => {
     ['another total', (text: string) => text.replace('5100', '9100'), 'something else was signed'],
     ['no signature', (text: string) => JSON.stringify(JSON.parse(text).request), 'nobody has signed'],
     ['nothing', () => 'yes', 'holds no approval'],
-  ])('and not with %s', { timeout: 60_000 }, async (_, change, why) => {
+  ])('and not with %s', async (_, change, why) => {
     const { at, there, ada } = await both();
     await carried(at, there, await at.approved(ada, 5000));
     writeFileSync(join(there.workspace.folder, 'approval.json'), change(there.text('approval.json')));
@@ -301,7 +293,7 @@ describe('an approval is carried to another machine', () => {
     expect(await at.ordersMade()).toBe(0);
   });
 
-  test('and not for another order', { timeout: 60_000 }, async () => {
+  test('and not for another order', async () => {
     const { at, there, ada } = await both();
     const id = await at.approved(ada, 5000);
     const flag = await carried(at, there, id);
@@ -314,7 +306,7 @@ describe('an approval is carried to another machine', () => {
 });
 
 describe('a command that waits', () => {
-  test('goes on once it is approved', { timeout: 60_000 }, async () => {
+  test('goes on once it is approved', async () => {
     const { at, ada } = await start();
     const waiting = at.run([...at.order(5000), '--wait-approval', '30s']);
     const id = await openId(at);
@@ -323,7 +315,7 @@ describe('a command that waits', () => {
     expect(await at.ordersMade()).toBe(1);
   });
 
-  test('ends when it is denied, when nobody decides, and on Ctrl-C', { timeout: 60_000 }, async () => {
+  test('ends when it is denied, when nobody decides, and on Ctrl-C', async () => {
     const { at } = await start();
     const late = await at.run([...at.order(4000), '--wait-approval', '600ms']);
     expect([late.code, late.stderr]).toEqual([8, expect.stringContaining('nobody has decided')]);
@@ -356,9 +348,7 @@ describe('a command that waits', () => {
 });
 
 describe('every door', () => {
-  test('an upload is approved as a whole, and goes on under the same approval', {
-    timeout: 60_000,
-  }, async () => {
+  test('an upload is approved as a whole, and goes on under the same approval', async () => {
     const { at, ada } = await start();
     const row = (n: number, cents: number): [number, number] => [n, cents];
     const csv = (...rows: [number, number][]): string[] => {
@@ -395,7 +385,7 @@ describe('every door', () => {
     expect((await at.service.send('GET', '/orders/bulk')).body.batches).toHaveLength(2);
   });
 
-  test('a request by hand, and an order without an account', { timeout: 60_000 }, async () => {
+  test('a request by hand, and an order without an account', async () => {
     const { at, ada } = await start();
     at.order(5000, { idempotency_key: 'by-hand' });
     const byHand = ['api', 'POST', '/orders', '--input', 'order.json', '-o', 'json'];
@@ -410,7 +400,7 @@ describe('every door', () => {
     expect(await at.ordersMade()).toBe(1);
   });
 
-  test('policy check and --dry-run show how it stands, and ask nobody', { timeout: 60_000 }, async () => {
+  test('policy check and --dry-run show how it stands, and ask nobody', async () => {
     const { at, ada } = await start();
     const args = at.order(5000);
     const check = ['policy', 'check', '--file', 'order.json'];
@@ -428,7 +418,7 @@ describe('every door', () => {
     expect((await at.run([...args, '--dry-run'])).stderr).toContain(`policy: allowed; approved as ${id}`);
   });
 
-  test('an override is signed where there are approvers', { timeout: 60_000 }, async () => {
+  test('an override is signed where there are approvers', async () => {
     const { at, ada } = await start();
     at.policy('limits:\n  per_order: $30', ['ada']);
     const plain = at.order(5000);

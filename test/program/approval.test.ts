@@ -36,7 +36,7 @@ function setClock(ms: number): void {
 }
 
 describe('an approval covers that order at that total, once', () => {
-  test('asked for, signed, and used by the same command', { timeout: 60_000 }, async () => {
+  test('asked for, signed, and used by the same command', async () => {
     const refused = await at.create(5000);
     const id = askedIn(refused);
     expect(errorOf(refused)).toMatchObject({
@@ -106,7 +106,7 @@ describe('an approval covers that order at that total, once', () => {
       },
       'expired at',
     ],
-  ])('and not %s', { timeout: 60_000 }, async (_, attempt, why) => {
+  ])('and not %s', async (_, attempt, why) => {
     const id = await at.approved(ada, 5000);
     const refused = await attempt();
     expect([refused.code, errorOf(refused)?.message]).toEqual([
@@ -116,21 +116,21 @@ describe('an approval covers that order at that total, once', () => {
     expect(await at.ordersMade()).toBe(0);
   });
 
-  test('a lower price is covered, and the same order however it is spelt', { timeout: 60_000 }, async () => {
+  test('a lower price is covered, and the same order however it is spelt', async () => {
     await at.approved(ada, 5000);
     const spelt = { ...address, address_line1: ` ${address.address_line1.toUpperCase()} ` };
     expect(await at.create(4000, { shipping_address: spelt, metadata: {} })).toMatchObject({ code: 0 });
     expect(await at.ordersMade()).toBe(1);
   });
 
-  test('as long as the policy says', { timeout: 60_000 }, async () => {
+  test('as long as the policy says', async () => {
     at.policy('approve: { above: $20, expires: 2d }', ['ada']);
     await at.approved(ada, 5000);
     setClock(47 * 3600 * 1000);
     expect(await at.create(5000)).toMatchObject({ code: 0 });
   });
 
-  test('and no longer, whatever was signed or said before', { timeout: 90_000 }, async () => {
+  test('and no longer, whatever was signed or said before', async () => {
     await at.approved(ada, 5000);
     // The policy is shorter by now.
     at.policy('approve: { above: $20, expires: 1h }', ['ada']);
@@ -170,7 +170,7 @@ describe('an approval covers that order at that total, once', () => {
     expect(await there.run([...there.order(7000), '--approval', 'signed.json'])).toMatchObject({ code: 0 });
   });
 
-  test('it does not let through what the policy refuses', { timeout: 60_000 }, async () => {
+  test('it does not let through what the policy refuses', async () => {
     await at.approved(ada, 5000);
     at.policy('approve: { above: $20 }\nlimits:\n  per_order: $30', ['ada']);
     expect(errorOf(await at.create(5000))).toMatchObject({ code: 'policy_refused' });
@@ -179,7 +179,7 @@ describe('an approval covers that order at that total, once', () => {
 });
 
 describe('only the signature of an approver counts', () => {
-  test('a key that is not listed is refused', { timeout: 60_000 }, async () => {
+  test('a key that is not listed is refused', async () => {
     const eve = makeKey(workspace, 'eve');
     const id = askedIn(await at.create(5000));
     const refused = await at.run(['approval', 'approve', id, '--key', eve]);
@@ -195,7 +195,7 @@ describe('only the signature of an approver counts', () => {
     expect(askedIn(await at.create(5000))).toBe(id);
   });
 
-  test('made by ssh-keygen from what is exported', { timeout: 60_000 }, async () => {
+  test('made by ssh-keygen from what is exported', async () => {
     const id = askedIn(await at.create(5000));
     const signed = await shell(
       workspace,
@@ -205,7 +205,7 @@ describe('only the signature of an approver counts', () => {
     expect(await at.create(5000)).toMatchObject({ code: 0 });
   });
 
-  test('made by an agent that holds the key', { timeout: 60_000 }, async () => {
+  test('made by an agent that holds the key', async () => {
     const id = askedIn(await at.create(5000));
     const signed = await shell(
       workspace,
@@ -222,14 +222,14 @@ describe('only the signature of an approver counts', () => {
       'another total',
       "errand approval export ID | sed 's/5100/5101/' | ssh-keygen -q -Y sign -n errand-approval -f ada",
     ],
-  ])('and not one for %s', { timeout: 60_000 }, async (_, line) => {
+  ])('and not one for %s', async (_, line) => {
     const id = askedIn(await at.create(5000));
     const signed = await shell(workspace, `${line.replace('ID', id)} | errand approval import`);
     expect([signed.code, signed.stderr]).toEqual([11, expect.stringContaining('does not hold')]);
     expect(await at.create(5000)).toMatchObject({ code: 11 });
   });
 
-  test('a state that was written into the journal is no approval', { timeout: 60_000 }, async () => {
+  test('a state that was written into the journal is no approval', async () => {
     const id = askedIn(await at.create(5000));
     at.policy();
     const forged = await at.run(['approval', 'approve', id]);
@@ -247,7 +247,7 @@ describe('only the signature of an approver counts', () => {
     expect(await at.ordersMade()).toBe(0);
   });
 
-  test('a key file that is none stops every order, with its line', { timeout: 60_000 }, async () => {
+  test('a key file that is none stops every order, with its line', async () => {
     const file = at.policy('approve: { above: $20 }\napprovers: [nobody.pub]');
     const absent = await at.create(100);
     expect([absent.code, errorOf(absent).message]).toEqual([
@@ -260,7 +260,7 @@ describe('only the signature of an approver counts', () => {
     expect(await at.ordersMade()).toBe(0);
   });
 
-  test('without ssh-keygen that is said, and nothing is sent', { timeout: 60_000 }, async () => {
+  test('without ssh-keygen that is said, and nothing is sent', async () => {
     await at.approved(ada, 5000);
     symlinkSync(process.execPath, join(workspace.folder, '.bin', 'node'));
     workspace.environment.PATH = join(workspace.folder, '.bin');
@@ -272,7 +272,7 @@ describe('only the signature of an approver counts', () => {
     expect(await at.ordersMade()).toBe(0);
   });
 
-  test('a denied request is refused, and not asked for again', { timeout: 60_000 }, async () => {
+  test('a denied request is refused, and not asked for again', async () => {
     const id = askedIn(await at.create(5000));
     expect(await at.run(['approval', 'deny', id])).toMatchObject({ code: 0 });
     const refused = await at.create(5000);
@@ -287,7 +287,7 @@ describe('only the signature of an approver counts', () => {
     expect(await at.create(5000)).toMatchObject({ code: 0 });
   });
 
-  test('another total than the denied one is asked for anew', { timeout: 60_000 }, async () => {
+  test('another total than the denied one is asked for anew', async () => {
     const id = askedIn(await at.create(5000));
     await at.run(['approval', 'deny', id]);
     for (const cents of [5100, 4900]) {
@@ -299,7 +299,7 @@ describe('only the signature of an approver counts', () => {
     }
   });
 
-  test('what was decided is said, and the first approver stays', { timeout: 60_000 }, async () => {
+  test('what was decided is said, and the first approver stays', async () => {
     const bob = makeKey(workspace, 'bob');
     at.policy(undefined, ['ada', 'bob']);
     const id = await at.approved(ada, 5000);
@@ -331,9 +331,7 @@ describe('only the signature of an approver counts', () => {
     expect([late.code, late.stderr]).toEqual([11, expect.stringContaining('there is nothing left to deny')]);
   });
 
-  test('the list tells an override, what comes with it and the host at any width', {
-    timeout: 60_000,
-  }, async () => {
+  test('the list tells an override, what comes with it and the host at any width', async () => {
     at.policy('limits:\n  per_order: $30\napprove: { above: $20 }', ['ada']);
     const args = at.order(5000, { metadata: { team: 'ops' } });
     askedIn(await at.run([...args, '--override-policy', 'the office moves']));
@@ -351,7 +349,7 @@ describe('only the signature of an approver counts', () => {
     }
   });
 
-  test('an approval of something else altogether is not named', { timeout: 60_000 }, async () => {
+  test('an approval of something else altogether is not named', async () => {
     const id = await at.approved(ada, 5000);
     const other = await at.create(5000, {
       shipping_address: { ...address, address_line1: '9 Elm St' },

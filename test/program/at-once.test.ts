@@ -8,9 +8,7 @@ import { errand } from './run.ts';
 import { makeWorkspace } from './workspace.ts';
 
 describe('several processes at once', () => {
-  test('on a fresh machine, one key is minted for all and no order is lost', {
-    timeout: 60_000,
-  }, async () => {
+  test('on a fresh machine, one key is minted for all and no order is lost', async () => {
     const workspace = makeWorkspace();
     try {
       const product = 'http://127.0.0.1:4848/shop/test-never';
@@ -32,9 +30,7 @@ describe('several processes at once', () => {
     }
   });
 
-  test('searching a fresh catalogue and writing settings at the same time lose nothing', {
-    timeout: 60_000,
-  }, async () => {
+  test('searching a fresh catalogue and writing settings at the same time lose nothing', async () => {
     const workspace = makeWorkspace();
     try {
       const names = Array.from({ length: 16 }, (_, index) => `profile-${index}`);
@@ -54,9 +50,7 @@ describe('several processes at once', () => {
     }
   });
 
-  test('impatient hands: the same order asked for in two terminals is one order, unless two are meant', {
-    timeout: 60_000,
-  }, async () => {
+  test('impatient hands: the same order asked for in two terminals is one order, unless two are meant', async () => {
     const slow = readFault('delay=2s@POST /orders');
     const service = await TestService.start({ now: Date.now(), faults: slow ? [slow] : [] });
     const workspace = makeWorkspace({

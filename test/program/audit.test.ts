@@ -21,9 +21,7 @@ async function verified({ run }: Shopping, ...more: string[]) {
 }
 
 describe('the audit chain of the program', () => {
-  test('a changed record is found and named, and what appends after it goes on', {
-    timeout: 60_000,
-  }, async () => {
+  test('a changed record is found and named, and what appends after it goes on', async () => {
     const shop = await shopping();
     for (const key of ['k1', 'k2']) await shop.order('--idempotency-key', key, '--po-number', key);
     expect(await verified(shop)).toMatchObject({ code: 0, intact: true, records: 4 });
@@ -44,7 +42,7 @@ describe('the audit chain of the program', () => {
     expect(found.stderr).toContain('record 3 was changed');
   });
 
-  test('a record that is missing, moved, or replaced as a whole is found', { timeout: 60_000 }, async () => {
+  test('a record that is missing, moved, or replaced as a whole is found', async () => {
     const shop = await shopping();
     for (const key of ['k1', 'k2']) await shop.order('--idempotency-key', key, '--po-number', key);
     tamper(shop, 'CREATE TABLE kept AS SELECT * FROM audit');
@@ -65,7 +63,6 @@ describe('the audit chain of the program', () => {
 
   test.each(['actor', 'command', 'detail', 'key'])(
     'a text of %s that goes on behind a NUL is found',
-    { timeout: 60_000 },
     async (column) => {
       const shop = await shopping();
       await shop.order('--idempotency-key', 'k1');
@@ -74,9 +71,7 @@ describe('the audit chain of the program', () => {
     },
   );
 
-  test('a chain that is gone as a whole is found by the count of the journal, and only where there was one', {
-    timeout: 60_000,
-  }, async () => {
+  test('a chain that is gone as a whole is found by the count of the journal, and only where there was one', async () => {
     const shop = await shopping();
     expect(await verified(shop)).toMatchObject({ code: 0, records: 0 });
     await shop.order('--idempotency-key', 'k1');
@@ -96,9 +91,7 @@ describe('the audit chain of the program', () => {
     expect(await verified(shop)).toMatchObject({ code: 7, findings: [{ finding: 'lost' }] });
   });
 
-  test('an order that is given up was not resumed; the log takes each field, records or none, and shows the reason', {
-    timeout: 60_000,
-  }, async () => {
+  test('an order that is given up was not resumed; the log takes each field, records or none, and shows the reason', async () => {
     const shop = await shopping();
     const fields = ['audit', 'log', '--fields', 'number,detail', '-o', 'json'];
     expect(await shop.run(...fields)).toMatchObject({ code: 0, stdout: '[]\n' });
@@ -115,9 +108,7 @@ describe('the audit chain of the program', () => {
     expect((await shop.run('audit', 'log', '-o', 'csv')).stdout).toContain(',order.create,');
   });
 
-  test('an end that is cut off is found by the count of the journal, and by a hash that was kept', {
-    timeout: 60_000,
-  }, async () => {
+  test('an end that is cut off is found by the count of the journal, and by a hash that was kept', async () => {
     const shop = await shopping();
     await shop.order('--idempotency-key', 'k1');
     await shop.run('order', 'journal', 'list');
@@ -130,7 +121,7 @@ describe('the audit chain of the program', () => {
     expect((await verified(shop, '--head', head)).stderr).toContain(`no intact record has the hash ${head}`);
   });
 
-  test('an export is verified on another machine, byte for byte', { timeout: 60_000 }, async () => {
+  test('an export is verified on another machine, byte for byte', async () => {
     const shop = await shopping();
     await shop.order('--idempotency-key', 'k1');
     const { stdout } = await shop.run('audit', 'export');
@@ -163,7 +154,7 @@ describe('the audit chain of the program', () => {
     }
   });
 
-  test('tells what was refused, what is in doubt, and that it was resumed', { timeout: 60_000 }, async () => {
+  test('tells what was refused, what is in doubt, and that it was resumed', async () => {
     const shop = await shopping();
     await shop.order('--idempotency-key', 'k1', '--max-price-cents', '1');
     shop.losses.faults = ['reset-after'];
@@ -176,9 +167,7 @@ describe('the audit chain of the program', () => {
     ).toEqual(['intent', 'in_doubt', 'resumed', 'responded']);
   });
 
-  test('holds no key, address, email or file name, whatever the command line holds', {
-    timeout: 60_000,
-  }, async () => {
+  test('holds no key, address, email or file name, whatever the command line holds', async () => {
     const shop = await shopping();
     await shop.order('--idempotency-key', 'k1', '--notify', 'eve@example.com', '--address-line2', 'Flat 9');
     await shop.run(
@@ -205,9 +194,7 @@ describe('the audit chain of the program', () => {
     expect(stdout).toContain('--address-line2 …');
   });
 
-  test('a cancellation that the chain cannot hold is not sent; forgetting a key goes on, and says so', {
-    timeout: 60_000,
-  }, async () => {
+  test('a cancellation that the chain cannot hold is not sent; forgetting a key goes on, and says so', async () => {
     const shop = await shopping();
     const { stdout } = await shop.order('-o', 'id');
     await shop.run('profile', 'set', 'work', '--base-url', shop.service.baseUrl, '--use');
@@ -270,9 +257,7 @@ describe('the audit chain of the program', () => {
     expect(JSON.stringify(told)).not.toContain('eve@');
   });
 
-  test('a refusal of the policy is recorded once, and which policy was followed', {
-    timeout: 60_000,
-  }, async () => {
+  test('a refusal of the policy is recorded once, and which policy was followed', async () => {
     const shop = await shopping();
     const folder = join(shop.workspace.folder, '.config');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -302,9 +287,7 @@ describe('the audit chain of the program', () => {
     expect(await shop.orders()).toHaveLength(2);
   });
 
-  test('a journal that is repaired keeps the beginning of its chain, and says where it goes on', {
-    timeout: 60_000,
-  }, async () => {
+  test('a journal that is repaired keeps the beginning of its chain, and says where it goes on', async () => {
     const shop = await shopping();
     for (const key of ['k1', 'k2']) await shop.order('--idempotency-key', key, '--po-number', key);
     const head = (await shop.run('audit', 'head', '-o', 'id')).stdout.trim();

@@ -28,7 +28,7 @@ function destroy(journal: string, name: string): void {
   writeFileSync(journal, bytes.fill(0xee, start, start + 4096));
 }
 
-describe('a journal that cannot be used', { timeout: 60_000 }, () => {
+describe('a journal that cannot be used', () => {
   test('stops an order before it is sent, and no command that only looks', async () => {
     const { workspace, journal, id } = await withOneOrder();
     writeFileSync(journal, 'this was a journal once, and no longer is');
@@ -79,7 +79,9 @@ describe('a journal that cannot be used', { timeout: 60_000 }, () => {
     database.close();
     const create = await shell(workspace, `errand ${order}`);
     expect(create.code).toBe(1);
-    expect(create.stderr).toMatch(/a newer errand has changed it; nothing was sent now, and an earlier command may have ordered\n.*\n.*Update errand/);
+    expect(create.stderr).toMatch(
+      /a newer errand has changed it; nothing was sent now, and an earlier command may have ordered\n.*\n.*Update errand/,
+    );
     expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout).toBe(`${id}\n`);
   });
 

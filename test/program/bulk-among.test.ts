@@ -8,12 +8,10 @@ import { makeWorkspace, prefer } from './workspace.ts';
 
 const rowsEach = 300;
 
-test('a watch of one batch brings those before it forward, too: first come, first served', {
-  timeout: 90_000,
-}, async () => {
+test('a watch of one batch brings those before it forward, too: first come, first served', async () => {
   const workspace = makeWorkspace();
   try {
-    const run = (...args: string[]) => errand(workspace, args, { timeoutMs: 60_000 });
+    const run = (...args: string[]) => errand(workspace, args);
     prefer(workspace, { 'sandbox-speed': 50 });
     const product = `${await embeddedShop()}test-success`;
     await run('sandbox', 'trigger', 'wallet-funded', '--amount-cents', '10000000');

@@ -26,9 +26,7 @@ function write(...lines: string[]): void {
 }
 
 const upload = (...more: string[]) =>
-  errand(workspace, ['bulk', 'upload', 'orders.csv', '--watch', '--timeout', '20s', ...more], {
-    timeoutMs: 40_000,
-  });
+  errand(workspace, ['bulk', 'upload', 'orders.csv', '--watch', '--timeout', '20s', ...more]);
 const idOf = (stdout: string): string => /[0-9a-f-]{36}/.exec(stdout)?.[0] ?? '';
 
 describe('one screen', () => {

@@ -29,7 +29,7 @@ const untilInDoubt = async (shop: Shopping, path: string): Promise<void> => {
   expect(lost.code, lost.stderr).toBe(10);
 };
 
-describe('a batch in doubt', { timeout: 60_000 }, () => {
+describe('a batch in doubt', () => {
   test.each<[string, Parameters<typeof file>[2]]>([
     ['the same bytes', {}],
     ['lines that end in CRLF', { end: '\r\n' }],

@@ -34,8 +34,7 @@ function write(file: string, slugs: readonly string[], first = 1): void {
   writeFileSync(join(workspace.folder, file), `${[headings, ...rows].join('\n')}\n`);
 }
 
-const bulk = (...args: string[]): Promise<Finished> =>
-  errand(workspace, ['bulk', ...args], { timeoutMs: 40_000 });
+const bulk = (...args: string[]): Promise<Finished> => errand(workspace, ['bulk', ...args]);
 
 const json = async (...args: string[]) => JSON.parse((await bulk(...args, '-o', 'json')).stdout);
 
@@ -57,7 +56,7 @@ async function meanwhile<T>(work: Promise<T>): Promise<T> {
 
 const ten = Array.from({ length: 10 }, () => 'test-success');
 
-describe('an upload has a name', { timeout: 60_000 }, () => {
+describe('an upload has a name', () => {
   test('that of its file, and it stands for all its batches', async () => {
     write('december.csv', ['test-success', 'test-out-of-stock', 'test-success']);
     const { stderr } = await bulk('upload', 'december.csv', '--batch-size', '1');
@@ -133,7 +132,7 @@ describe('an upload has a name', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a retry joins its upload', { timeout: 60_000 }, () => {
+describe('a retry joins its upload', () => {
   test('of each row the latest attempt counts, and none is ordered twice', async () => {
     write('december.csv', ['test-success', 'test-price-exceeded', 'test-success', 'test-out-of-stock']);
     await meanwhile(bulk('upload', 'december.csv', '--batch-size', '2', '--watch'));
@@ -205,9 +204,7 @@ describe('a retry joins its upload', { timeout: 60_000 }, () => {
   });
 });
 
-test('a retry whose response got lost is told wherever its upload is asked for', {
-  timeout: 60_000,
-}, async () => {
+test('a retry whose response got lost is told wherever its upload is asked for', async () => {
   write('december.csv', ['test-out-of-stock', 'test-success']);
   await meanwhile(bulk('upload', 'december.csv', '--watch'));
   const child = begin(workspace, 'errand', ['bulk', 'retry', 'december']);
@@ -230,7 +227,7 @@ test('a retry whose response got lost is told wherever its upload is asked for',
   expect(await orders()).toHaveLength(3);
 });
 
-describe('an upload that was cut short', { timeout: 120_000 }, () => {
+describe('an upload that was cut short', () => {
   /** Uploads ten rows one by one, and is killed when the service has seen some of them. */
   async function cutShort(after: number, moment: 'request-came' | 'work-done' | 'responded'): Promise<void> {
     write('december.csv', ten);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestService } from '../service/service.ts';
 import { Terminal } from '../terminal/terminal.ts';
 import { errand } from './run.ts';
@@ -29,7 +29,7 @@ let workspace: Workspace;
 /** The upload, and the retry of what failed in it. */
 let batches: readonly [string, string];
 
-const run = (...args: string[]) => errand(workspace, args, { timeoutMs: 40_000 });
+const run = (...args: string[]) => errand(workspace, args);
 interface Row {
   readonly own: Readonly<Record<string, string>>;
   readonly [field: string]: unknown;
@@ -66,7 +66,7 @@ beforeAll(async () => {
   writeFileSync(join(workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
   const first = await place('bulk', 'upload', 'orders.csv');
   const statusOf = async () => (await service.send('GET', `/orders/bulk/${first}`)).body.status;
-  await vi.waitFor(async () => expect(await statusOf()).toBe('completed'), { timeout: 30_000 });
+  await expect.poll(statusOf).toBe('completed');
   service.pass(24 * 60 * minute);
   batches = [first, await place('bulk', 'retry', first)];
   const last = (await report()).find(({ own }) => own.my_reference === 'A-6');
@@ -74,7 +74,7 @@ beforeAll(async () => {
   const items = [{ order_item_id: order.items[0].id, quantity: 1 }];
   await service.send('POST', '/returns', { order_id: order.id, items, reason: 'not_delivered' });
   service.pass(60 * minute);
-}, 90_000);
+});
 afterAll(async () => {
   workspace.remove();
   await service.stop();

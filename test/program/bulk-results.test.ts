@@ -27,7 +27,7 @@ let service: TestService;
 let workspace: Workspace;
 let batch: string;
 
-const run = (...args: string[]) => errand(workspace, args, { timeoutMs: 40_000 });
+const run = (...args: string[]) => errand(workspace, args);
 const records = (csv: string) => parse(csv, { columns: true }) as Record<string, string>[];
 const results = async (...args: string[]) => {
   const finished = await run('bulk', 'results', ...args);
@@ -49,7 +49,7 @@ beforeAll(async () => {
   writeFileSync(join(workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
   batch = await upload('orders.csv', '--skip-invalid');
   service.pass(minute);
-}, 60_000);
+});
 afterAll(async () => {
   workspace.remove();
   await service.stop();
@@ -116,9 +116,7 @@ describe('bulk results', () => {
     expect(sum(rows, 'held_cents')).toBe(wallet.balance - wallet.spendable_balance);
   });
 
-  test('has one line for a row that was retried: its latest attempt, and the amounts of all', {
-    timeout: 60_000,
-  }, async () => {
+  test('has one line for a row that was retried: its latest attempt, and the amounts of all', async () => {
     const retry = await run('bulk', 'retry', batch, '-o', 'id');
     expect(retry.code, retry.stderr).toBe(0);
     service.pass(minute);

@@ -21,16 +21,15 @@ beforeAll(async () => {
   );
   writeFileSync(join(uploaded.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
   const upload = ['bulk', 'upload', 'orders.csv', '--watch', '--timeout', '20s'];
-  batch = /[0-9a-f-]{36}/.exec((await errand(uploaded, upload, { timeoutMs: 40_000 })).stdout)?.[0] ?? '';
-}, 60_000);
+  batch = /[0-9a-f-]{36}/.exec((await errand(uploaded, upload)).stdout)?.[0] ?? '';
+});
 afterAll(() => uploaded.remove());
 beforeEach(() => {
   workspace = copyOf(uploaded);
 });
 afterEach(() => workspace.remove());
 
-const retry = (...more: string[]) =>
-  errand(workspace, ['bulk', 'retry', batch, ...more], { timeoutMs: 40_000 });
+const retry = (...more: string[]) => errand(workspace, ['bulk', 'retry', batch, ...more]);
 const orderCount = async (): Promise<number> =>
   JSON.parse(
     (await errand(workspace, ['order', 'list', '--all', '-o', 'json', '--query', 'length(@)'])).stdout,
@@ -52,9 +51,7 @@ describe('bulk retry', () => {
     ]);
   });
 
-  test('that was made before is found again, though a policy would refuse it now', {
-    timeout: 60_000,
-  }, async () => {
+  test('that was made before is found again, though a policy would refuse it now', async () => {
     const [made] = JSON.parse((await retry('-o', 'json')).stdout);
     const policy = join(workspace.folder, 'policy.yaml');
     writeFileSync(policy, 'version: 1\nlimits: { per_order: $1 }\n', { mode: 0o600 });
@@ -65,7 +62,7 @@ describe('bulk retry', () => {
     expect((await retry('--raise-ceiling', '$5')).code).toBe(11);
   });
 
-  test('never orders a row twice, whatever ceilings it is retried with', { timeout: 120_000 }, async () => {
+  test('never orders a row twice, whatever ceilings it is retried with', async () => {
     const before = await orderCount();
     expect((await retry('--watch', '--timeout', '20s')).code).toBe(7);
     expect(await orderCount()).toBe(before + 2);

@@ -5,9 +5,7 @@ import { TestService } from '../service/service.ts';
 import { embeddedShop, errand } from './run.ts';
 import { makeWorkspace, prefer } from './workspace.ts';
 
-test('a row retried from the file, on a machine that did not upload it, has the key it was uploaded with', {
-  timeout: 60_000,
-}, async () => {
+test('a row retried from the file, on a machine that did not upload it, has the key it was uploaded with', async () => {
   const service = await TestService.start({ now: Date.now() });
   const settings = { ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key };
   const [here, there] = [makeWorkspace(settings), makeWorkspace(settings)];
@@ -41,9 +39,7 @@ test('a row retried from the file, on a machine that did not upload it, has the 
   }
 });
 
-test('a file of failed rows runs nothing in a spreadsheet, and goes up again as it was', {
-  timeout: 60_000,
-}, async () => {
+test('a file of failed rows runs nothing in a spreadsheet, and goes up again as it was', async () => {
   const workspace = makeWorkspace();
   onTestFinished(() => workspace.remove());
   prefer(workspace, { 'sandbox-speed': 50 });
@@ -53,9 +49,7 @@ test('a file of failed rows runs nothing in a spreadsheet, and goes up again as 
   const formula = '=HYPERLINK(1)';
   const row = `${product},5000,${formula} B,1 Main St,x;${formula};y,Austin,TX,78701,US,+15125550100`;
   writeFileSync(join(workspace.folder, 'orders.csv'), `${header}\n${row}\n`);
-  const uploaded = await errand(workspace, ['bulk', 'upload', 'orders.csv', '--watch', '-o', 'id'], {
-    timeoutMs: 40_000,
-  });
+  const uploaded = await errand(workspace, ['bulk', 'upload', 'orders.csv', '--watch', '-o', 'id']);
   const id = /[0-9a-f-]{36}/.exec(uploaded.stdout)?.[0] ?? expect.fail(uploaded.stderr);
   const dryRun = async (file: string) =>
     JSON.parse((await errand(workspace, ['bulk', 'upload', file, '--run', 'again', '--dry-run'])).stdout).body

@@ -175,9 +175,7 @@ test('a command to run next names the service that the flags named', async () =>
   expect(stderr).toContain(`errand bulk retry ${one} --base-url ${url}\n`);
 });
 
-test('embedded, the last of ten batches comes to its end while it is watched', {
-  timeout: 90_000,
-}, async () => {
+test('embedded, the last of ten batches comes to its end while it is watched', async () => {
   delete workspace.environment.ERRAND_API_KEY;
   const url = `${await embeddedShop()}test-success`;
   await errand(workspace, ['order', 'list']);
@@ -189,7 +187,7 @@ test('embedded, the last of ten batches comes to its end while it is watched', {
   );
   writeFileSync(join(workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
   const upload = ['bulk', 'upload', 'orders.csv', '--batch-size', '100', '-o', 'id'];
-  const batches = (await errand(workspace, upload, { timeoutMs: 40_000 })).stdout.trim().split('\n');
+  const batches = (await errand(workspace, upload)).stdout.trim().split('\n');
   expect(batches).toHaveLength(10);
   const watch = [
     'bulk',
@@ -202,7 +200,7 @@ test('embedded, the last of ten batches comes to its end while it is watched', {
     '--query',
     '[0].placed_count',
   ];
-  const { code, stdout } = await errand(workspace, watch, { timeoutMs: 50_000 });
+  const { code, stdout } = await errand(workspace, watch);
   expect([code, stdout.trim()]).toEqual([0, '100']);
 });
 

@@ -73,7 +73,7 @@ const waits: readonly Wait[] = [
   },
 ];
 
-describe.concurrent('a clock that is set while a command waits', { timeout: 60_000 }, () => {
+describe.concurrent('a clock that is set while a command waits', () => {
   describe.each([
     ['back', -2 * day],
     ['forward', 2 * day],
@@ -113,9 +113,7 @@ describe.concurrent('a clock that is set while a command waits', { timeout: 60_0
   });
 });
 
-test('a clock that is set back leaves the life of an order at a served sandbox as it was', {
-  timeout: 60_000,
-}, async () => {
+test('a clock that is set back leaves the life of an order at a served sandbox as it was', async () => {
   const workspace = aPlace(onTestFinished);
   const setAfterMs = 1_500;
   const began = performance.now();
@@ -134,6 +132,6 @@ test('a clock that is set back leaves the life of an order at a served sandbox a
   const { id } = await call('POST', '/orders', String(key), { ...Object(order), products });
   await sleep(Math.max(0, setAfterMs - (performance.now() - began)));
   await expect
-    .poll(async () => (await call('GET', `/orders/${id}`, String(key))).status, { timeout: 15_000 })
+    .poll(async () => (await call('GET', `/orders/${id}`, String(key))).status)
     .toBe('order_placed');
 });

@@ -32,7 +32,7 @@ const verbs = [
   ['restore', 'kept'],
 ];
 
-describe('what acts on a sandbox as a whole acts on the one that is named', { timeout: 90_000 }, () => {
+describe('what acts on a sandbox as a whole acts on the one that is named', () => {
   const naming: readonly (readonly [how: string, args: () => string[], environment: () => object])[] = [
     ['by --base-url', () => ['--base-url', service.baseUrl], () => ({})],
     ['by a profile', () => ['--profile', 'served'], () => ({})],
@@ -212,7 +212,7 @@ test('through a gateway to another machine only triggers go, since a key says wh
   await new Promise((resolve) => gateway.close(resolve));
 });
 
-describe('a service that is no sandbox', { timeout: 90_000 }, () => {
+describe('a service that is no sandbox', () => {
   const answers: readonly (readonly [what: string, answer: (response: ServerResponse) => void])[] = [
     [
       'knows no such path',

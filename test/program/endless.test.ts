@@ -28,7 +28,7 @@ test.each([
   ['return list --all', 'return_requests'],
   ['product search --retailer a b --all', 'results'],
   ['api /nowhere --paginate', 'rows'],
-])('%s ends with --timeout, and what came is whole', { timeout: 30_000 }, async (line, field) => {
+])('%s ends with --timeout, and what came is whole', async (line, field) => {
   await endless(field);
   const { code, stdout, stderr } = await errand(workspace, [
     ...line.split(' '),
@@ -45,13 +45,13 @@ test.each([
   });
 });
 
-test('account forwarding gives up its search with --timeout', { timeout: 30_000 }, async () => {
+test('account forwarding gives up its search with --timeout', async () => {
   await endless('credentials');
   const { code, stderr } = await errand(workspace, ['account', 'forwarding', 'acct_1', '--timeout', '1s']);
   expect(code, stderr).toBe(8);
 });
 
-test('Ctrl-C is heard although nobody reads what is written', { timeout: 30_000 }, async () => {
+test('Ctrl-C is heard although nobody reads what is written', async () => {
   await endless('orders');
   const child = begin(workspace, 'errand', ['order', 'list', '--all', '-o', 'ndjson']);
   let printed = '';

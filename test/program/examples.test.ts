@@ -105,7 +105,7 @@ describe('every example of the help', () => {
       await shell(workspace, 'errand return create --file other.json -o id')
     ).stdout.trim();
     await shell(workspace, 'errand sandbox trigger return-approved $RETURN');
-  }, 120_000);
+  });
 
   afterAll(() => workspace.remove());
 
@@ -173,7 +173,7 @@ describe('every example of the help', () => {
     examples.filter(
       ([path, line]) => isPossible(path, line) && !endless.test(line) && !line.includes('$KEY'),
     ),
-  )('%s: %s', { timeout: 60_000 }, async (path, line) => {
+  )('%s: %s', async (path, line) => {
     if (line.includes('$ACCOUNT')) workspace.environment.ACCOUNT = await newAccount();
     if (line.includes('$FAILEDORDER')) workspace.environment.FAILEDORDER = await failedOrder();
     if (path.startsWith('approval')) await askForApproval();

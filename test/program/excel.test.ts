@@ -42,7 +42,7 @@ describe('with --excel', () => {
     expect(plain.stdout.length).toBeGreaterThan(0);
   });
 
-  test('results, retried rows and errors do too, and each is read back', { timeout: 60_000 }, async () => {
+  test('results, retried rows and errors do too, and each is read back', async () => {
     const batch = await failedBatch();
     expect((await run('bulk', 'results', batch, '--excel')).stdout).toMatch(/^\ufeff[^,\n]+,/);
     expect((await run('bulk', 'retry', batch, '--to', '-', '--excel')).stdout).toMatch(/^\ufeffproduct_url,/);

@@ -77,9 +77,7 @@ function expectAddsUp({
 const wallet = async () => (await service.send('GET', '/wallet/me')).body;
 
 describe('the story of an order', () => {
-  test('its amounts add up, and all stories together are what the wallet lost', {
-    timeout: 120_000,
-  }, async () => {
+  test('its amounts add up, and all stories together are what the wallet lost', async () => {
     const opening = (await wallet()).balance;
     const ids = [
       await made('test-success'),
@@ -158,9 +156,7 @@ describe('the story of an order', () => {
     expectAddsUp(story);
   });
 
-  test('a parcel that was not delivered is not to be returned twice, and one to be picked up is there', {
-    timeout: 60_000,
-  }, async () => {
+  test('a parcel that was not delivered is not to be returned twice, and one to be picked up is there', async () => {
     const lost = await made('test-undeliverable');
     const there = await made('test-pickup');
     service.pass(60_000);
@@ -174,7 +170,7 @@ describe('the story of an order', () => {
     expect((await explained(there)).summary).toContain('It is ready for pickup.');
   });
 
-  test('why and what to do are those of this order, each said once', { timeout: 60_000 }, async () => {
+  test('why and what to do are those of this order, each said once', async () => {
     const page = async (id: string): Promise<string> => (await run('order', 'explain', id)).stdout;
     const [refused, dear, cancelled, byRetailer, relaxed] = [
       await made('test-login-failed'),
@@ -197,9 +193,7 @@ describe('the story of an order', () => {
     expect(kept).not.toMatch(/^(?:why|what to do) /m);
   });
 
-  test('what was charged in another currency than the price is said beside it', {
-    timeout: 60_000,
-  }, async () => {
+  test('what was charged in another currency than the price is said beside it', async () => {
     const body = orderBody('https://www.kesselundkanne.example/item/9259104320');
     const address = { city: 'Berlin', state: 'BE', postal_code: '10115', country: 'DE' };
     const file = join(workspace.folder, 'order.json');
@@ -220,7 +214,7 @@ describe('the story of an order', () => {
     );
   });
 
-  test('a narrow terminal breaks sentences between words', { timeout: 60_000 }, async () => {
+  test('a narrow terminal breaks sentences between words', async () => {
     const id = await made('test-login-failed');
     service.pass(60_000);
     const terminal = new Terminal(workspace, 'errand', ['order', 'explain', id], { columns: 50 });
@@ -234,9 +228,7 @@ describe('the story of an order', () => {
     }
   });
 
-  test('a CSV has one plain cell for each part, and JSON names its fields one way', {
-    timeout: 60_000,
-  }, async () => {
+  test('a CSV has one plain cell for each part, and JSON names its fields one way', async () => {
     const id = await made('test-success');
     service.pass(60_000);
     for (const line of [['order', 'explain', id], ['reconcile']]) {
@@ -253,9 +245,7 @@ describe('the story of an order', () => {
     expect(named.stdout).toMatch(/^id,steps\n/);
   });
 
-  test('one in doubt is explained by its key, with the command that settles it', {
-    timeout: 60_000,
-  }, async () => {
+  test('one in doubt is explained by its key, with the command that settles it', async () => {
     losses.faults = ['reset-before', 'reset-before'];
     const create = ['order', 'create', '--file', order('test-success'), '--retries', '0'];
     expect((await run(...create, '--idempotency-key=-odd key')).code).toBe(10);
@@ -280,7 +270,7 @@ describe('the story of an order', () => {
     expect(settled.id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('one that is paid by challenge shows what came back', { timeout: 60_000 }, async () => {
+  test('one that is paid by challenge shows what came back', async () => {
     const id = await made('test-success', {}, ['agent', 'order']);
     expect((await explained(id)).money).toMatchObject({ payer: 'challenge', is_open: true, due: [] });
     service.pass(60_000);
@@ -293,7 +283,7 @@ describe('the story of an order', () => {
     expectAddsUp(story);
   });
 
-  test('one of a batch names its row', { timeout: 60_000 }, async () => {
+  test('one of a batch names its row', async () => {
     const { first_name, last_name, ...address } = orderBody('').shipping_address;
     const cells = { ...address, name: `${first_name} ${last_name}`, max_price_cents: '5000' };
     const header = ['product_url', ...Object.keys(cells)].join(',');
@@ -319,7 +309,7 @@ describe('the story of an order', () => {
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('is a batch, not an order') });
   });
 
-  test('what the policy reserved, and what became of it', { timeout: 60_000 }, async () => {
+  test('what the policy reserved, and what became of it', async () => {
     mkdirSync(join(workspace.folder, '.config'), { recursive: true, mode: 0o700 });
     const policy = join(workspace.folder, '.config', 'policy.yaml');
     writeFileSync(policy, 'version: 1\nlimits:\n  per_day: $200\n', { mode: 0o600 });
@@ -347,9 +337,7 @@ describe('the story of an order', () => {
     );
   });
 
-  test('a return is told with its credit, and one that is open says what to do', {
-    timeout: 60_000,
-  }, async () => {
+  test('a return is told with its credit, and one that is open says what to do', async () => {
     const id = await made('test-success');
     service.pass(60_000);
     const { stdout } = await run('return', 'create', '--order', id, '--reason', 'damaged', '-o', 'id');
@@ -367,7 +355,7 @@ describe('the story of an order', () => {
     ]);
   });
 
-  test('the chain keeps what a payer by challenge got back, once', { timeout: 60_000 }, async () => {
+  test('the chain keeps what a payer by challenge got back, once', async () => {
     const id = await made('test-out-of-stock', {}, ['agent', 'order']);
     service.pass(60_000);
     await explained(id);
@@ -378,9 +366,7 @@ describe('the story of an order', () => {
     ]);
   });
 
-  test('what nobody knows is not found, and what is no order is said to be', {
-    timeout: 60_000,
-  }, async () => {
+  test('what nobody knows is not found, and what is no order is said to be', async () => {
     expect(await run('order', 'explain', 'nothing')).toMatchObject({
       code: 4,
       stderr: expect.stringContaining(

@@ -17,7 +17,7 @@ const fault = async (...words: string[]) => {
 };
 const wallet = async () => (await errand(workspace, ['wallet', '--retries', '0'])).code;
 
-describe('faults of the embedded sandbox', { timeout: 90_000 }, () => {
+describe('faults of the embedded sandbox', () => {
   test('a share of them falls on a share of the commands, each a process of its own, the same for the same seed', async () => {
     await orderOf(workspace, 'test-slow');
     const codes = async () => {

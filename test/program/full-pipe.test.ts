@@ -21,7 +21,7 @@ const end = async ({ child, ended }: Running, signal: NodeJS.Signals): Promise<u
   return Promise.race([ended, sleep(longestMs, 'still there')]);
 };
 
-describe('while nobody reads', { timeout: 120_000 }, () => {
+describe('while nobody reads', () => {
   let workspace: Workspace;
   beforeEach(() => {
     workspace = makeWorkspace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' }, { oddService: true });
@@ -87,7 +87,7 @@ describe('while nobody reads', { timeout: 120_000 }, () => {
   });
 });
 
-describe('an order whose result nobody reads', { timeout: 120_000 }, () => {
+describe('an order whose result nobody reads', () => {
   const create = ['order', 'create', '--file', 'order.json', '--retries', '0', '-o', 'json'];
 
   /** The order is placed and waits to be told. */
@@ -146,7 +146,7 @@ describe('an order whose result nobody reads', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a slow reader', { timeout: 120_000 }, () => {
+describe('a slow reader', () => {
   const line = `${'order '.repeat(170)},2\n`;
   const piece = line.repeat(64);
   const pieces = 800;

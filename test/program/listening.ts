@@ -36,7 +36,7 @@ export class Listening {
   /** The first record of a type, once it has come. */
   async record(type: string): Promise<Rec> {
     const found = (): Rec | undefined => this.records.find((record) => record.type === type);
-    await expect.poll(found, { timeout: 15_000, message: `no ${type}: ${this.stderr}` }).toBeDefined();
+    await expect.poll(found, { message: `no ${type}: ${this.stderr}` }).toBeDefined();
     return found() ?? {};
   }
 

@@ -110,7 +110,7 @@ async function locked(
   return { workspace, free: take(workspace) };
 }
 
-describe.concurrent('a lock that another process holds', { timeout: 60_000 }, () => {
+describe.concurrent('a lock that another process holds', () => {
   test.for(locks)('on $name: Ctrl-C ends the wait', async (lock, { onTestFinished }) => {
     const { workspace, free } = await locked(lock, onTestFinished);
     const child = begin(workspace, 'errand', lock.args);

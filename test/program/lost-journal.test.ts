@@ -4,9 +4,7 @@ import { expect, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
 import { errorOf, lose, shopping } from './shopping.ts';
 
-test('a state folder that is gone is not taken for new: nothing is ordered until somebody has looked', {
-  timeout: 60_000,
-}, async () => {
+test('a state folder that is gone is not taken for new: nothing is ordered until somebody has looked', async () => {
   const shop = await shopping();
   lose(shop, 'reset-after');
   expect((await shop.order()).code).toBe(10);
@@ -32,9 +30,6 @@ test.each([
   ['a record is gone', 'DELETE FROM intents'],
 ])(
   'a journal that cannot vouch for itself, as %s: this run sent nothing, and an earlier one may have',
-  {
-    timeout: 60_000,
-  },
   async (_, damage) => {
     const shop = await shopping();
     expect((await shop.order()).code).toBe(0);
@@ -54,9 +49,7 @@ test.each([
   },
 );
 
-test('a state folder that cannot be made where a journal was: no other folder is suggested', {
-  timeout: 60_000,
-}, async () => {
+test('a state folder that cannot be made where a journal was: no other folder is suggested', async () => {
   const shop = await shopping();
   lose(shop, 'reset-after');
   expect((await shop.order()).code).toBe(10);

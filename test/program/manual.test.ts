@@ -62,7 +62,7 @@ test('every page that a page refers to is there', () => {
 describe.skipIf(!isPossible)(`man pages, read by man${skipped}`, () => {
   const texts = new Map<string, string>();
 
-  test('are read without a warning, and fit 80 columns', { timeout: 120_000 }, () => {
+  test('are read without a warning, and fit 80 columns', () => {
     // One after the other, each ending in a line with its name.
     const all = man('--warnings=w', '-l', ...names);
     const pages = all.split(/^errand \S+ +ERRAND\S*\(\d\)\n/m);
@@ -82,7 +82,7 @@ describe.skipIf(!isPossible)(`man pages, read by man${skipped}`, () => {
     }
   });
 
-  test('fit 60 columns, but for command lines that are copied', { timeout: 120_000 }, () => {
+  test('fit 60 columns, but for command lines that are copied', () => {
     const wide = manAt(60, '-l', ...names)
       .split('\n')
       .filter((line) => line.length > 60);

@@ -8,7 +8,7 @@ import { errorOf, lose, type Shopping, shopping } from './shopping.ts';
 
 const hour = 3_600_000;
 
-describe('what a failing output says of the order', { timeout: 60_000 }, () => {
+describe('what a failing output says of the order', () => {
   test.each([
     ['a full disk behind stdout', '-o json > /dev/full', 1],
     ['a query that cannot be applied', "-o json --query 'abs(id)'", 2],
@@ -67,7 +67,7 @@ describe('what a failing output says of the order', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a command that was killed', { timeout: 60_000 }, () => {
+describe('a command that was killed', () => {
   /** Orders, and is killed once the service has responded and before that is said. */
   async function killedUnreported(shop: Shopping, ...more: readonly string[]): Promise<string> {
     const args = ['order', 'create', '--file', 'order.json', '--watch', '--until', 'delivered', ...more];
@@ -120,7 +120,7 @@ describe('a command that was killed', { timeout: 60_000 }, () => {
   });
 });
 
-describe('the same order again', { timeout: 90_000 }, () => {
+describe('the same order again', () => {
   test('thirty times at once is one order; twenty-nine name it', async () => {
     const shop = await shopping();
     const ended = await Promise.all(Array.from({ length: 30 }, () => shop.order('-o', 'json')));
@@ -227,7 +227,7 @@ describe('the same order again', { timeout: 90_000 }, () => {
   });
 });
 
-describe('an order in doubt', { timeout: 60_000 }, () => {
+describe('an order in doubt', () => {
   test('for two days is not sent again unasked: orders that look like it are named', async () => {
     const shop = await shopping();
     lose(shop, 'reset-after');
@@ -346,7 +346,7 @@ describe('an order in doubt', { timeout: 60_000 }, () => {
   );
 });
 
-describe('a key of one’s own', { timeout: 60_000 }, () => {
+describe('a key of one’s own', () => {
   test('that has led to another order is refused without a request, with the differences', async () => {
     const shop = await shopping();
     expect((await shop.order('--idempotency-key', 'monday')).code).toBe(0);

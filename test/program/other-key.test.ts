@@ -59,7 +59,7 @@ async function untilInDoubt({ as, order }: Accounts): Promise<number> {
   throw new Error('no response was lost');
 }
 
-describe('another key on the same machine', { timeout: 60_000 }, () => {
+describe('another key on the same machine', () => {
   test('an order in doubt is not resumed with it: its account would order a second time', async () => {
     const accounts = await twoAccounts(true);
     const { as, counts, order } = accounts;

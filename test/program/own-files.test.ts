@@ -40,7 +40,7 @@ beforeAll(async () => {
   const { code, stderr } = await shell(settled, `${line} && ${account} && ${events}`);
   expect([code, stderr]).toEqual([0, expect.any(String)]);
   expect(existsSync(join(settled.folder, '.state', 'sandbox.db.key'))).toBe(true);
-}, 60_000);
+});
 afterAll(() => settled.remove());
 
 function settle(): void {
@@ -102,12 +102,12 @@ describe('what errand keeps', () => {
   ])('a FIFO in the place of %s/%s is refused at once', async (folder, name) => {
     mkdirSync(at(folder), { mode: 0o700 });
     fifo(at(folder, name));
-    const { code, signal, stderr } = await errand(workspace, ['order', 'list'], { timeoutMs: 10_000 });
+    const { code, signal, stderr } = await errand(workspace, ['order', 'list']);
     expect([code, signal]).toEqual([1, null]);
     expect(stderr).toContain(`${at(folder, name)} is a FIFO, not a file`);
     const tab = await errand(workspace, ['__complete', '--', 'order', 'get', '']);
     expect([tab.code, tab.signal]).toEqual([0, null]);
-    const doctor = await errand(workspace, ['doctor', '-o', 'json'], { timeoutMs: 15_000 });
+    const doctor = await errand(workspace, ['doctor', '-o', 'json']);
     expect(doctor.stdout).toContain('is a FIFO, not a file');
   });
 
@@ -143,9 +143,7 @@ describe('files that the user names', () => {
   test('a --secret-file that others could read is tightened and told; a link or a FIFO is refused', async () => {
     writeFileSync(at('secret'), 'abcdefghijklmnopqrstuvwx\n', { mode: 0o644 });
     const listen = (file: string) =>
-      errand(workspace, ['webhook', 'listen', '--secret-file', file, '--timeout', '1ms'], {
-        timeoutMs: 10_000,
-      });
+      errand(workspace, ['webhook', 'listen', '--secret-file', file, '--timeout', '1ms']);
     const { stderr } = await listen('secret');
     expect(stderr).toContain('secret could be used by others (mode 0644); its mode is 0600 now');
     expect(modeOf(at('secret'))).toBe(0o600);

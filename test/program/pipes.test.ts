@@ -71,13 +71,10 @@ async function opened(path: string): Promise<number> {
   };
   let writer: number | undefined;
   await expect
-    .poll(
-      () => {
-        writer = open();
-        return writer;
-      },
-      { timeout: 15_000 },
-    )
+    .poll(() => {
+      writer = open();
+      return writer;
+    })
     .toBeDefined();
   if (writer === undefined) throw new Error('nobody reads');
   return writer;

@@ -67,7 +67,7 @@ function policy({ workspace }: Shopping, text: string): void {
 
 /** The streets that the service was to deliver to: each order once. */
 async function streets(shop: Shopping): Promise<string[]> {
-  await expect.poll(async () => (await open(shop)).length, { timeout: 20_000 }).toBe(0);
+  await expect.poll(async () => (await open(shop)).length).toBe(0);
   const orders = (await shop.service.send('GET', '/orders?limit=500')).body.orders;
   return orders
     .map((order: { shipping_address: { address_line1: string } }) => order.shipping_address.address_line1)
@@ -93,7 +93,7 @@ const nothingOrdered = async (shop: Shopping): Promise<void> => {
   expect((await shop.service.send('GET', '/orders/bulk')).body.batches).toEqual([]);
 };
 
-describe('bulk plan', { timeout: 90_000 }, () => {
+describe('bulk plan', () => {
   test('writes down every order with what is known of it, and orders nothing', async () => {
     const shop = await shopping();
     const [known, dear] = (await listings(shop)).filter(({ retailer }) => !retailer.includes('.'));
@@ -245,7 +245,7 @@ describe('bulk plan', { timeout: 90_000 }, () => {
   });
 });
 
-describe('bulk show', { timeout: 90_000 }, () => {
+describe('bulk show', () => {
   test('prints a plan again, its rows and its totals, also where it is stale or from elsewhere', async () => {
     const shop = await shopping();
     csv(shop, [{ team: 'red' }, {}, {}]);
@@ -326,7 +326,7 @@ describe('bulk show', { timeout: 90_000 }, () => {
   });
 });
 
-describe('bulk apply', { timeout: 120_000 }, () => {
+describe('bulk apply', () => {
   test('places exactly what was planned, once, whoever applies it and however often', async () => {
     const shop = await shopping();
     csv(shop, rowsOf(5));

@@ -5,9 +5,7 @@ import { startService } from '../faults/service.ts';
 /** One after another, each with one more process killed than the last. */
 const races = 10;
 
-test('32 processes under a limit that 7 orders fit under place 7, though some are killed', {
-  timeout: 600_000,
-}, async () => {
+test('32 processes under a limit that 7 orders fit under place 7, though some are killed', async () => {
   const service = await startService();
   try {
     for (let killed = 0; killed < races; killed += 1) {

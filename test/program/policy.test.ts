@@ -52,7 +52,7 @@ describe('an order is held to the policy, to the cent', () => {
     ['per_month', 'limits:\n  per_month: $51', 5000],
     ['per_order of a host', 'per:\n  - { retailer: 127.0.0.1, per_order: $51 }', 5000],
     ['per_day of metadata', 'per:\n  - { metadata: { team: office }, per_day: $51 }', 5000],
-  ])('%s', { timeout: 60_000 }, async (_, text, most) => {
+  ])('%s', async (_, text, most) => {
     policy(text);
     const refused = await create(most + 1, { metadata: { team: 'office' } });
     expect(refused.code).toBe(11);
@@ -69,7 +69,7 @@ describe('an order is held to the policy, to the cent', () => {
     expect(await create(most, { metadata: { team: 'office' } })).toMatchObject({ code: 0 });
   });
 
-  test('what a limit is about leaves the rest alone', { timeout: 60_000 }, async () => {
+  test('what a limit is about leaves the rest alone', async () => {
     policy(
       'per:\n  - { retailer: shop.example, per_order: $1 }\n  - { metadata: { team: office }, per_day: $1 }',
     );
@@ -81,7 +81,7 @@ describe('an order is held to the policy, to the cent', () => {
     ['quantity_per_line', 'limits:\n  quantity_per_line: 2', 2, 3],
     ['countries', 'countries: [US, DE]', 'US', 'IT'],
     ['urls', 'urls: { deny: ["*/TEST-S*low*"] }', 'test-success', 'test-slow'],
-  ] as const)('%s', { timeout: 60_000 }, async (_, text, good, bad) => {
+  ] as const)('%s', async (_, text, good, bad) => {
     policy(text);
     const given = (value: string | number): Parameters<typeof order> => {
       if (typeof value === 'number')
@@ -98,7 +98,7 @@ describe('an order is held to the policy, to the cent', () => {
     expect(await create(...given(good))).toMatchObject({ code: 0 });
   });
 
-  test('retailers, by host and by the name that the service knows', { timeout: 60_000 }, async () => {
+  test('retailers, by host and by the name that the service knows', async () => {
     const search = ['search', 'coffee', '--limit', '20', '-o', 'json', '--fields', 'url,retailer'];
     const found: { url: string; retailer: string }[] = JSON.parse((await errand(workspace, search)).stdout);
     const named = found.find(({ retailer }) => !retailer.includes('.'));
@@ -126,7 +126,7 @@ describe('an order is held to the policy, to the cent', () => {
     expect(await create(9000)).toMatchObject({ code: 11 });
   });
 
-  test('another spelling of a retailer is no way round', { timeout: 90_000 }, async () => {
+  test('another spelling of a retailer is no way round', async () => {
     const search = ['search', 'coffee', '--limit', '20', '-o', 'json', '--fields', 'url,retailer'];
     const found: { url: string; retailer: string }[] = JSON.parse((await errand(workspace, search)).stdout);
     const named = found.find(({ retailer }) => !retailer.includes('.'));
@@ -151,7 +151,7 @@ describe('an order is held to the policy, to the cent', () => {
     expect(await ordersMade()).toBe(0);
   });
 
-  test('two lines of one product are counted together', { timeout: 60_000 }, async () => {
+  test('two lines of one product are counted together', async () => {
     policy('limits: { quantity_per_line: 3 }');
     const url = service.product('test-success');
     const lines = (...quantities: number[]) => ({
@@ -161,7 +161,7 @@ describe('an order is held to the policy, to the cent', () => {
     expect(await create(20_000, lines(2, 1))).toMatchObject({ code: 0 });
   });
 
-  test('an amount that a person must approve', { timeout: 60_000 }, async () => {
+  test('an amount that a person must approve', async () => {
     policy('approve: { above: $51 }');
     const refused = await create(5001);
     expect(refused.code).toBe(11);
@@ -176,7 +176,7 @@ describe('an order is held to the policy, to the cent', () => {
     ['refuse', 11],
     ['approve', 11],
     ['warn', 0],
-  ])('the same product to the same address again: %s', { timeout: 60_000 }, async (then, code) => {
+  ])('the same product to the same address again: %s', async (then, code) => {
     policy(`duplicates: { same: [product, address], within: 7d, then: ${then} }`);
     expect(await create(5000)).toMatchObject({ code: 0 });
     const again = await create(6000, { po_number: 'another' });
@@ -189,7 +189,7 @@ describe('an order is held to the policy, to the cent', () => {
 });
 
 describe('what is reserved', () => {
-  test('a day fills up, and what an order came to makes room again', { timeout: 60_000 }, async () => {
+  test('a day fills up, and what an order came to makes room again', async () => {
     policy('limits:\n  per_day: $110');
     expect(await create(5000)).toMatchObject({ code: 0 });
     expect(await used()).toBe(5100);
@@ -204,14 +204,14 @@ describe('what is reserved', () => {
   test.each([
     ['refused by the service', 'test-invalid-address', [6, 2, 1, 5, 7]],
     ['failed', 'test-out-of-stock', [0]],
-  ])('an order that was %s gives its money back', { timeout: 60_000 }, async (_, slug, codes) => {
+  ])('an order that was %s gives its money back', async (_, slug, codes) => {
     policy('limits:\n  per_day: $60');
     expect(codes).toContain((await create(5000, {}, slug)).code);
     service.pass(60_000);
     expect(await create(5900)).toMatchObject({ code: 0 });
   });
 
-  test('a cancelled order gives its money back', { timeout: 60_000 }, async () => {
+  test('a cancelled order gives its money back', async () => {
     policy('limits:\n  per_day: $60');
     const { id } = JSON.parse((await create(5000, {}, 'test-slow')).stdout);
     expect(await create(5900)).toMatchObject({ code: 11 });
@@ -219,9 +219,7 @@ describe('what is reserved', () => {
     expect(await create(5900)).toMatchObject({ code: 0 });
   });
 
-  test('what is in doubt or given up counts, and resuming it is never refused', {
-    timeout: 60_000,
-  }, async () => {
+  test('what is in doubt or given up counts, and resuming it is never refused', async () => {
     policy('limits:\n  per_day: $60');
     const fault = readFault('reset-after@POST /orders');
     const broken = await TestService.start({ now: Date.now(), faults: fault ? [fault] : [] });
@@ -246,7 +244,7 @@ describe('what is reserved', () => {
     expect(await here()).toBe(11);
   });
 
-  test('the same key again adds nothing', { timeout: 60_000 }, async () => {
+  test('the same key again adds nothing', async () => {
     policy('limits:\n  per_day: $60');
     const args = order(5000, { idempotency_key: 'the-same' }).filter((word) => word !== '--new');
     expect(await errand(workspace, args)).toMatchObject({ code: 0 });
@@ -255,7 +253,7 @@ describe('what is reserved', () => {
     expect(await ordersMade()).toBe(1);
   });
 
-  test('a day ends in the time zone of the policy', { timeout: 60_000 }, async () => {
+  test('a day ends in the time zone of the policy', async () => {
     policy('time_zone: Pacific/Kiritimati\nlimits:\n  per_day: $60');
     const [{ resets_at: resets }] = JSON.parse(
       (await errand(workspace, ['policy', 'usage', '-o', 'json'])).stdout,
@@ -275,7 +273,7 @@ describe('what is reserved', () => {
     expect(await create(5000, {}, 'test-slow')).toMatchObject({ code: 0 });
   });
 
-  test('rehearsals are counted apart, or exempt', { timeout: 60_000 }, async () => {
+  test('rehearsals are counted apart, or exempt', async () => {
     policy('limits:\n  per_order: $1\nrehearsals: exempt');
     expect(await create(5000)).toMatchObject({ code: 0 });
     policy('limits:\n  per_day: $60');
@@ -337,7 +335,7 @@ describe('a policy that cannot be used stops every order', () => {
       },
       'which ERRAND_POLICY names as the policy, does not exist',
     ],
-  ])('%s', { timeout: 60_000 }, async (_, arrange, message) => {
+  ])('%s', async (_, arrange, message) => {
     arrange();
     const ended = await create(100);
     expect(ended.code).toBe(11);
@@ -364,7 +362,7 @@ describe('a policy that cannot be used stops every order', () => {
     expect(await create(5000)).toMatchObject({ code: 2, stderr: expect.stringContaining('is empty') });
   });
 
-  test('a profile names its own', { timeout: 60_000 }, async () => {
+  test('a profile names its own', async () => {
     const file = join(workspace.folder, 'strict.yaml');
     writeFileSync(file, 'version: 1\nlimits:\n  per_order: $1\n', { mode: 0o644 });
     const set = ['profile', 'set', 'strict', '--base-url', service.baseUrl, '--policy', 'strict.yaml'];
@@ -390,7 +388,7 @@ describe('every door', () => {
     return ['bulk', 'upload', 'orders.csv', '--batch-size', '2', '-o', 'json'];
   };
 
-  test('an upload is placed whole or not at all', { timeout: 60_000 }, async () => {
+  test('an upload is placed whole or not at all', async () => {
     policy('limits:\n  per_batch: $55');
     expect(await errand(workspace, csv(5, 1001))).toMatchObject({ code: 11 });
     expect((await service.send('GET', '/orders/bulk')).body.batches).toEqual([]);
@@ -403,9 +401,7 @@ describe('every door', () => {
     expect(await used()).toBe(5500);
   });
 
-  test('rows that the service refuses are given back once a limit is reached', {
-    timeout: 60_000,
-  }, async () => {
+  test('rows that the service refuses are given back once a limit is reached', async () => {
     policy('limits:\n  per_day: $60');
     const args = csv(5, 1000);
     const text = [
@@ -421,7 +417,7 @@ describe('every door', () => {
     expect(await create(5900)).toMatchObject({ code: 0 });
   });
 
-  test('a request by hand, an order without an account, a retry of v1', { timeout: 60_000 }, async () => {
+  test('a request by hand, an order without an account, a retry of v1', async () => {
     policy('limits:\n  per_order: $50');
     order(5000, { idempotency_key: 'by-hand' });
     expect(await errand(workspace, ['api', 'POST', '/orders', '--input', 'order.json'])).toMatchObject({
@@ -456,7 +452,7 @@ describe('every door', () => {
     phone: '5125550100',
   });
 
-  test('--dry-run shows the verdict, and reserves nothing', { timeout: 60_000 }, async () => {
+  test('--dry-run shows the verdict, and reserves nothing', async () => {
     policy('limits:\n  per_day: $60');
     const shown = await errand(workspace, [...order(5900), '--dry-run']);
     expect([shown.code, shown.stderr]).toEqual([
@@ -473,7 +469,7 @@ describe('every door', () => {
     expect(curl.stdout).toContain('max_price');
   });
 
-  test('policy check names the rows of a file', { timeout: 60_000 }, async () => {
+  test('policy check names the rows of a file', async () => {
     policy('limits:\n  per_order: $20\n  per_day: $30');
     csv(3, 1000);
     const checked = await errand(workspace, ['policy', 'check', '--file', 'orders.csv', '-o', 'json']);
@@ -489,7 +485,7 @@ describe('every door', () => {
     expect(await ordersMade()).toBe(0);
   });
 
-  test('nobody overrides it without a terminal', { timeout: 60_000 }, async () => {
+  test('nobody overrides it without a terminal', async () => {
     policy('limits:\n  per_order: $1');
     const { code, stderr } = await errand(workspace, [...order(5000), '--override-policy', 'I may']);
     expect([code, stderr]).toEqual([

@@ -29,7 +29,7 @@ const journalBytes = ({ workspace }: Shopping): unknown =>
     .filter((name) => name.startsWith('journal'))
     .map((name) => [name, readFileSync(join(workspace.folder, '.state', name), 'base64')]);
 
-describe('a request that is shown while the same is in doubt', { timeout: 60_000 }, () => {
+describe('a request that is shown while the same is in doubt', () => {
   test.each(creates)('%s --dry-run carries the key, says why, and writes nothing', async (command) => {
     const { shop, key } = await inDoubt(command);
     const before = journalBytes(shop);

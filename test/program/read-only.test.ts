@@ -42,51 +42,47 @@ const contentOf = (folder: string): unknown =>
     .filter((entry) => entry.isFile())
     .map(({ name }) => [name, readFileSync(join(folder, name)).toString('base64')]);
 
-describe.skipIf(isRoot && !mounts && !mustRun)(
-  'a folder of the state that is read-only',
-  { timeout: 60_000 },
-  () => {
-    test('keeps no command from reading, and nothing in it changes', async () => {
-      const { workspace, id, state } = await withOneOrder();
-      const before = contentOf(state);
-      const journal = await readOnly(workspace, 'errand order journal list --all -o json');
-      expect(journal).toMatchObject({ code: 0, stderr: '' });
-      expect(JSON.parse(journal.stdout)).toMatchObject([{ state: 'reported', order_id: id }]);
-      expect(await readOnly(workspace, 'errand order list -o id')).toMatchObject({
-        code: 0,
-        stdout: `${id}\n`,
-      });
-      expect(await readOnly(workspace, 'errand wallet -o json')).toMatchObject({ code: 0 });
-      expect(await readOnly(workspace, 'errand webhook events -o json')).toMatchObject({
-        code: 0,
-        stdout: '[]\n',
-      });
-      expect(contentOf(state)).toEqual(before);
-      expect(readdirSync(workspace.folder).filter((name) => name.startsWith('errand-read-'))).toEqual([]);
+describe.skipIf(isRoot && !mounts && !mustRun)('a folder of the state that is read-only', () => {
+  test('keeps no command from reading, and nothing in it changes', async () => {
+    const { workspace, id, state } = await withOneOrder();
+    const before = contentOf(state);
+    const journal = await readOnly(workspace, 'errand order journal list --all -o json');
+    expect(journal).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(journal.stdout)).toMatchObject([{ state: 'reported', order_id: id }]);
+    expect(await readOnly(workspace, 'errand order list -o id')).toMatchObject({
+      code: 0,
+      stdout: `${id}\n`,
     });
+    expect(await readOnly(workspace, 'errand wallet -o json')).toMatchObject({ code: 0 });
+    expect(await readOnly(workspace, 'errand webhook events -o json')).toMatchObject({
+      code: 0,
+      stdout: '[]\n',
+    });
+    expect(contentOf(state)).toEqual(before);
+    expect(readdirSync(workspace.folder).filter((name) => name.startsWith('errand-read-'))).toEqual([]);
+  });
 
-    test('stops an order before it is sent, and says why', async () => {
-      const { workspace, id } = await withOneOrder();
-      const refused = await readOnly(workspace, order('$6'));
-      expect(refused.code).toBe(1);
-      expect(refused.stderr).toMatch(
-        /journal\.db cannot be used: it is read-only; nothing was sent\n.*Make it writable/,
-      );
-      expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout).toBe(`${id}\n`);
-      expect((await readOnly(workspace, 'errand sandbox advance 1h')).stderr).toMatch(
-        /sandbox\.db cannot be used: it is read-only/,
-      );
-    });
+  test('stops an order before it is sent, and says why', async () => {
+    const { workspace, id } = await withOneOrder();
+    const refused = await readOnly(workspace, order('$6'));
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(
+      /journal\.db cannot be used: it is read-only; nothing was sent\n.*Make it writable/,
+    );
+    expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout).toBe(`${id}\n`);
+    expect((await readOnly(workspace, 'errand sandbox advance 1h')).stderr).toMatch(
+      /sandbox\.db cannot be used: it is read-only/,
+    );
+  });
 
-    test('shows what another process has written last, and has not moved into the file yet', async () => {
-      const { workspace, state } = await withOneOrder();
-      const journal = await Journal.open(state, Date.now);
-      onTestFinished(() => journal.close());
-      const key = 'written-a-moment-ago';
-      await journal.record({ ...intent(key), profile: 'local', baseUrl: 'embedded:' });
-      expect(existsSync(join(state, 'journal.db-wal'))).toBe(true);
-      const { stdout } = await readOnly(workspace, 'errand order journal list --all -o id');
-      expect(stdout.split('\n')).toContain(key);
-    });
-  },
-);
+  test('shows what another process has written last, and has not moved into the file yet', async () => {
+    const { workspace, state } = await withOneOrder();
+    const journal = await Journal.open(state, Date.now);
+    onTestFinished(() => journal.close());
+    const key = 'written-a-moment-ago';
+    await journal.record({ ...intent(key), profile: 'local', baseUrl: 'embedded:' });
+    expect(existsSync(join(state, 'journal.db-wal'))).toBe(true);
+    const { stdout } = await readOnly(workspace, 'errand order journal list --all -o id');
+    expect(stdout.split('\n')).toContain(key);
+  });
+});

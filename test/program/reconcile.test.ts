@@ -70,9 +70,7 @@ function upload(slugs: readonly string[]): Promise<Finished> {
 }
 
 describe('reconcile', () => {
-  test('agrees to the cent with a service that keeps its word, whatever became of the orders', {
-    timeout: 120_000,
-  }, async () => {
+  test('agrees to the cent with a service that keeps its word, whatever became of the orders', async () => {
     const opening = (await service.send('GET', '/wallet/me')).body.balance;
     expect(await reconciled()).toMatchObject({ code: 0, agrees: true, orders: 0, sums: [] });
     await made('test-success', { po_number: '1' });
@@ -103,9 +101,7 @@ describe('reconcile', () => {
     expect(JSON.parse((await run('audit', 'log', '--kind', 'settled', '-o', 'json')).stdout)).toEqual(ended);
   });
 
-  test('what orders do not explain of the balance is told, and is a finding where nobody else uses the account', {
-    timeout: 120_000,
-  }, async () => {
+  test('what orders do not explain of the balance is told, and is a finding where nobody else uses the account', async () => {
     const { balance: opening } = (await service.send('GET', '/wallet/me')).body;
     expect((await reconciled('--exclusive')).wallet).toMatchObject({ balance: opening, compared_with: null });
     await run('sandbox', 'trigger', 'wallet-funded', '--amount', '$77');
@@ -135,9 +131,7 @@ describe('reconcile', () => {
     expect(text.code).toBe(0);
   });
 
-  test('a placed order that fails without a refund, and a credit above the cost, are findings', {
-    timeout: 60_000,
-  }, async () => {
+  test('a placed order that fails without a refund, and a credit above the cost, are findings', async () => {
     const failed = await made('test-success', { po_number: '1' });
     const returned = await made('test-success', { po_number: '2' });
     service.pass(60_000);
@@ -168,7 +162,7 @@ describe('reconcile', () => {
     }
   });
 
-  test('what is in doubt is named with the command that settles it', { timeout: 60_000 }, async () => {
+  test('what is in doubt is named with the command that settles it', async () => {
     losses.faults = ['reset-after', 'reset-after'];
     const file = join(workspace.folder, 'order.json');
     writeFileSync(file, JSON.stringify(orderBody(service.product('test-success'))));
@@ -184,9 +178,7 @@ describe('reconcile', () => {
     expect(await reconciled()).toMatchObject({ code: 0, findings: [], orders: 1, elsewhere: { orders: 0 } });
   });
 
-  test('orders made elsewhere are told, and are findings only where nobody else uses the account', {
-    timeout: 60_000,
-  }, async () => {
+  test('orders made elsewhere are told, and are findings only where nobody else uses the account', async () => {
     const { body } = await service.order('test-success');
     const told = await reconciled();
     expect(told).toMatchObject({ code: 0, orders: 0, elsewhere: { orders: 1 } });
@@ -195,9 +187,7 @@ describe('reconcile', () => {
     expect(alone).toMatchObject({ code: 7, findings: [{ finding: 'made_elsewhere', order_id: body.id }] });
   });
 
-  test('a service that does not keep its word is caught, and the order is named', {
-    timeout: 60_000,
-  }, async () => {
+  test('a service that does not keep its word is caught, and the order is named', async () => {
     const dear = await made('test-success', { po_number: '1' });
     const gone = await made('test-success', { po_number: '2' });
     const other = await made('test-success', { po_number: '3' });
@@ -243,9 +233,7 @@ describe('reconcile', () => {
     expect(page.stdout).toContain(`errand order explain ${dear}`);
   });
 
-  test('what the repeat window stands for is one too many, and later is only told', {
-    timeout: 60_000,
-  }, async () => {
+  test('what the repeat window stands for is one too many, and later is only told', async () => {
     await made('test-success');
     await made('test-success', {}, '--new');
     expect(await reconciled()).toMatchObject({ code: 0, notes: [] });
@@ -266,7 +254,7 @@ describe('reconcile', () => {
     expect(await reconciled()).toMatchObject({ code: 0, notes: [] });
   });
 
-  test('orders that `order create` takes as different are no twins', { timeout: 60_000 }, async () => {
+  test('orders that `order create` takes as different are no twins', async () => {
     await made('test-success');
     await made('test-success', { payment: { mode: 'card' } });
     await made('test-success', { payment: { mode: 'connect', margin: { type: 'percent', value: 10 } } });
@@ -276,9 +264,7 @@ describe('reconcile', () => {
     expect(await reconciled()).toMatchObject({ code: 0, findings: [], notes: [] });
   });
 
-  test('what was ordered before the window is neither compared nor taken for made elsewhere', {
-    timeout: 60_000,
-  }, async () => {
+  test('what was ordered before the window is neither compared nor taken for made elsewhere', async () => {
     await made('test-success');
     expect((await upload(['test-success'])).code).toBe(0);
     await service.order('test-success', { po_number: 'elsewhere' });
@@ -293,7 +279,7 @@ describe('reconcile', () => {
     expect(id).not.toBe('');
   });
 
-  test('an order that is in doubt is said once, with its key', { timeout: 60_000 }, async () => {
+  test('an order that is in doubt is said once, with its key', async () => {
     losses.faults = ['reset-after', 'reset-after'];
     const file = join(workspace.folder, 'order.json');
     writeFileSync(file, JSON.stringify(orderBody(service.product('test-success'))));
@@ -307,9 +293,7 @@ describe('reconcile', () => {
     expect((await run('order', 'journal', 'resume', key, '-o', 'id')).stdout.trim()).toBe(id);
   });
 
-  test('a record of the chain that was changed is found', {
-    timeout: 60_000,
-  }, async () => {
+  test('a record of the chain that was changed is found', async () => {
     await made('test-success', {}, '--idempotency-key', 'k1');
     const database = new (loadSqlite())(join(workspace.folder, '.state', 'journal.db'));
     database.exec("DROP TRIGGER audit_keeps; UPDATE audit SET actor = 'eve@laptop' WHERE number = 1");
@@ -319,9 +303,7 @@ describe('reconcile', () => {
     expect(findings(changed)).toEqual(['chain']);
   });
 
-  test('an intent whose record is lost is found, as the repaired journal knows it', {
-    timeout: 60_000,
-  }, async () => {
+  test('an intent whose record is lost is found, as the repaired journal knows it', async () => {
     losses.faults = ['reset-before', 'reset-before'];
     const file = join(workspace.folder, 'order.json');
     writeFileSync(file, JSON.stringify(orderBody(service.product('test-success'))));
@@ -335,7 +317,7 @@ describe('reconcile', () => {
     expect(await reconciled()).toMatchObject({ code: 7, findings: [{ finding: 'damaged', key: 'k1' }] });
   });
 
-  test('what the policy has reserved is settled, of a batch too', { timeout: 60_000 }, async () => {
+  test('what the policy has reserved is settled, of a batch too', async () => {
     mkdirSync(join(workspace.folder, '.config'), { recursive: true, mode: 0o700 });
     const policy = join(workspace.folder, '.config', 'policy.yaml');
     writeFileSync(policy, 'version: 1\nlimits:\n  per_day: $500\n', { mode: 0o600 });
@@ -347,9 +329,7 @@ describe('reconcile', () => {
     expect(usage).toMatchObject({ used_cents: 2 * 2_099, open_cents: 0 });
   });
 
-  test('--since leaves out what is older, and nothing where nothing was ordered here', {
-    timeout: 60_000,
-  }, async () => {
+  test('--since leaves out what is older, and nothing where nothing was ordered here', async () => {
     await made('test-success');
     expect(await reconciled('--since', '2100-01-01')).toMatchObject({ code: 0, orders: 0 });
     const { code, stderr } = await run('reconcile', '--since', 'soon');

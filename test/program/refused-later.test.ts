@@ -7,9 +7,7 @@ import { TestService } from '../service/service.ts';
 import { errand, shell } from './run.ts';
 import { makeWorkspace } from './workspace.ts';
 
-test('an order in doubt that is refused when it is resumed is told as that, with the way out', {
-  timeout: 30_000,
-}, async () => {
+test('an order in doubt that is refused when it is resumed is told as that, with the way out', async () => {
   const short = { code: 'insufficient_funds', message: 'The wallet is empty.', details: {} };
   const service = await peer(reset, json(short, 402));
   const workspace = makeWorkspace({
@@ -34,9 +32,7 @@ test('an order in doubt that is refused when it is resumed is told as that, with
   ]);
 });
 
-test('a doubt is ended with the printed command, whatever the key looks like, and keys are read from stdin', {
-  timeout: 30_000,
-}, async () => {
+test('a doubt is ended with the printed command, whatever the key looks like, and keys are read from stdin', async () => {
   const service = await TestService.start({ now: Date.now() });
   const away = await peer(reset);
   const workspace = makeWorkspace({ ERRAND_API_KEY: service.key });

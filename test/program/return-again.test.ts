@@ -4,9 +4,7 @@ import { shopping } from './shopping.ts';
 
 const hour = 3_600_000;
 
-test('the same return again is the same return, though more of the item could be returned; --new is another', {
-  timeout: 60_000,
-}, async () => {
+test('the same return again is the same return, though more of the item could be returned; --new is another', async () => {
   const shop = await shopping();
   const body = orderBody(shop.service.product('test-success'));
   const products = body.products.map((product) => ({ ...product, quantity: 3 }));

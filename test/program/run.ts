@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { hangsAfterMs } from '../limits.ts';
 import { miscounted } from './counts.ts';
 import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
@@ -13,7 +14,7 @@ export interface Finished {
 export function shell(
   workspace: Workspace,
   line: string,
-  options: { stdin?: string; timeoutMs?: number } = {},
+  options: { stdin?: string } = {},
 ): Promise<Finished> {
   return run(workspace, 'bash', ['-o', 'pipefail', '-c', line], options);
 }
@@ -22,7 +23,7 @@ export function shell(
 export function errand(
   workspace: Workspace,
   args: readonly string[],
-  options: { stdin?: string; timeoutMs?: number } = {},
+  options: { stdin?: string } = {},
 ): Promise<Finished> {
   return run(workspace, 'errand', args, options);
 }
@@ -72,11 +73,11 @@ function run(
   workspace: Workspace,
   command: string,
   args: readonly string[],
-  { stdin = '', timeoutMs = 25_000 }: { stdin?: string; timeoutMs?: number },
+  { stdin = '' }: { stdin?: string },
 ): Promise<Finished> {
   return new Promise((resolve, reject) => {
     const child = begin(workspace, command, args);
-    const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+    const timer = setTimeout(() => child.kill('SIGKILL'), hangsAfterMs);
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk));

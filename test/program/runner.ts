@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { hangsAfterMs } from '../limits.ts';
 
 const script = fileURLToPath(new URL('./runner.mjs', import.meta.url));
 
@@ -20,9 +21,6 @@ export interface Ended {
   readonly stdout: string;
   readonly stderr: string;
 }
-
-/** What has not ended by then hangs, ms. */
-const limitMs = 60_000;
 
 /** What a process keeps until it ends (secrets to redact, patterns) is not meant for thousands of commands. */
 const mostRuns = 40;
@@ -45,7 +43,7 @@ export class Runner {
         child.off('exit', gone);
         resolve(message as Ended);
       });
-      child.send({ ...line, stdin, limitMs });
+      child.send({ ...line, stdin, limitMs: hangsAfterMs });
     });
     // What is left of one that crashed must not disturb the next.
     if (ended.crash !== undefined) this.stop();

@@ -32,7 +32,7 @@ test.each([
     expect([before.code, before.stderr]).toEqual([2, expect.stringContaining('there is no profile')]);
     expect((await shell(workspace, setUp)).stderr).toContain('stored for profile');
     const passing = setInterval(() => service.pass(2000), 50);
-    const ended = await shell(workspace, order, { timeoutMs: 30_000 });
+    const ended = await shell(workspace, order);
     clearInterval(passing);
     expect([ended.code, ended.stdout + ended.stderr]).toEqual([code, expect.stringContaining(outcome)]);
     expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout).toBe('');

@@ -201,7 +201,7 @@ test.each([
   expect(refused.stderr).toContain(message);
 });
 
-test('all pages are read', { timeout: 60_000 }, async () => {
+test('all pages are read', async () => {
   const key = await service.mint();
   const made = 510;
   for (let at = 0; at < made; at += 20) {
@@ -218,9 +218,7 @@ test('all pages are read', { timeout: 60_000 }, async () => {
   ]);
 });
 
-test('agent orders, which the service does not list, are told with what was paid', {
-  timeout: 30_000,
-}, async () => {
+test('agent orders, which the service does not list, are told with what was paid', async () => {
   const alone = makeWorkspace();
   const products = JSON.parse((await errand(alone, ['sandbox', 'products', '-o', 'json'])).stdout);
   const made = await errand(alone, [

@@ -4,9 +4,7 @@ import { lose, shopping } from './shopping.ts';
 
 const hour = 3_600_000;
 
-test('a return in doubt: how to request another is said in words that this command knows', {
-  timeout: 60_000,
-}, async () => {
+test('a return in doubt: how to request another is said in words that this command knows', async () => {
   const shop = await shopping();
   const { id } = JSON.parse((await shop.order('-o', 'json')).stdout);
   shop.service.pass(hour);
@@ -26,9 +24,7 @@ test('a return in doubt: how to request another is said in words that this comma
   expect(another.code, another.stderr).toBe(0);
 });
 
-test('an order by hand in doubt for a day: another one is an `order create --new`', {
-  timeout: 60_000,
-}, async () => {
+test('an order by hand in doubt for a day: another one is an `order create --new`', async () => {
   const shop = await shopping();
   lose(shop, 'reset-after');
   const post = ['api', 'POST', '/orders', '--input', '-', '--retries', '0'];
@@ -44,9 +40,7 @@ test('an order by hand in doubt for a day: another one is an `order create --new
   expect(refused.stderr).toContain('`errand order create --new` orders another');
 });
 
-test('what is in doubt elsewhere is settled by the command that the reminder prints', {
-  timeout: 60_000,
-}, async () => {
+test('what is in doubt elsewhere is settled by the command that the reminder prints', async () => {
   const shop = await shopping();
   lose(shop, 'reset-after');
   expect((await shop.order()).code).toBe(10);

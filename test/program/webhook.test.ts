@@ -112,7 +112,7 @@ describe('webhook listen', () => {
   test('many large events that wait for a slow command take no memory', async () => {
     workspace.environment.NODE_OPTIONS = '--max-old-space-size=80';
     const listening = new Listening(workspace, ['--unverified', '--exec', 'sleep 60', '-o', 'id']);
-    await expect.poll(() => listening.stderr, { timeout: 15_000 }).toContain('listening on');
+    await expect.poll(() => listening.stderr).toContain('listening on');
     const url = listening.stderr.match(/http:\S+/)?.[0];
     const padding = 'x'.repeat(1_000_000);
     for (let n = 0; n < 120; n += 1) expect(await post(url, { n, padding })).toBe(200);
@@ -397,9 +397,7 @@ describe('webhook register', () => {
   });
 });
 
-test('a listener that is killed with -9 and started again loses no event of the sandbox, and shows at most the last one twice', {
-  timeout: 60_000,
-}, async () => {
+test('a listener that is killed with -9 and started again loses no event of the sandbox, and shows at most the last one twice', async () => {
   const here = makeWorkspace();
   try {
     prefer(here, { 'sandbox-speed': 10 });
@@ -419,7 +417,7 @@ test('a listener that is killed with -9 and started again loses no event of the 
     // What was on its way at the kill is sent again once its lease has ended.
     // An order that arrives: two changes of its status, placed, all tracking known, five steps of its parcel.
     await expect
-      .poll(async () => (await kept()).toSorted(), { timeout: 40_000, interval: 300 })
+      .poll(async () => (await kept()).toSorted(), { interval: 300 })
       .toEqual([
         'request_succeeded',
         ...['status_updated', 'status_updated', 'tracking_obtained'],

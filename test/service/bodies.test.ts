@@ -96,7 +96,7 @@ describe('bodies from anywhere', () => {
     expect(wrong.headers.get('allow')).toContain('GET');
   });
 
-  test('generated garbage to every operation is never a 500', { timeout: 120_000 }, async () => {
+  test('generated garbage to every operation is never a 500', async () => {
     const table = Object.values<Operation>(operations);
     const garbage = fc.record({
       operation: fc.constantFrom(...table),

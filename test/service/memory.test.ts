@@ -63,4 +63,4 @@ test(`memory stays flat over ${rowCount * batches} orders, however long their li
   const [, , warm = 0] = held;
   const perOrder = ((held.at(-1) ?? 0) - warm) / (rowCount * (batches - 3));
   expect(perOrder, `bytes held after each batch: ${held}`).toBeLessThan(mostBytesPerOrder);
-}, 60_000);
+});

@@ -118,9 +118,7 @@ test('creates with one key that all passed the first look make one order', async
   expect(bugs).toEqual([]);
 });
 
-test('processes that are killed leave every order they acknowledged, and no half one', {
-  timeout: 60_000,
-}, async () => {
+test('processes that are killed leave every order they acknowledged, and no half one', async () => {
   const now = Date.parse('2026-03-01T12:00:00Z');
   const service = await TestService.start({ file, now });
   // A fee for each of many orders: more than one wallet holds is not the matter here.

@@ -99,13 +99,11 @@ describe('connections that', () => {
     await serve({ headersMs: 400, requestMs: 800, idleMs: 400, lingerMs: 100 });
     for (let count = 0; count < 30; count += 1) await open();
     expect(await held()).toBeGreaterThan(0);
-    await expect.poll(held, { timeout: 10_000 }).toBe(0);
+    await expect.poll(held).toBe(0);
   });
 
   // Reader and server share this process: a limit that a busy machine overruns would cut the slow reader too.
-  test('take nothing of their response are let go of, and those that take it slowly are not', {
-    timeout: 60_000,
-  }, async () => {
+  test('take nothing of their response are let go of, and those that take it slowly are not', async () => {
     await serve({}, 3_000);
     const key = await mintedKey(`http://127.0.0.1:${port}`);
     const headers = { ...hangUp, authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -128,13 +126,11 @@ describe('connections that', () => {
     });
     await once(reading, 'end');
     expect(size).toBeGreaterThan(15_000_000);
-    await expect.poll(held, { timeout: 20_000 }).toBe(0);
+    await expect.poll(held).toBe(0);
   });
 });
 
-test('bodies that are never finished hold little memory together, and keep no small request from being served', {
-  timeout: 60_000,
-}, async () => {
+test('bodies that are never finished hold little memory together, and keep no small request from being served', async () => {
   const workspace = makeWorkspace();
   const served = await serveAt(workspace, '--memory');
   const { port: at } = served;
@@ -163,6 +159,6 @@ test('bodies that are never finished hold little memory together, and keep no sm
   const refused = await large();
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
   for (const socket of sockets) socket.destroy();
-  await expect.poll(async () => (await large()).status, { timeout: 10_000 }).toBe(201);
+  await expect.poll(async () => (await large()).status).toBe(201);
   workspace.remove();
 });

@@ -1,12 +1,13 @@
 import { connect } from 'node:net';
+import { hangsAfterMs } from '../limits.ts';
 
-/** Sends bytes as they are and gives back all that came until the other side closed, or `cutMs` had passed. */
-export function exchange(baseUrl: string, bytes: string, cutMs = 20_000): Promise<string> {
+/** Sends bytes as they are. @returns all that came until the other side closed. */
+export function exchange(baseUrl: string, bytes: string): Promise<string> {
   const { port, hostname } = new URL(baseUrl);
   return new Promise((resolve) => {
     let received = '';
     const socket = connect(Number(port), hostname, () => socket.write(bytes));
-    const cut = setTimeout(() => socket.destroy(), cutMs);
+    const cut = setTimeout(() => socket.destroy(), hangsAfterMs);
     socket.on('data', (chunk) => {
       received += chunk;
     });

@@ -135,15 +135,11 @@ function thrown(work: () => unknown): unknown {
   }
 }
 
-test.each(Object.entries(consumers))(
-  '%s takes time in proportion to the text',
-  async (_, consume) => {
-    const slow: string[] = [];
-    for (const [name, make] of Object.entries(hostile)) {
-      const times = await growth((size) => consume(make(size)), 5_000);
-      if (times > linear) slow.push(`${name}: ${times.toFixed(0)} times as long for 10 times as much`);
-    }
-    expect(slow).toEqual([]);
-  },
-  120_000,
-);
+test.each(Object.entries(consumers))('%s takes time in proportion to the text', async (_, consume) => {
+  const slow: string[] = [];
+  for (const [name, make] of Object.entries(hostile)) {
+    const times = await growth((size) => consume(make(size)), 5_000);
+    if (times > linear) slow.push(`${name}: ${times.toFixed(0)} times as long for 10 times as much`);
+  }
+  expect(slow).toEqual([]);
+});

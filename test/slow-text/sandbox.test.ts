@@ -147,5 +147,4 @@ test.each(Object.entries(requests))(
     expect(await growth(request, 4000)).toBeLessThan(linear);
     expect(bugs).toEqual([]);
   },
-  60_000,
 );

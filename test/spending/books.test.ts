@@ -210,7 +210,7 @@ const runs = { numRuns: 8, endOnFailure: true };
 const many = fc.array(anyOrder, { minLength: 40, maxLength: 80 });
 
 describeWithBookkeepers('no text breaks out of its entry, as the real programs read it', () => {
-  test('hledger and beancount', { timeout: 120_000 }, () => {
+  test('hledger and beancount', () => {
     fc.assert(
       fc.property(many, (orders) => {
         const entries = entriesOfAll(orders);
@@ -238,7 +238,7 @@ describeWithBookkeepers('no text breaks out of its entry, as the real programs r
     );
   });
 
-  test('OFX', { timeout: 60_000 }, () => {
+  test('OFX', () => {
     fc.assert(
       fc.property(many, (orders) => {
         const entries = entriesOfAll(orders).filter((entry) => ofx.takes(entry));

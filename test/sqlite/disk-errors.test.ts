@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/sqlite/open.ts';
 
 const mustRun = process.env.ERRAND_CI === '1';
@@ -68,7 +68,7 @@ const disk: readonly (readonly [call: string, error: string, troubles: readonly 
   ['pread64', 'EIO', ['failing', 'damaged', undefined]],
 ];
 
-describe.skipIf(!hasStrace && !mustRun).concurrent('an error of the disk', { timeout: 120_000 }, () => {
+describe.skipIf(!hasStrace && !mustRun).concurrent('an error of the disk', () => {
   test.each(disk)(
     'at any %s (%s): is reported as what it is, and what was kept is kept',
     async (call, error, troubles) => {
@@ -100,7 +100,7 @@ describe.skipIf(!hasStrace && !mustRun).concurrent('an error of the disk', { tim
     });
     const ended = new Promise((resolve) => child.on('close', () => resolve('ended')));
     // By then it hears interrupts.
-    await vi.waitUntil(() => existsSync(file), { timeout: 30_000 });
+    await expect.poll(() => existsSync(file)).toBe(true);
     const still = new Promise((resolve) => setTimeout(() => resolve('waits'), 500));
     expect(await Promise.race([ended, still])).toBe('waits');
     const writing = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');

@@ -122,7 +122,7 @@ describe('the audit chain', () => {
     expect(kinds()).toEqual(['intent k1']);
   });
 
-  test('stays one chain where processes append at once and one is killed', { timeout: 60_000 }, async () => {
+  test('stays one chain where processes append at once and one is killed', async () => {
     const { opens, env } = openingIn(folder, now);
     const script = (name: string): string => `${opens}
       for (let index = 0; index < 40; index += 1) {

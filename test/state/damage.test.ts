@@ -185,7 +185,7 @@ describe('a journal that was changed on disk', () => {
   });
 });
 
-describe('a journal of which one page is destroyed', { timeout: 60_000 }, () => {
+describe('a journal of which one page is destroyed', () => {
   test('is repaired, whichever it is: it is whole then, and what is in doubt is known or said to be missing', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'errand-pages-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -13,7 +13,7 @@ const typedLines = stories.flatMap((name) => read(name).map(({ line }) => line))
 const commands = await knownCommands();
 
 describe('stories: what a user types and sees', () => {
-  test.each(stories)('%s', { timeout: 90_000 }, async (name) => {
+  test.each(stories)('%s', async (name) => {
     const workspace = makeWorkspace();
     try {
       prefer(workspace, { 'sandbox-speed': 20 });

@@ -23,7 +23,7 @@ import { brokenDatabase } from '../faults/team/database.ts';
 import { baseUrl, intent } from '../state/intents.ts';
 import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
 
-describe.skipIf(!hasPostgres)("a machine's copy of the database", { timeout: 60_000 }, () => {
+describe.skipIf(!hasPostgres)("a machine's copy of the database", () => {
   const server = useServer();
   let root: string;
   let database: TeamDatabase;

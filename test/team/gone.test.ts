@@ -16,7 +16,7 @@ const losses = [
   ['cut', 'work-done'],
 ] as const;
 
-describe.skipIf(!hasPostgres)('with the database gone', { timeout: 120_000 }, () => {
+describe.skipIf(!hasPostgres)('with the database gone', () => {
   const server = useServer();
   let service: Service;
   beforeAll(async () => {

@@ -39,7 +39,7 @@ async function orders({ run, workspace, service }: Shopping): Promise<void> {
   writeFileSync(join(workspace.folder, 'orders.csv'), stdout.replaceAll(/https?:\/\/[^,|\s"]+/g, url));
 }
 
-describe.runIf(hasPostgres)('a database that machines share and that is lost', { timeout: 120_000 }, () => {
+describe.runIf(hasPostgres)('a database that machines share and that is lost', () => {
   const server = useServer();
 
   async function teamShop(): Promise<TeamShop> {
@@ -316,7 +316,7 @@ describe.runIf(hasPostgres)('a database that machines share and that is lost', {
         process.kill(pid, 'SIGSTOP');
         stopped = pid;
       });
-      await expect.poll(() => stopped, { timeout: 20_000 }).toBeDefined();
+      await expect.poll(() => stopped).toBeDefined();
       await shop.endLeases();
       const resumed = await shop.machine()('order', 'journal', 'resume', '--all', '-o', 'id');
       expect(resumed.code, resumed.stderr).toBe(0);

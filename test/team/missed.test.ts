@@ -41,7 +41,7 @@ async function failureOf(work: Promise<unknown>): Promise<ErrandError> {
   throw error;
 }
 
-describe.runIf(hasPostgres)('what a shared database did not take', { timeout: 60_000 }, () => {
+describe.runIf(hasPostgres)('what a shared database did not take', () => {
   const server = useServer();
   let team: TeamDatabase;
   let proxy: DatabaseProxy;

@@ -32,7 +32,7 @@ function moveUnder(environment: Readonly<Record<string, string>>, strace: readon
   return endOf(spawn('strace', all, { env: own, stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
-describe.skipIf(!hasPostgres || !hasStrace())('order journal move, killed', { timeout: 300_000 }, () => {
+describe.skipIf(!hasPostgres || !hasStrace())('order journal move, killed', () => {
   const server = useServer();
 
   /** Three orders that this machine's own journal has in doubt: two of them reached the service. */

@@ -35,7 +35,7 @@ const reserving = (key: string) => ({
   admit: () => ({}),
 });
 
-describe.runIf(hasPostgres)("a machine's own journal, once a database is named", { timeout: 60_000 }, () => {
+describe.runIf(hasPostgres)("a machine's own journal, once a database is named", () => {
   const server = useServer();
   let team: TeamDatabase;
   let folder: string;

@@ -24,7 +24,7 @@ function filesIn(folder: string): string[] {
     .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
 }
 
-describe.skipIf(!hasPostgres)('the password of the database', { timeout: 120_000 }, () => {
+describe.skipIf(!hasPostgres)('the password of the database', () => {
   const server = useServer();
 
   async function scene() {

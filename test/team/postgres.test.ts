@@ -9,11 +9,8 @@ import { DatabaseProxy } from './proxy.ts';
 const send = (url: string, ...statements: readonly string[]): Promise<boolean> =>
   new Promise((resolve) => {
     const each = statements.flatMap((statement) => ['-c', statement]);
-    execFile(
-      program('psql'),
-      ['-XAtq', '-v', 'ON_ERROR_STOP=1', ...each, url],
-      { timeout: 20_000 },
-      (error) => resolve(error === null),
+    execFile(program('psql'), ['-XAtq', '-v', 'ON_ERROR_STOP=1', ...each, url], (error) =>
+      resolve(error === null),
     );
   });
 

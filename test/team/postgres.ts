@@ -197,7 +197,7 @@ export function useServer(settings: Readonly<Record<string, string>> = {}): () =
   let server: PostgresServer | undefined;
   beforeAll(async () => {
     if (hasPostgres) server = await PostgresServer.start(settings);
-  }, 60_000);
+  });
   afterAll(() => server?.remove());
   return () => {
     if (!server) throw new Error('the server has not started');

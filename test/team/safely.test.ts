@@ -23,7 +23,7 @@ interface Told {
   readonly [name: string]: unknown;
 }
 
-describe.skipIf(!hasPostgres)('errand/safely, and a database that is lost', { timeout: 120_000 }, () => {
+describe.skipIf(!hasPostgres)('errand/safely, and a database that is lost', () => {
   const server = useServer();
 
   async function scene() {

@@ -25,7 +25,7 @@ const stateOfUpload = async (machine: number): Promise<string> =>
 const owed = async (machine: number): Promise<unknown> =>
   JSON.parse((await run(machine, 'order', 'journal', 'list', '-o', 'json')).stdout);
 
-describe.skipIf(!hasPostgres)('what a worker that is gone has left', { timeout: 120_000 }, () => {
+describe.skipIf(!hasPostgres)('what a worker that is gone has left', () => {
   test.each([
     ['bulk resume december', ['resume', 'december']],
     ['bulk upload --share', ['upload', '--share', '--name', 'december']],
@@ -94,7 +94,7 @@ describe.skipIf(!hasPostgres)('what a worker that is gone has left', { timeout: 
     await endSigns();
     const { ended, output } = begun(1, '--share', '--name', 'december');
     await expect
-      .poll(() => output.stderr, { timeout: 40_000 })
+      .poll(() => output.stderr)
       .toMatch(/^uploading: [012] of 3 rows, waiting up to 1\d\d s for process \d+ on \S+$/m);
     await endLeases();
     const { code, stderr } = await ended;

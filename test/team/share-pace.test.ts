@@ -40,7 +40,7 @@ async function workers(count: number, rows: number, limited: LimitedService): Pr
 
 async function upload(machines: readonly Workspace[], ...args: string[]): Promise<void> {
   const share = ['bulk', 'upload', 'december.csv', '--share', ...args];
-  const done: Finished[] = await Promise.all(machines.map((at) => errand(at, share, { timeoutMs: 120_000 })));
+  const done: Finished[] = await Promise.all(machines.map((at) => errand(at, share)));
   for (const { code, stderr } of done) expect(code, stderr).toBe(0);
 }
 
@@ -50,7 +50,7 @@ function mostWithin(times: readonly number[], ms: number): number {
   return Math.max(...sorted.map((from) => sorted.filter((at) => at >= from && at < from + ms).length));
 }
 
-describe.skipIf(!hasPostgres)('the workers of an upload go at one pace', { timeout: 240_000 }, () => {
+describe.skipIf(!hasPostgres)('the workers of an upload go at one pace', () => {
   test('what the service has time for is never passed by more than 5 %', async () => {
     const limited = new LimitedService(service.baseUrl, { perSecond: 10 });
     await upload(await workers(4, 140, limited), '--batch-size', '1');

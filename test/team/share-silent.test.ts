@@ -18,7 +18,7 @@ async function tookMs(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe.skipIf(!hasPostgres)('a worker whose database takes connections and says nothing', () => {
-  test('fails soon, and leaves at once where it is told to', { timeout: 120_000 }, async () => {
+  test('fails soon, and leaves at once where it is told to', async () => {
     const database = await DatabaseProxy.start(Number(new URL(workers.database.url).port));
     onTestFinished(() => database.close());
     // Whoever opens the journal makes the tables.

@@ -12,7 +12,7 @@ const { row, write, bulk, run, places } = workers;
 /** Half of a character, as a text is that was cut, and NUL: JSON may hold both, and a text of PostgreSQL neither. */
 const halves = 'out of \ud83d\0 stock';
 
-describe.skipIf(!hasPostgres)('texts that a database cannot hold', { timeout: 60_000 }, () => {
+describe.skipIf(!hasPostgres)('texts that a database cannot hold', () => {
   test('why one upload was refused keeps no other from being shared', async () => {
     // Whoever opens the journal makes the tables.
     expect((await run(0, 'order', 'journal', 'list')).code).toBe(0);

@@ -10,7 +10,7 @@ import { addresses, sentChunks, useWorkers } from './workers.ts';
 const workers = useWorkers();
 const { row, rows, write, bulk, together, begun, until, places, endLeases } = workers;
 
-describe.skipIf(!hasPostgres)('several workers upload one file', { timeout: 180_000 }, () => {
+describe.skipIf(!hasPostgres)('several workers upload one file', () => {
   test('each row is ordered once, and each worker shows all of it', async () => {
     write('december.csv', rows(60));
     const done = await together(4, '--batch-size', '3', '-o', 'json');

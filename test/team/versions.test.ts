@@ -14,7 +14,7 @@ import { baseUrl, intent } from '../state/intents.ts';
 import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
 import { DatabaseProxy } from './proxy.ts';
 
-describe.skipIf(!hasPostgres)('two versions of errand on one database', { timeout: 60_000 }, () => {
+describe.skipIf(!hasPostgres)('two versions of errand on one database', () => {
   const server = useServer();
   let root: string;
   let database: TeamDatabase;

@@ -43,8 +43,7 @@ export class Workers {
       writeFileSync(join(this.machine(at).folder, file), `${[headings, ...table].join('\n')}\n`);
   };
 
-  run = (machine: number, ...args: string[]): Promise<Finished> =>
-    errand(this.machine(machine), args, { timeoutMs: 90_000 });
+  run = (machine: number, ...args: string[]): Promise<Finished> => errand(this.machine(machine), args);
 
   bulk = (machine: number, ...args: string[]): Promise<Finished> => this.run(machine, 'bulk', ...args);
 

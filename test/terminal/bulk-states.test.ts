@@ -40,7 +40,7 @@ test('a row that was ordered says no more, and the command that does is named an
   const orders = await shell.run(command);
   expect(orders).toMatchObject({ code: 0, text: expect.stringContaining('✖ undeliverable') });
   expect(orders.text).toContain('✖ failed: out of stock');
-}, 60_000);
+});
 
 test('rows that were ordered before count as ordered, and no screen contradicts another', async () => {
   write('second.csv', 'test-undeliverable', 'test-out-of-stock', 'test-success');
@@ -54,4 +54,4 @@ test('rows that were ordered before count as ordered, and no screen contradicts 
   const { text } = await shell.run('errand bulk get @1');
   expect(text).toMatch(/^state +○ completed\nrows +3\nordered +3\nrefused +0$/m);
   expect(text.match(/○ ordered before/g)).toHaveLength(2);
-}, 60_000);
+});

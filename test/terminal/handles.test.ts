@@ -19,7 +19,7 @@ describe('what a person at a terminal gives for an id', () => {
     ids = [];
     // They wait for a minute before they are taken up: whatever cancels one would be seen.
     for (let order = 0; order < 3; order += 1) ids.unshift(await orderOf(workspace, 'test-slow'));
-  }, 60_000);
+  });
 
   beforeEach(() => {
     shells = [];

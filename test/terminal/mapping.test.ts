@@ -33,7 +33,7 @@ function open(args: readonly string[], columns = 100): Terminal {
 async function answer(terminal: Terminal, steps: readonly (readonly [question: string, keys: string])[]) {
   let from = 0;
   for (const [question, keys] of steps) {
-    await expect.poll(() => terminal.text.indexOf(question, from), { timeout: 15_000 }).toBeGreaterThan(-1);
+    await expect.poll(() => terminal.text.indexOf(question, from)).toBeGreaterThan(-1);
     from = terminal.text.indexOf(question, from);
     await new Promise((resolve) => setTimeout(resolve, 150));
     terminal.type(keys);
@@ -56,9 +56,7 @@ const saveAs = 'Save these columns as a map';
 const configOf = () => JSON.parse(readFileSync(join(workspace.folder, '.config', 'config.json'), 'utf8'));
 
 describe('a file whose headings are not known, on a terminal', () => {
-  test('is mapped by questions, with what looks likely preselected; the map is saved and used', {
-    timeout: 60_000,
-  }, async () => {
+  test('is mapped by questions, with what looks likely preselected; the map is saved and used', async () => {
     write(headings, rowOf('$45.00'), rowOf('$60.00', 'Grace Hopper'));
     const terminal = open(['bulk', 'validate', 'theirs.csv', '--local']);
     await answer(terminal, [...suggested, [saveAs, 'no name\r'], ['a name has letters', 'theirs\r']]);
@@ -83,7 +81,7 @@ describe('a file whose headings are not known, on a terminal', () => {
     expect(again.stderr).toContain('at most $105.00');
   });
 
-  test('asks what bare whole numbers are; cents goes into the map', { timeout: 60_000 }, async () => {
+  test('asks what bare whole numbers are; cents goes into the map', async () => {
     write(headings, rowOf('4500'), rowOf('6000'));
     const terminal = open(['bulk', 'plan', 'theirs.csv', '--out', 'a.plan', '--no-prices']);
     await answer(terminal, [...suggested, ['max_price 4500 in row 2 means', '\r'], [saveAs, 'theirs\r']]);
@@ -99,7 +97,7 @@ describe('a file whose headings are not known, on a terminal', () => {
     expect(plan.ceilings_cents).toBe(10_500);
   });
 
-  test('what is said not to be a column stays a column of its own', { timeout: 60_000 }, async () => {
+  test('what is said not to be a column stays a column of its own', async () => {
     write(headings, rowOf('$45.00'));
     const terminal = open(['bulk', 'validate', 'theirs.csv', '--local']);
     const none = ['? quantity:', `${down}${down}\r`] as const;
@@ -114,7 +112,7 @@ describe('a file whose headings are not known, on a terminal', () => {
     });
   });
 
-  test('dollars stay a flag', { timeout: 60_000 }, async () => {
+  test('dollars stay a flag', async () => {
     write(
       'product_url,max_price,name,address,city,zip,phone',
       'https://x.example/1,45,Ada Byron,1 Main St,Austin,78701,5125550100',
@@ -127,7 +125,7 @@ describe('a file whose headings are not known, on a terminal', () => {
     expect(terminal.text).not.toContain(saveAs);
   });
 
-  test('that looks like an export of a shop is read so', { timeout: 60_000 }, async () => {
+  test('that looks like an export of a shop is read so', async () => {
     write(
       'Name,Lineitem quantity,Shipping Name,Shipping Address1,Shipping City,Shipping Zip,Shipping Province,Shipping Phone,Supplier,Ceiling',
       "#1001,1,Ada Byron,1 Main St,Lakewood,'08701,NJ,5125550100,https://x.example/1,$45.00",
@@ -149,9 +147,7 @@ describe('a file whose headings are not known, on a terminal', () => {
     });
   });
 
-  test('--save-map saves what was asked for, and is refused where nothing was', {
-    timeout: 60_000,
-  }, async () => {
+  test('--save-map saves what was asked for, and is refused where nothing was', async () => {
     write(headings, rowOf('$45.00'));
     const check = ['bulk', 'validate', 'theirs.csv', '--local', '--save-map', 'theirs'];
     const terminal = open(check);
@@ -166,7 +162,7 @@ describe('a file whose headings are not known, on a terminal', () => {
     expect(await shell(workspace, `errand ${check.join(' ')}`)).toMatchObject({ code: 2 });
   });
 
-  test('is refused where it has no such column, and nothing is saved', { timeout: 60_000 }, async () => {
+  test('is refused where it has no such column, and nothing is saved', async () => {
     write(headings.replace('Item', 'Thing'), rowOf('$45.00').replace('https://x.example/1', 'mug'));
     const terminal = open(['bulk', 'upload', 'theirs.csv']);
     await answer(terminal, [
@@ -180,7 +176,7 @@ describe('a file whose headings are not known, on a terminal', () => {
     expect(terminal.text).not.toContain(saveAs);
   });
 
-  test('an Enter too many ends nothing, and an end tells what was chosen', { timeout: 60_000 }, async () => {
+  test('an Enter too many ends nothing, and an end tells what was chosen', async () => {
     write(headings.replace('Limit', 'Amt'), rowOf('$45.00'));
     const terminal = open(['bulk', 'validate', 'theirs.csv', '--local'], 80);
     await answer(terminal, [
@@ -200,7 +196,7 @@ describe('a file whose headings are not known, on a terminal', () => {
   test.each([
     ['Ctrl-C', '\u0003'],
     ['Ctrl-D', '\u0004'],
-  ])('%s ends it, and nothing is sent or saved', { timeout: 60_000 }, async (_, key) => {
+  ])('%s ends it, and nothing is sent or saved', async (_, key) => {
     write(headings, rowOf('$45.00'));
     const terminal = open(['bulk', 'upload', 'theirs.csv'], 50);
     await answer(terminal, [
@@ -212,9 +208,7 @@ describe('a file whose headings are not known, on a terminal', () => {
     expect((await errand(workspace, ['bulk', 'list', '-o', 'id'])).stdout).toBe('');
   });
 
-  test('shows hostile headings and cells without what they do to a terminal', {
-    timeout: 60_000,
-  }, async () => {
+  test('shows hostile headings and cells without what they do to a terminal', async () => {
     write(
       headings.replace('note', '\u001b]0;owned\u0007note\u001b[2J'),
       rowOf('$45.00', '\u001b[31mAda\u202e Byron'),

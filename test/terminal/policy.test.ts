@@ -31,7 +31,7 @@ function policy(text: string): void {
 const create = ['order', 'create', '--file', 'order.json', '--override-policy', 'the office needs it'];
 const ordersMade = async (): Promise<number> => (await service.send('GET', '/orders')).body.orders.length;
 
-test('the policy is overruled by typing the amount, and by nothing else', { timeout: 90_000 }, async () => {
+test('the policy is overruled by typing the amount, and by nothing else', async () => {
   policy('limits:\n  per_order: $50');
   const wrong = new Terminal(workspace, 'errand', create);
   await wrong.shows('Type $51.00 to spend it against the policy');
@@ -50,7 +50,6 @@ test('the policy is overruled by typing the amount, and by nothing else', { time
 
 test.each([['overrides: never', 'says overrides: never']])(
   'it cannot be overruled where it says %s',
-  { timeout: 60_000 },
   async (term, why) => {
     policy(`limits:\n  per_order: $50\n${term}`);
     const terminal = new Terminal(workspace, 'errand', create);
@@ -60,9 +59,7 @@ test.each([['overrides: never', 'says overrides: never']])(
   },
 );
 
-test('each row that is against the policy is named, and how many orders it is', {
-  timeout: 90_000,
-}, async () => {
+test('each row that is against the policy is named, and how many orders it is', async () => {
   policy('limits:\n  per_order: $20');
   const rows = [1, 2, 3].map(
     (house) => `${service.product('test-success')},1,A B,${house} Main St,Austin,TX,78701,5125550100,3000`,
@@ -82,9 +79,7 @@ test('each row that is against the policy is named, and how many orders it is', 
   expect(await terminal.ended()).toBe(0);
 });
 
-test('an approval without approvers takes the amount, typed at a terminal, and says what it is', {
-  timeout: 90_000,
-}, async () => {
+test('an approval without approvers takes the amount, typed at a terminal, and says what it is', async () => {
   policy('approve: { above: $20 }');
   const order = ['order', 'create', '--file', 'order.json'];
   const refused = await errand(workspace, [...order, '-o', 'json']);
@@ -117,7 +112,7 @@ test('an approval without approvers takes the amount, typed at a terminal, and s
   expect([other.code, other.stderr]).toEqual([11, expect.stringContaining('an order with other fields')]);
 });
 
-test('what the policy becomes while the question stands is what holds', { timeout: 90_000 }, async () => {
+test('what the policy becomes while the question stands is what holds', async () => {
   policy('limits:\n  per_order: $50');
   const changed = new Terminal(workspace, 'errand', create);
   await changed.shows('Type $51.00 to spend it against the policy');

@@ -68,7 +68,7 @@ test('a line a step with its command below, then what to type next', async () =>
   expect(shown.raw.lastIndexOf('\u001b[?25h')).toBeGreaterThan(shown.raw.lastIndexOf('\u001b[?25l'));
 });
 
-test('every command of it runs as it is printed, at a terminal', { timeout: 90_000 }, async () => {
+test('every command of it runs as it is printed, at a terminal', async () => {
   speed(30);
   const shown = start(50);
   expect(await shown.ended()).toBe(0);

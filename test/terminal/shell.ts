@@ -31,7 +31,7 @@ export class Shell {
     this.#terminal.type(
       `printf 'begin-%s:\\n' ${this.#lines}; ${line}; printf 'end-%s:%s:\\n' ${this.#lines} $?\r`,
     );
-    await this.#terminal.shows(new RegExp(`${end}\\d+:`), 30_000);
+    await this.#terminal.shows(new RegExp(`${end}\\d+:`));
     const { text } = this.#terminal;
     const at = text.lastIndexOf(begin);
     const printed = text.slice(at + begin.length, text.lastIndexOf(end)).trim();

@@ -1,4 +1,5 @@
 import { spawn } from '@lydell/node-pty';
+import { hangsAfterMs } from '../limits.ts';
 import type { Workspace } from '../program/workspace.ts';
 
 const escapeSequence = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
@@ -60,8 +61,8 @@ export class Terminal {
   }
 
   /** Resolves when the text holds what is looked for. @throws Error with the screen where it does not in time. */
-  async shows(wanted: string | RegExp, timeoutMs = 15_000): Promise<void> {
-    const deadline = Date.now() + timeoutMs;
+  async shows(wanted: string | RegExp): Promise<void> {
+    const deadline = Date.now() + hangsAfterMs;
     const found = (): boolean =>
       typeof wanted === 'string' ? this.text.includes(wanted) : wanted.test(this.text);
     while (!found()) {
@@ -72,11 +73,11 @@ export class Terminal {
   }
 
   /** The exit code, once the program has ended. */
-  ended(timeoutMs = 25_000): Promise<number> {
+  ended(): Promise<number> {
     const late = new Promise<number>((_, reject) => {
       setTimeout(
         () => reject(new Error(`the program did not end; the terminal shows:\n${this.text}`)),
-        timeoutMs,
+        hangsAfterMs,
       ).unref();
     });
     return Promise.race([this.#ended, late]);

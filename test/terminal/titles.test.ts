@@ -30,7 +30,7 @@ beforeAll(async () => {
     '$200',
   ];
   order = (await errand(workspace, [...create, '--ship-to', 'home', '-o', 'id'])).stdout.trim();
-}, 60_000);
+});
 beforeEach(() => {
   rmSync(titles(), { force: true });
   shell = new Shell(workspace, { columns: 160 });

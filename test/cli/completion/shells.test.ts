@@ -115,7 +115,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
     return text.split('\0').slice(0, -1);
   }
 
-  test.skipIf(!runs)('commands, flags and their values complete', { timeout: 60_000 }, async () => {
+  test.skipIf(!runs)('commands, flags and their values complete', async () => {
     expect(await typed('errand ord\tli\t--stat\tpend\t')).toEqual(['order', 'list', '--status', 'pending']);
     expect(await typed('errand order list --status=pend\t')).toEqual(['order', 'list', '--status=pending']);
     expect(await typed('errand -o js\twal\t')).toEqual(['-o', 'json', 'wallet']);
@@ -127,40 +127,28 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
     ]);
   });
 
-  test.skipIf(!runs)(
-    'several matches are listed with what each of them does',
-    {
-      timeout: 60_000,
-    },
-    async () => {
-      terminal.type('errand order journal \t\t');
-      await terminal.shows(/resume +.*Settle orders in doubt/);
-      await terminal.shows(/forget +.*Drop an order in doubt/);
-    },
-  );
+  test.skipIf(!runs)('several matches are listed with what each of them does', async () => {
+    terminal.type('errand order journal \t\t');
+    await terminal.shows(/resume +.*Settle orders in doubt/);
+    await terminal.shows(/forget +.*Drop an order in doubt/);
+  });
 
-  test.skipIf(!runs)(
-    'files complete where a file is expected, also after =',
-    {
-      timeout: 60_000,
-    },
-    async () => {
-      writeFileSync(join(workspace.folder, 'order one.json'), '{}');
-      expect(await typed('errand order create --file ord\t')).toEqual([
-        'order',
-        'create',
-        '--file',
-        'order one.json',
-      ]);
-      expect(await typed('errand order create --file=ord\t')).toEqual([
-        'order',
-        'create',
-        '--file=order one.json',
-      ]);
-    },
-  );
+  test.skipIf(!runs)('files complete where a file is expected, also after =', async () => {
+    writeFileSync(join(workspace.folder, 'order one.json'), '{}');
+    expect(await typed('errand order create --file ord\t')).toEqual([
+      'order',
+      'create',
+      '--file',
+      'order one.json',
+    ]);
+    expect(await typed('errand order create --file=ord\t')).toEqual([
+      'order',
+      'create',
+      '--file=order one.json',
+    ]);
+  });
 
-  test.skipIf(!runs)('a word of the line is never run', { timeout: 60_000 }, async () => {
+  test.skipIf(!runs)('a word of the line is never run', async () => {
     save(['home']);
     terminal.type("errand --profile '$(touch x)' address show ho\t\u0015");
     terminal.type('errand --profile $(touch y) address show ho\t\u0015');
@@ -169,14 +157,14 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
     expect(readdirSync(workspace.folder)).not.toContain('y');
   });
 
-  test.skipIf(!runs)('a value begun within quotes is ended within them', { timeout: 60_000 }, async () => {
+  test.skipIf(!runs)('a value begun within quotes is ended within them', async () => {
     save(['two words']);
     expect(await typed("errand address show 'two w\t")).toEqual(['address', 'show', 'two words']);
     expect(await typed('errand address show "two w\t')).toEqual(['address', 'show', 'two words']);
     expect(await typed('errand address show two\\ w\t')).toEqual(['address', 'show', 'two words']);
   });
 
-  test.skipIf(!runs)('hostile names complete as the text that they are', { timeout: 120_000 }, async () => {
+  test.skipIf(!runs)('hostile names complete as the text that they are', async () => {
     for (const address of hostile) {
       save([address]);
       expect(await typed('errand address show \t'), terminal.text.slice(-300)).toEqual([

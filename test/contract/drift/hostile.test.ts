@@ -95,7 +95,7 @@ const hostile: Record<string, () => unknown> = {
 };
 
 describe('a document that wants to harm', () => {
-  test.each(Object.entries(hostile))('%s ends soon', { timeout: 10_000 }, (_, make) => {
+  test.each(Object.entries(hostile))('%s ends soon', (_, make) => {
     const document = make();
     const before = process.memoryUsage().heapUsed;
     const started = process.cpuUsage();

@@ -16,9 +16,9 @@ describe.concurrent('what every command prints, byte for byte', () => {
   beforeAll(async () => {
     const parts = transcripts.flatMap((name) => readTranscript(read(name)));
     helps = await helpsOf(parts.flatMap((part) => (part.kind === 'command' ? [part.line] : [])));
-  }, 120_000);
+  });
 
-  test.for(transcripts)('%s', { timeout: 240_000 }, async (name, context) => {
+  test.for(transcripts)('%s', async (name, context) => {
     const { expect } = context;
     const kept = read(name);
     const printed = await runTranscript(kept, helps);

@@ -55,9 +55,7 @@ test('a file of another seed, or of an earlier version, is built anew', () => {
   expect(found(2, file)).toEqual(second);
 });
 
-test('several processes that open a new one at the same moment build it once and find the same', {
-  timeout: 60_000,
-}, async () => {
+test('several processes that open a new one at the same moment build it once and find the same', async () => {
   const searcher = fileURLToPath(new URL('./searcher.ts', import.meta.url));
   const children = Array.from({ length: 4 }, () =>
     spawn(process.execPath, ['--import', 'tsx', searcher, file], { stdio: ['pipe', 'pipe', 'inherit'] }),

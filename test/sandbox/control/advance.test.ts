@@ -186,9 +186,7 @@ async function played(scenario: Scenario, way: Way) {
   }
 }
 
-test('an advance through whatever is due ends in the state that waiting would have reached', {
-  timeout: 120_000,
-}, async () => {
+test('an advance through whatever is due ends in the state that waiting would have reached', async () => {
   await fc.assert(
     fc.asyncProperty(scenarios, async (scenario) => {
       const leap = await played(scenario, 'in one leap');

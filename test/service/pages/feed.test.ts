@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { hangsAfterMs } from '../../limits.ts';
 import { Receiver } from '../receiver.ts';
 import type { TestService } from '../service.ts';
 import { startedForEach } from '../started-for-each.ts';
@@ -49,7 +50,7 @@ test('request, state, delivery and money of an order stand in one line of time',
         expect.stringMatching(/^bad webhook: request_succeeded HTTP 503 · \+3\.0 s · webhook, \d+ ms$/),
         expect.stringMatching(/^next soft: next step/),
       ]);
-    }, 20_000);
+    }, hangsAfterMs);
     const { text } = await page(service, `/console/orders/${id}`);
     expect(text).toMatch(/<a href="\/console\/requests\/\d+">POST \/orders<\/a>/);
     expect(text).toMatch(/<a href="\/console\/deliveries\/[\w-]+">request_succeeded<\/a>/);

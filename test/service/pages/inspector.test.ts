@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readFault } from '../../../src/sandbox/http/faults/spec.ts';
+import { hangsAfterMs } from '../../limits.ts';
 import { orderBody } from '../../order-body.ts';
 import { pay } from '../payer.ts';
 import { Receiver } from '../receiver.ts';
@@ -216,7 +217,7 @@ test('a delivery opens: each attempt with its time and result, headers, body, it
     receiver.reply = () => ({ status: 500 });
     const { id } = (await service.order('test-slow', { po_number: 'PO-9' })).body;
     await service.send('POST', `/orders/${id}/cancel`);
-    await vi.waitFor(async () => expect(await read('/console/deliveries')).toContain('HTTP 500'), 20_000);
+    await expect.poll(() => read('/console/deliveries')).toContain('HTTP 500');
     receiver.reply = () => ({ status: 204 });
     service.pass(10_000);
     await service.send('GET', '/wallet/me');
@@ -234,7 +235,7 @@ test('a delivery opens: each attempt with its time and result, headers, body, it
       ])
         expect(text).toContain(part);
       expect(text).not.toContain('s3cret');
-    }, 20_000);
+    }, hangsAfterMs);
     const count = async (query: string) =>
       /[\d,]+ (?:of [\d,]+ )?deliver(?:y|ies)/.exec(await read(`/console/deliveries?${query}`))?.[0];
     expect(await count('state=delivered&event=status_updated&class=2xx')).toBe('1 of 1 delivery');

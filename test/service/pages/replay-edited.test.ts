@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { hangsAfterMs } from '../../limits.ts';
 import { Receiver } from '../receiver.ts';
 import { TestService } from '../service.ts';
 import { hostile } from './hostile-text.ts';
@@ -17,7 +18,7 @@ beforeEach(async () => {
   path = await vi.waitFor(async () => {
     const { text } = await page(service, '/console/deliveries');
     return /href="(\/console\/deliveries\/[^"]+\/edit)"/.exec(text)?.[1] ?? expect.fail(text);
-  }, 20_000);
+  }, hangsAfterMs);
 });
 afterEach(async () => {
   await service.stop();

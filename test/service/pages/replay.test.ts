@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { hangsAfterMs } from '../../limits.ts';
 import { Receiver } from '../receiver.ts';
 import { TestService } from '../service.ts';
 import { page, rowOf, submit } from './read-page.ts';
@@ -36,7 +37,7 @@ const settledRow = (delivery: string | undefined, outcome: RegExp): Promise<stri
     const cells = await row(delivery);
     expect(cells[5]).toMatch(outcome);
     return cells;
-  }, 20_000);
+  }, hangsAfterMs);
 
 test('a delivery shows event, order, address without its secrets, attempts and the last response', async () => {
   await cancelled();

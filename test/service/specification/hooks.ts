@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, vi } from 'vitest';
+import { hangsAfterMs } from '../../limits.ts';
 import type { ServiceResponse, TestService } from '../service.ts';
 import { read } from './scenes.ts';
 
@@ -45,7 +46,7 @@ export async function withReceiver(
     }
     // All is due by now; a busy machine may still be sending it.
     const came = () => `only ${hooks.map(({ event }) => event).join(', ')} came`;
-    await vi.waitFor(() => expect(enough(), came()).toBe(true), { timeout: 10_000 });
+    await vi.waitFor(() => expect(enough(), came()).toBe(true), hangsAfterMs);
   };
   try {
     await work({ url, hooks, responses, until });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { reset } from '../../../../src/sandbox/http/faults/reset.ts';
+import { hangsAfterMs } from '../../../limits.ts';
 
 test('a connection is reset', async () => {
   const server = createServer();
@@ -33,7 +34,7 @@ test('a process that resets a connection while it ends can end itself', () => {
   `;
   const ended = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: hangsAfterMs,
   });
   expect(ended).toMatchObject({ status: 0, stderr: '' });
 });
