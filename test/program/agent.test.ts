@@ -68,7 +68,7 @@ describe('an order without an account', () => {
     );
     const second = JSON.parse((await order('--new', '-o', 'json')).stdout).id;
     till.pass(60_000);
-    const watched = await errand(workspace, ['order', 'watch', id, second, '--timeout', '10s', '-o', 'id']);
+    const watched = await errand(workspace, ['order', 'watch', id, second, '--timeout', '10m', '-o', 'id']);
     expect(watched.stdout.trim().split('\n').sort()).toEqual([id, second].sort());
     expect((await errand(workspace, ['order', 'list'])).code).toBe(3);
   });

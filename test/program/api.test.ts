@@ -19,7 +19,7 @@ describe('errand api', () => {
   afterEach(() => workspace.remove());
 
   const api = (url: string, ...args: string[]) =>
-    errand(workspace, ['api', ...args, '--base-url', url, '--timeout', '20s']);
+    errand(workspace, ['api', ...args, '--base-url', url, '--timeout', '10m']);
 
   test('sends what was given: query, body, headers, and the key', async () => {
     const { url, received } = await peer(json({ id: 'u1' }));

@@ -308,7 +308,7 @@ describe('an approval is carried to another machine', () => {
 describe('a command that waits', () => {
   test('goes on once it is approved', async () => {
     const { at, ada } = await start();
-    const waiting = at.run([...at.order(5000), '--wait-approval', '30s']);
+    const waiting = at.run([...at.order(5000), '--wait-approval', '10m']);
     const id = await openId(at);
     expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({ code: 0 });
     expect(await waiting).toMatchObject({ code: 0 });
@@ -319,13 +319,13 @@ describe('a command that waits', () => {
     const { at } = await start();
     const late = await at.run([...at.order(4000), '--wait-approval', '600ms']);
     expect([late.code, late.stderr]).toEqual([8, expect.stringContaining('nobody has decided')]);
-    const waiting = at.run([...at.order(5000), '--wait-approval', '30s']);
+    const waiting = at.run([...at.order(5000), '--wait-approval', '10m']);
     expect(await at.run(['approval', 'deny', await openId(at, 5100)])).toMatchObject({ code: 0 });
     expect(await waiting).toMatchObject({ code: 11, stderr: expect.stringContaining('was denied') });
     const child = begin(at.workspace, 'errand', [
       ...at.order(6000, { po_number: 'other' }),
       '--wait-approval',
-      '30s',
+      '10m',
     ]);
     await openId(at, 6100);
     const err: Buffer[] = [];

@@ -291,7 +291,7 @@ describeWithBookkeepers('books that somebody else has had', () => {
     workspace = makeWorkspace();
     const bought = await shell(
       workspace,
-      "errand order create --product $(errand sandbox products -o id | head -1) --max-price '$50' --ship-to home --po-number 7 --watch --timeout 30s",
+      "errand order create --product $(errand sandbox products -o id | head -1) --max-price '$50' --ship-to home --po-number 7 --watch --timeout 10m",
     );
     expect(bought).toMatchObject({ code: 0 });
     for (const as of formats) {

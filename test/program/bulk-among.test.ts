@@ -25,7 +25,7 @@ test('a watch of one batch brings those before it forward, too: first come, firs
       writeFileSync(join(workspace.folder, file), text);
       ids.push((await run('bulk', 'upload', file, '-o', 'id')).stdout.trim());
     }
-    const watched = await run('bulk', 'watch', ids[2] ?? '', '--timeout', '50s');
+    const watched = await run('bulk', 'watch', ids[2] ?? '', '--timeout', '10m');
     expect(watched.code, watched.stderr).toBe(0);
     // Read from the disk: a request would bring them forward by itself.
     const database = new (loadSqlite())(sandboxFile(join(workspace.folder, '.state')));

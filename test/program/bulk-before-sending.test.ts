@@ -163,7 +163,7 @@ describe('an edited row that keeps its key', () => {
     { at: 3, key: 'k3', url: 'ftp://nowhere' },
   ];
   const watched = (...more: string[]) =>
-    bulk('upload', 'orders.csv', '--watch', '--timeout', '20s', '--skip-invalid', ...more);
+    bulk('upload', 'orders.csv', '--watch', '--timeout', '10m', '--skip-invalid', ...more);
 
   test('is told before it is sent, and is not ordered again; a note of its own makes no other order', async () => {
     write(keyed);

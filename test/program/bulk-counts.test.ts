@@ -26,7 +26,7 @@ function write(...lines: string[]): void {
 }
 
 const upload = (...more: string[]) =>
-  errand(workspace, ['bulk', 'upload', 'orders.csv', '--watch', '--timeout', '20s', ...more]);
+  errand(workspace, ['bulk', 'upload', 'orders.csv', '--watch', '--timeout', '10m', ...more]);
 const idOf = (stdout: string): string => /[0-9a-f-]{36}/.exec(stdout)?.[0] ?? '';
 
 describe('one screen', () => {

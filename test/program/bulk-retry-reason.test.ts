@@ -20,7 +20,7 @@ beforeAll(async () => {
     (slug, at) => `A-${at},${shop}${slug},5005,Ada Byron,${at} Main St,Austin,TX,78701,5125550100`,
   );
   writeFileSync(join(uploaded.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
-  const upload = ['bulk', 'upload', 'orders.csv', '--watch', '--timeout', '20s'];
+  const upload = ['bulk', 'upload', 'orders.csv', '--watch', '--timeout', '10m'];
   batch = /[0-9a-f-]{36}/.exec((await errand(uploaded, upload)).stdout)?.[0] ?? '';
 });
 afterAll(() => uploaded.remove());
@@ -64,9 +64,9 @@ describe('bulk retry', () => {
 
   test('never orders a row twice, whatever ceilings it is retried with', async () => {
     const before = await orderCount();
-    expect((await retry('--watch', '--timeout', '20s')).code).toBe(7);
+    expect((await retry('--watch', '--timeout', '10m')).code).toBe(7);
     expect(await orderCount()).toBe(before + 2);
-    const raised = await retry('--raise-ceiling', '10%', '--watch', '--timeout', '20s');
+    const raised = await retry('--raise-ceiling', '10%', '--watch', '--timeout', '10m');
     expect(raised.stderr).toContain('2 already ordered, not ordered again');
     expect((await retry('--reason', 'out_of_stock', '--raise-ceiling', '$7', '--watch')).stderr).toContain(
       '1 already ordered, not ordered again',

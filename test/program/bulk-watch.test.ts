@@ -131,12 +131,12 @@ test('bulk watch that is interrupted says what failed and what goes on', async (
         : batch(other, 'completed', [row('placed', 'order_placed')]),
     )(response, request, socket),
   );
-  const args = ['bulk', 'watch', one, other, '--base-url', url, '--timeout', '90s'];
+  const args = ['bulk', 'watch', one, other, '--base-url', url, '--timeout', '10m'];
   const { code, stderr } = await interrupted(args, () => received.length > 2);
   expect(stderr).toBe(
     [
       'stopped watching; 5 of 7 rows had ended, ✖ 2 of them failed, the others go on',
-      `to go on watching: errand bulk watch ${one} --timeout 90s --base-url ${url}`,
+      `to go on watching: errand bulk watch ${one} --timeout 10m --base-url ${url}`,
       '',
     ].join('\n'),
   );

@@ -82,7 +82,7 @@ describe('a field that is nowhere', () => {
 test('the one state is named as its heading is, and is what a list on a terminal says', async () => {
   prefer(workspace, { 'sandbox-speed': 200 });
   const order = await orderOf(workspace, 'test-undeliverable');
-  await errand(workspace, ['order', 'watch', order, '--timeout', '10s']);
+  await errand(workspace, ['order', 'watch', order, '--timeout', '10m']);
   const list = ['order', 'list', '--fields', 'status,state'];
   const json = await errand(workspace, [...list, '-o', 'json']);
   expect(JSON.parse(json.stdout), json.stderr).toEqual([{ status: 'order_placed', state: 'undeliverable' }]);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
 import { order, orderId } from '../webhooks/order.ts';
+import { Begun } from './begun.ts';
 import { Listening } from './listening.ts';
 import { embeddedShop, errand, shell } from './run.ts';
 import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
@@ -124,13 +125,10 @@ describe('webhook listen', () => {
   test('with no earlier address known, it says how to name another', async () => {
     const there = await service();
     workspace.environment.ERRAND_BASE_URL = there.url;
-    const { code, stderr } = await errand(workspace, [
-      'webhook',
-      'listen',
-      '--register',
-      '--timeout',
-      '500ms',
-    ]);
+    const begun = new Begun(workspace, ['webhook', 'listen', '--register', '--timeout', '30m']);
+    await begun.prints('listening on');
+    begun.passDeadline();
+    const { code, stderr } = await begun.ended();
     expect(code).toBe(8);
     expect(stderr).toContain('errand webhook register URL');
     expect(there.received).toHaveLength(1);

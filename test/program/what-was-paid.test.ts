@@ -12,7 +12,7 @@ afterEach(() => workspace.remove());
 
 const ended = async (slug: string): Promise<string> => {
   const order = await orderOf(workspace, slug);
-  await errand(workspace, ['order', 'watch', order, '--timeout', '10s']);
+  await errand(workspace, ['order', 'watch', order, '--timeout', '10m']);
   return order;
 };
 const rows = (csv: string): string[][] =>
@@ -68,7 +68,7 @@ test('an order of which less was bought than was asked for looks whole nowhere',
   const create = `errand order create --product "${product}" --max-price '$50' --ship-to home --best-effort quantity -o id`;
   const order = (await shell(workspace, create)).stdout.trim();
   expect(order).not.toBe('');
-  await errand(workspace, ['order', 'watch', order, '--timeout', '10s']);
+  await errand(workspace, ['order', 'watch', order, '--timeout', '10m']);
   for (const line of [
     ['order', 'list'],
     ['order', 'get', order],

@@ -18,7 +18,7 @@ $ errand agent order create --product $URL --max-price '$50' --ship-to home --ma
 $ ORDER=$(errand agent order create --product $URL --max-price '$50' --ship-to home --max-pay '$51.00' -o id)
 
 # The order's own key is kept with it: it is read and followed without an account.
-$ errand order watch $ORDER --timeout 20s -o id
+$ errand order watch $ORDER --timeout 10m -o id
 …
 $ errand order get $ORDER -o json --query 'tracking_numbers[0].status'
 "delivered"

@@ -26,7 +26,7 @@ $ errand bulk apply today.plan
 …
 $ ID=$(errand approval list -o id)
 $ errand approval export $ID | ssh-keygen -q -Y sign -n errand-approval -f ada | errand approval import -o id > /dev/null
-$ errand bulk apply today.plan --watch --timeout 60s -o csv --fields row_count,placed_count
+$ errand bulk apply today.plan --watch --timeout 10m -o csv --fields row_count,placed_count
 ? 7
 row_count,placed_count
 3,3

@@ -13,7 +13,7 @@ $ errand order list --status pending -o id | errand order cancel -
 
 # What is processed cannot be cancelled.
 $ ORDER=$(errand order create --product $SHOP --max-price '$50.00' --ship-to home -o json --query id | tr -d '"')
-$ errand order watch $ORDER --timeout 20s > /dev/null
+$ errand order watch $ORDER --timeout 10m > /dev/null
 $ errand order cancel $ORDER
 ? 5
 ! error: …order_not_cancellable…

@@ -3,7 +3,7 @@
 $ SHOP=$(errand sandbox products -o id | grep test-success)
 $ errand webhook register 'http://127.0.0.1:9/hooks?token=s3cret' -o json --query webhook_url
 "http://127.0.0.1:9/hooks?token=…"
-$ (errand webhook listen --register --events request_succeeded,tracking_obtained -o ndjson --max 2 --timeout 60s > heard.ndjson 2> notes.txt; echo "exit $?" > ended.txt) > /dev/null 2>&1 &
+$ (errand webhook listen --register --events request_succeeded,tracking_obtained -o ndjson --max 2 --timeout 10m > heard.ndjson 2> notes.txt; echo "exit $?" > ended.txt) > /dev/null 2>&1 &
 $ until grep -q ready heard.ndjson 2>/dev/null; do sleep 0.05; done
 $ ORDER=$(errand order create --product $SHOP --max-price '$50.00' --ship-to home -o json --query id | tr -d '"')
 $ until test -s ended.txt; do sleep 0.05; done; cat ended.txt
@@ -24,7 +24,7 @@ request_succeeded,order_placed
 status_updated,…
 
 # A script asserts that an event has come in one line, and is told plainly where none can.
-$ errand webhook wait --order $ORDER --event request_succeeded --timeout 30s -o json --query '[event, order_id]' | tr -d ' \n'; echo
+$ errand webhook wait --order $ORDER --event request_succeeded --timeout 10m -o json --query '[event, order_id]' | tr -d ' \n'; echo
 ["request_succeeded","…"]
 $ errand webhook wait --order $ORDER --event case_updated --timeout 300ms
 ? 8

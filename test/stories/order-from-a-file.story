@@ -1,7 +1,7 @@
 # A script orders from a file and reads the id.
 $ errand sandbox mint -o json --query 'example_order' > order.json
 $ ORDER=$(errand order create --file order.json -o json | jq -r .id)
-$ errand order watch $ORDER --timeout 20s -o ndjson | jq -r .type | sort -u
+$ errand order watch $ORDER --timeout 10m -o ndjson | jq -r .type | sort -u
 change
 ready
 summary

@@ -10,7 +10,7 @@ $ errand return create --order $PENDING --reason damaged
 $ errand order cancel $PENDING > /dev/null
 
 $ ORDER=$(errand order create --product $SHOP,quantity=2 --max-price '$50.00' --ship-to home -o id)
-$ errand order watch $ORDER --timeout 30s > /dev/null
+$ errand order watch $ORDER --timeout 10m > /dev/null
 $ errand config set sandbox-speed 1
 $ RETURN=$(errand return create --order $ORDER --reason damaged --notes 'torn box' -o id)
 
@@ -52,7 +52,7 @@ $ errand order get $ORDER -o json --query 'returns[0].credited_amount'
 # A part of an order, by its item.
 $ errand config set sandbox-speed 20
 $ SECOND=$(errand order create --product $SHOP,quantity=3 --max-price '$90.00' --ship-to home -o id)
-$ errand order watch $SECOND --until placed --timeout 30s > /dev/null
+$ errand order watch $SECOND --until placed --timeout 10m > /dev/null
 $ ITEM=$(errand order get $SECOND -o json --query 'items[0].id' | tr -d '"')
 $ errand return create --order $SECOND --item $ITEM=4 --reason wrong_size
 ? 5

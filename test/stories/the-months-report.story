@@ -1,10 +1,10 @@
 # The month is over: what did it cost, and where did the money go?
 $ SHOP=$(errand sandbox products -o json --query "[?scenario=='success'] | [0].url" | tr -d '"')
-$ errand order create --product $SHOP --max-price '$50' --ship-to home --po-number PO-7 --metadata team=office --watch --timeout 30s -o id
+$ errand order create --product $SHOP --max-price '$50' --ship-to home --po-number PO-7 --metadata team=office --watch --timeout 10m -o id
 …
 ! …
 $ GONE=$(errand sandbox products -o id | grep test-out-of-stock)
-$ errand order create --product $GONE --max-price '$50' --ship-to home --metadata team=lab --watch --timeout 30s -o id
+$ errand order create --product $GONE --max-price '$50' --ship-to home --metadata team=lab --watch --timeout 10m -o id
 ? 7
 …
 ! …
@@ -49,7 +49,7 @@ $ grep -c 'Assets:Errand:Wallet  -19.99 USD' books.beancount
 1
 
 # What was bought since is added, once, however often it is run.
-$ errand order create --product $SHOP --max-price '$50' --ship-to home --new --watch --timeout 30s -o id
+$ errand order create --product $SHOP --max-price '$50' --ship-to home --new --watch --timeout 10m -o id
 …
 $ errand spend export --as beancount --out books.beancount -o csv --fields added,there,books_wallet_cents,wallet_cents
 added,there,books_wallet_cents,wallet_cents

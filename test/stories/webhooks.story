@@ -1,5 +1,5 @@
 # A script starts a listener that takes events as they come; the first line says where it listens, with the secret that keeps others out.
-$ (errand webhook listen --unverified -o ndjson --events status_updated,request_failed --exec 'jq -r .status >> statuses.txt' --max 3 --timeout 60s > heard.ndjson; echo "exit $?" > ended.txt) > /dev/null 2>&1 &
+$ (errand webhook listen --unverified -o ndjson --events status_updated,request_failed --exec 'jq -r .status >> statuses.txt' --max 3 --timeout 10m > heard.ndjson; echo "exit $?" > ended.txt) > /dev/null 2>&1 &
 $ URL=$(until grep -q ready heard.ndjson 2>/dev/null; do sleep 0.05; done; head -1 heard.ndjson | jq -r .url)
 
 # What a service would send: each event once or more often, and something from a stranger.
@@ -56,7 +56,7 @@ $ errand webhook replay 4 --unverified --to http://127.0.0.1:9/hooks --retries 0
 ! error: event 4 was not taken by http://127.0.0.1:9/hooks: the connection was refused
 $ errand webhook events --failed -o id
 4
-$ (ERRAND_STATE_DIR="$PWD/elsewhere" errand webhook listen --unverified -o ndjson --max 1 --timeout 60s > second.ndjson 2> /dev/null &); until grep -q ready second.ndjson 2>/dev/null; do sleep 0.05; done
+$ (ERRAND_STATE_DIR="$PWD/elsewhere" errand webhook listen --unverified -o ndjson --max 1 --timeout 10m > second.ndjson 2> /dev/null &); until grep -q ready second.ndjson 2>/dev/null; do sleep 0.05; done
 $ errand webhook events --failed -o id | errand webhook replay - --unverified --to $(head -1 second.ndjson | jq -r .url) -o csv --fields id,event,status
 id,event,status
 4,request_failed,200

@@ -29,7 +29,7 @@ function write(name: string, ...slugs: string[]): void {
 
 test('a row that was ordered says no more, and the command that does is named and runs', async () => {
   write('first.csv', 'test-undeliverable', 'test-out-of-stock');
-  await shell.run('errand bulk upload first.csv --watch --timeout 20s');
+  await shell.run('errand bulk upload first.csv --watch --timeout 10m');
   await shell.run('errand bulk list');
   const { text } = await shell.run('errand bulk get @1');
   expect(text).toMatch(/^state +✖ 1 failed$/m);
@@ -44,7 +44,7 @@ test('a row that was ordered says no more, and the command that does is named an
 
 test('rows that were ordered before count as ordered, and no screen contradicts another', async () => {
   write('second.csv', 'test-undeliverable', 'test-out-of-stock', 'test-success');
-  const watched = await shell.run('errand bulk upload second.csv --watch --timeout 20s');
+  const watched = await shell.run('errand bulk upload second.csv --watch --timeout 10m');
   expect(watched.text).toMatch(/ROWS +ORDERED +REFUSED[^\n]*\n\S+ +○ completed +3 +3 +0 /);
   expect(watched.text).toContain('3 orders: 1 placed, 2 already ordered, not ordered again');
   const { text: list } = await shell.run('errand bulk list');

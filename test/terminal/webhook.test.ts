@@ -47,7 +47,7 @@ test.each([
   'in %i columns webhook wait shows for how long it waits, and Ctrl-C takes that away',
   async (columns, shown) => {
     const line = ['webhook', 'wait', '--order', orderId, '--event', 'request_succeeded', '--allow-missing'];
-    const terminal = new Terminal(workspace, 'errand', [...line, '--timeout', '60s'], { columns });
+    const terminal = new Terminal(workspace, 'errand', [...line, '--timeout', '10m'], { columns });
     try {
       await terminal.shows(shown);
       terminal.type('\u0003');
