@@ -102,22 +102,22 @@ describe('the server', () => {
   });
 
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    'ends on %s within a bound while a call waits for a service that never answers',
+    'ends on %s while a call waits for a service that never answers',
     async (signal) => {
       const hung = createServer((socket) => socket.on('error', () => {}));
       onTestFinished(() => void hung.close());
       await once(hung.listen(0, '127.0.0.1'), 'listening');
       const workspace = aWorkspace();
       workspace.environment.ERRAND_BASE_URL = `http://127.0.0.1:${Object(hung.address()).port}`;
+      // Whoever waits for the call does not end.
+      workspace.environment.ERRAND_TIMEOUT = '10h';
       workspace.environment.ERRAND_API_KEY = `acme_test_${'0'.repeat(32)}`;
       const child = begin(workspace, 'errand', ['mcp']);
       child.stdin.write(line(hello) + calling(1, 'wallet'));
       await once(hung, 'connection');
-      const began = Date.now();
       child.kill(signal);
       const [code] = await once(child, 'close');
       expect(code).toBe({ SIGTERM: 143, SIGINT: 130, SIGHUP: 143 }[signal]);
-      expect(Date.now() - began).toBeLessThan(8_000);
     },
   );
 

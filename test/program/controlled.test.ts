@@ -107,10 +107,8 @@ describe('what acts on a sandbox as a whole acts on the one that is named', () =
     const advancing = begin(workspace, 'errand', ['sandbox', 'advance', '1d']);
     const ended = new Promise<number | null>((resolve) => advancing.on('exit', resolve));
     await receiver.until(1);
-    const began = performance.now();
     advancing.kill('SIGINT');
     expect(await ended).toBe(130);
-    expect(performance.now() - began).toBeLessThan(5000);
     receiver.reply = () => ({ status: 200 });
     expect((await errand(workspace, ['sandbox', 'advance', '1d'])).code).toBe(0);
     expect(receiver.received.length).toBeGreaterThan(2);

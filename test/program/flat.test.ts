@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { copyOrders } from '../service/copy-orders.ts';
 import { type Gate, openGate } from '../service/gate.ts';
 import { TestService } from '../service/service.ts';
+import { untilIdle } from './idle.ts';
 import { begin, errand } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
@@ -68,8 +69,8 @@ test('the first row is out before the last page is there', async () => {
 test('a reader of stdout that stands still stops the requests', async () => {
   gate.hold = () => undefined;
   const child = start();
-  while (pages().length < 3) await new Promise((resolve) => setTimeout(resolve, 10));
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await expect.poll(() => pages().length).toBeGreaterThanOrEqual(3);
+  await untilIdle(child.pid);
   const whileStill = pages().length;
   let lines = 0;
   for await (const chunk of child.stdout) lines += String(chunk).split('\n').length - 1;

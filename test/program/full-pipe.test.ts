@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
+import { untilIdle } from './idle.ts';
 import { errand, shell } from './run.ts';
 import { type Shopping, shopping } from './shopping.ts';
 import { type Running, stdoutWaits, unreadPipe } from './unread.ts';
@@ -14,11 +15,10 @@ const signals = [
   ['SIGHUP', 143],
 ] as const;
 
-/** A busy machine takes longer than the half second that the program has. */
-const longestMs = 8_000;
-const end = async ({ child, ended }: Running, signal: NodeJS.Signals): Promise<unknown> => {
+/** The pipe is not read before: who does not hear the signal never ends. */
+const end = ({ child, ended }: Running, signal: NodeJS.Signals): Promise<unknown> => {
   child.kill(signal);
-  return Promise.race([ended, sleep(longestMs, 'still there')]);
+  return ended;
 };
 
 describe('while nobody reads', () => {
@@ -38,7 +38,7 @@ describe('while nobody reads', () => {
     const pipe = await unreadPipe(workspace);
     const running = pipe.begin(['order', 'list', '--limit', '500', '-o', 'json'], streams);
     await expect.poll(() => service.received.length).toBe(1);
-    await sleep(500);
+    await untilIdle(running.child.pid);
     return running;
   }
 
@@ -61,7 +61,7 @@ describe('while nobody reads', () => {
     const pipe = await unreadPipe(workspace);
     pipe.fill();
     const running = pipe.begin(['order', 'get', 'no-id'], { stdout: 'test', stderr: 'pipe' });
-    await sleep(2_000);
+    await untilIdle(running.child.pid);
     expect(running.child.exitCode).toBeNull();
     expect(await end(running, 'SIGINT')).toBe(2);
   });
@@ -70,7 +70,7 @@ describe('while nobody reads', () => {
     const pipe = await unreadPipe(workspace);
     pipe.fill();
     const running = pipe.begin(['order', 'create', '--help']);
-    await sleep(2_000);
+    await untilIdle(running.child.pid);
     // Once all is handed over, the signal itself ends the process.
     expect(['SIGTERM', 143]).toContain(await end(running, 'SIGTERM'));
   });
@@ -96,7 +96,7 @@ describe('an order whose result nobody reads', () => {
     pipe.fill();
     const running = pipe.begin(create, streams);
     await expect.poll(async () => (await owed(shop))[0]?.order_id).toBeTruthy();
-    await sleep(200);
+    await untilIdle(running.child.pid);
     return running;
   }
 
@@ -134,12 +134,13 @@ describe('an order whose result nobody reads', () => {
     const running = pipe.begin(create);
     await expect.poll(async () => (await owed(shop))[0]?.order_id).toBeTruthy();
     let text = '';
-    const reading = setInterval(() => {
+    const read = (): void => {
       text += pipe.read()?.toString().replaceAll('\0', '') ?? '';
-    }, 5);
+    };
+    const reading = setInterval(read, 5);
     expect(await running.ended, running.told()).toBe(0);
-    await sleep(50);
     clearInterval(reading);
+    read();
     const [order] = await shop.orders();
     expect(JSON.parse(text).id).toBe(order?.id);
     expect(await owed(shop)).toEqual([]);

@@ -2,6 +2,7 @@ import { mkdirSync, rmdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
+import { opens, untilIdle } from './idle.ts';
 import { begin, errand } from './run.ts';
 import { shopping } from './shopping.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
@@ -39,75 +40,91 @@ const order = (price: string): string[] => [
 ];
 const anOrder = (workspace: Workspace): Promise<unknown> => errand(workspace, order('$5'));
 
-/** Every lock that a command may meet, what was done before it was taken, and a command that meets it. */
-const locks: readonly {
+/** A lock that a command may meet, what was done before it was taken, and a command that meets it. */
+interface Lock {
   readonly name: string;
   readonly before?: (workspace: Workspace) => Promise<unknown>;
-  readonly take: (workspace: Workspace) => Free;
+  /** Of the state; without it, the lock is that of the configuration. */
+  readonly file?: string;
+  readonly sql?: string;
   readonly args: readonly string[];
-}[] = [
-  { name: 'a journal without tables', take: (at) => hold(at, 'journal.db', exclusive), args: order('$5') },
+}
+
+const locks: readonly Lock[] = [
+  { name: 'a journal without tables', file: 'journal.db', sql: exclusive, args: order('$5') },
   {
     name: 'a journal',
     before: anOrder,
-    take: (at) => hold(at, 'journal.db', exclusive),
+    file: 'journal.db',
+    sql: exclusive,
     args: order('$6'),
   },
   {
     name: 'a journal that lets nobody in',
     before: anOrder,
-    take: (at) => hold(at, 'journal.db', lettingNobodyIn),
+    file: 'journal.db',
+    sql: lettingNobodyIn,
     args: ['order', 'journal', 'list'],
   },
   {
     name: 'a sandbox without tables',
-    take: (at) => hold(at, 'sandbox.db', exclusive),
+    file: 'sandbox.db',
+    sql: exclusive,
     args: ['order', 'list'],
   },
   {
     name: 'a sandbox',
     before: anOrder,
-    take: (at) => hold(at, 'sandbox.db', exclusive),
+    file: 'sandbox.db',
+    sql: exclusive,
     args: order('$6'),
   },
   {
     name: 'a sandbox that lets nobody in',
     before: anOrder,
-    take: (at) => hold(at, 'sandbox.db', lettingNobodyIn),
+    file: 'sandbox.db',
+    sql: lettingNobodyIn,
     args: ['order', 'list'],
   },
   {
     name: 'a sandbox that is to be emptied',
     before: anOrder,
-    take: (at) => hold(at, 'sandbox.db', exclusive),
+    file: 'sandbox.db',
+    sql: exclusive,
     args: ['sandbox', 'reset', '--yes'],
   },
   {
     name: 'a sandbox whose clock is to be moved',
     before: anOrder,
-    take: (at) => hold(at, 'sandbox.db', exclusive),
+    file: 'sandbox.db',
+    sql: exclusive,
     args: ['sandbox', 'advance', '1h'],
   },
   {
     name: 'events without tables',
-    take: (at) => hold(at, 'webhooks.db', exclusive),
+    file: 'webhooks.db',
+    sql: exclusive,
     args: ['webhook', 'events'],
   },
-  { name: 'the configuration', take: holdConfiguration, args: ['config', 'set', 'retries', '3'] },
+  { name: 'the configuration', args: ['config', 'set', 'retries', '3'] },
 ];
-
-/** Long enough for a command to meet its lock. */
-const meetingMs = 1_000;
 
 /** Tests that run at the same time each clean up for themselves. */
 async function locked(
-  { before, take }: (typeof locks)[number],
+  { before, file, sql = '' }: Lock,
   onFinished: (clean: () => void) => void,
 ): Promise<{ workspace: Workspace; free: Free }> {
   const workspace = makeWorkspace();
   onFinished(workspace.remove);
   await before?.(workspace);
-  return { workspace, free: take(workspace) };
+  const free = file === undefined ? holdConfiguration(workspace) : hold(workspace, file, sql);
+  return { workspace, free };
+}
+
+/** Resolves once a command has met its lock; it hears signals by then. */
+async function meets(pid: number | undefined, { file }: Lock): Promise<void> {
+  if (file === undefined) await untilIdle(pid);
+  else await expect.poll(() => opens(pid ?? 0, file)).toBe(true);
 }
 
 describe.concurrent('a lock that another process holds', () => {
@@ -119,11 +136,10 @@ describe.concurrent('a lock that another process holds', () => {
       printed += text;
     });
     const ended = new Promise<unknown>((resolve) => child.on('exit', resolve));
-    expect(await Promise.race([ended, still(meetingMs)]), printed).toBe('still there');
+    await meets(child.pid, lock);
     child.kill('SIGINT');
-    // The lock is not let go before, and would be waited for much longer.
-    const code = await Promise.race([ended, still(6_000)]);
-    child.kill('SIGKILL');
+    // The lock is not let go before; whoever does not hear the signal gives up with another code.
+    const code = await ended;
     free();
     expect(code, printed).toBe(130);
     expect(printed).not.toContain('unexpectedly');
@@ -131,37 +147,33 @@ describe.concurrent('a lock that another process holds', () => {
 
   test.for(locks)('on $name: the command goes on once it is free', async (lock, { onTestFinished }) => {
     const { workspace, free } = await locked(lock, onTestFinished);
-    const done = errand(workspace, lock.args);
-    await still(meetingMs);
+    const child = begin(workspace, 'errand', lock.args);
+    let printed = '';
+    child.stderr.on('data', (text) => {
+      printed += text;
+    });
+    child.stdout.resume();
+    child.stdin.end();
+    const ended = new Promise<unknown>((resolve) => child.on('close', resolve));
+    await meets(child.pid, lock);
+    expect(child.exitCode).toBeNull();
     free();
-    expect(await done).toMatchObject({ code: 0 });
+    expect(await ended, printed).toBe(0);
   });
 });
 
-test('a journal that stays locked while the response arrives is waited for once, and the order is told', {
-  timeout: 120_000,
-}, async () => {
+test('where the journal stays locked while the response arrives, the order is reported all the same', async () => {
   const shop = await shopping();
   let free: Free = () => {};
-  let lockedAt = 0;
   shop.losses.onMoment = (moment) => {
     if (moment !== 'work-done') return;
     shop.losses.onMoment = () => {};
     free = hold(shop.workspace, 'journal.db', exclusive);
-    lockedAt = performance.now();
   };
-  const made = await errand(shop.workspace, ['order', 'create', '--file', 'order.json', '-o', 'id'], {
-    timeoutMs: 90_000,
-  });
-  const elapsed = performance.now() - lockedAt;
+  const made = await errand(shop.workspace, ['order', 'create', '--file', 'order.json', '-o', 'id']);
   free();
   expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('the journal could not record that')]);
   expect((await shop.orders()).map(({ id }) => id)).toEqual([made.stdout.trim()]);
-  // Each of two waits of its own takes 15 s.
-  expect(elapsed).toBeLessThan(29_000);
   expect(await shop.order('-o', 'id')).toMatchObject({ code: 0, stdout: made.stdout });
   expect(await shop.orders()).toHaveLength(1);
 });
-
-const still = (ms: number): Promise<string> =>
-  new Promise((resolve) => setTimeout(() => resolve('still there'), ms));

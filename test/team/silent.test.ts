@@ -6,9 +6,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { begin } from '../program/run.ts';
 import { makeWorkspace } from '../program/workspace.ts';
 
-/** As long as a connection to it may take, ms: whoever waited for that was not ended by the signal. */
-const connectMs = 5_000;
-
 test.each([
   ['SIGINT', 130, 'order journal list'],
   ['SIGTERM', 143, 'order journal list'],
@@ -30,11 +27,8 @@ test.each([
     writeFileSync(join(workspace.folder, 'december.csv'), 'product_url\n');
     const child = begin(workspace, 'errand', line.split(' '));
     await once(database, 'connection');
-    const began = performance.now();
     child.kill(signal);
     // By itself it would end with 9, once it has waited for the database.
     expect(await once(child, 'close')).toEqual([code, null]);
-    const took = performance.now() - began;
-    expect(took).toBeLessThan(connectMs / 2);
   },
 );

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
 import { Screen } from '../output/screen.ts';
+import { opens } from '../program/idle.ts';
 import { errand } from '../program/run.ts';
 import { serveAt } from '../program/served.ts';
 import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
@@ -126,7 +127,7 @@ test('Ctrl-C while a key of the sandbox is minted is no error: nothing was order
   held.exec('BEGIN EXCLUSIVE');
   const shown = start(80);
   await shown.shows('Sandbox');
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await expect.poll(() => opens(shown.pid, 'sandbox.db')).toBe(true);
   shown.type('\u0003');
   expect(await shown.ended()).toBe(130);
   const lines = screenOf(shown, 80).filter((line) => line !== '');
