@@ -1,10 +1,17 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { brotliCompressSync, createGzip, gzipSync } from 'node:zlib';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ErrandError } from '../../src/errors.ts';
 import { caller, failureOf, keyedOrder, order, orderBody, orderId, textOf } from './caller.ts';
 import { closedPort, hang, json, peer, reset, text, truncated } from './peer.ts';
+
+/** Puts the time of all limits in the test's hand. @returns what lets time pass, ms. */
+function timeInHand(): (ms: number) => void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  return (ms) => void vi.advanceTimersByTime(ms);
+}
 
 const wallet = { balance: 100_000, spendable_balance: 100_000, order_fee_cents: 0 };
 
@@ -134,9 +141,9 @@ describe('a service that is slow', () => {
     expect(error.message).toBe(`GET ${service.url}/wallet/me got no response within 0.08s`);
   });
 
-  // Here and below: long enough for a busy machine to get the request out, or the response in, before it passes.
   test('leaves an order in doubt when --timeout passes', async () => {
-    const service = await peer(hang);
+    const pass = timeInHand();
+    const service = await peer(() => pass(2_000));
     const { client } = caller(service.url, { timeoutMs: 2_000 });
     const error = await failureOf(client.call('order.create', { body: keyedOrder }));
     expect(error).toMatchObject({ category: 'in_doubt', facts: { outcome: 'unknown' } });
@@ -144,7 +151,9 @@ describe('a service that is slow', () => {
   });
 
   test('is given up when its headers do not come, and tried again', async () => {
-    const service = await peer(hang, json(wallet));
+    const pass = timeInHand();
+    // undici looks at its timers once a second.
+    const service = await peer(() => pass(4_000), json(wallet));
     const { client } = caller(service.url, { network: { timeouts: { headersMs: 2_000 } } });
     expect((await client.call('wallet.get', {})).attempts).toBe(2);
   });
@@ -416,15 +425,20 @@ describe('an export', () => {
   });
 
   test('that breaks off says so after what came', async () => {
+    let breakOff = (): void => {};
     const service = await peer((response, _, socket) => {
       response.writeHead(200, { 'content-type': 'text/csv', 'content-length': '99' });
-      response.write('id,status\n', () => setTimeout(() => socket.destroy(), 20));
+      response.write('id,status\n');
+      breakOff = () => socket.destroy();
     });
     const { chunks } = await caller(service.url).client.stream('order.export', {});
     const seen: string[] = [];
     const error = await failureOf(
       (async () => {
-        for await (const chunk of chunks) seen.push(Buffer.from(chunk).toString());
+        for await (const chunk of chunks) {
+          seen.push(Buffer.from(chunk).toString());
+          breakOff();
+        }
       })(),
     );
     expect(seen).toEqual(['id,status\n']);
@@ -443,21 +457,35 @@ describe('an export', () => {
   });
 
   test('is not cut by --timeout once it has begun', async () => {
+    const pass = timeInHand();
+    let write = (_: string): void => {};
     const service = await peer((response) => {
-      response.writeHead(200, { 'content-type': 'text/csv' }).write('id\n');
-      for (const at of [1, 2, 3]) setTimeout(() => response.write(`${at}\n`), at * 600);
-      setTimeout(() => response.end(), 2_400);
+      write = (text) => void (text === '' ? response.end() : response.write(text));
+      write('id\n');
     });
     const { chunks } = await caller(service.url, { timeoutMs: 2_000 }).client.stream('order.export', {});
-    expect(await textOf(chunks)).toBe('id\n1\n2\n3\n');
+    const seen: string[] = [];
+    for await (const chunk of chunks) {
+      seen.push(Buffer.from(chunk).toString());
+      // While the next one is waited for.
+      setImmediate(() => {
+        pass(900);
+        write(seen.length < 4 ? `${seen.length}\n` : '');
+      });
+    }
+    expect(seen.join('')).toBe('id\n1\n2\n3\n');
   });
 
   test('that stops in its middle is given up after --timeout', async () => {
+    const pass = timeInHand();
     const service = await peer(
       (response) => void response.writeHead(200, { 'content-type': 'text/csv' }).write('id\n'),
     );
     const { chunks } = await caller(service.url, { timeoutMs: 2_000 }).client.stream('order.export', {});
-    expect(await failureOf(textOf(chunks))).toMatchObject({
+    const reading = async (): Promise<void> => {
+      for await (const _ of chunks) setImmediate(() => pass(4_000));
+    };
+    expect(await failureOf(reading())).toMatchObject({
       category: 'unavailable',
       message: expect.stringContaining('broke off: nothing more came within 2s'),
     });

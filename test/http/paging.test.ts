@@ -149,7 +149,7 @@ describe('the next page', () => {
       { all: true, pageSize: 1 },
     )) {
       expect(page.rows).toHaveLength(1);
-      await settled();
+      await expect.poll(() => service.received.length).toBeGreaterThan(1);
       break;
     }
     await expect.poll(() => closed).toBe(true);

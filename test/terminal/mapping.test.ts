@@ -35,7 +35,6 @@ async function answer(terminal: Terminal, steps: readonly (readonly [question: s
   for (const [question, keys] of steps) {
     await expect.poll(() => terminal.text.indexOf(question, from)).toBeGreaterThan(-1);
     from = terminal.text.indexOf(question, from);
-    await new Promise((resolve) => setTimeout(resolve, 150));
     terminal.type(keys);
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
 import { orderBody } from '../order-body.ts';
+import { untilIdle } from '../program/idle.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { type LiveService, openLiveService } from '../service/live.ts';
 import { Terminal } from './terminal.ts';
@@ -73,7 +74,7 @@ describe('the question about real money', () => {
       const terminal = open(...create);
       terminal.type(keys);
       await terminal.shows('(y/N)');
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await untilIdle(terminal.pid);
       expect(ordersSent()).toEqual([]);
       terminal.type('\r');
       expect(await terminal.ended()).toBe(130);
