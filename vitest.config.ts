@@ -21,8 +21,6 @@ const starting = [
   'terminal',
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
-const alone = ['test/slow-text/**/*.test.ts'];
-
 /** Run on the embedded store and on PostgreSQL. */
 const onBothStores = [
   'state/journal',
@@ -55,7 +53,7 @@ const longest = [
 ].map((name) => `/${name}.test.ts`);
 
 /** A worker goes on to the next file only within a project. */
-const projects = ['processes', 'alone', 'team', 'undici', 'sources'];
+const projects = ['processes', 'team', 'undici', 'sources'];
 
 const rank = ({ moduleId, project }: TestSpecification): number => {
   const found = longest.findIndex((name) => moduleId.endsWith(name));
@@ -85,8 +83,6 @@ export default defineConfig({
     projects: [
       // To begin a worker and to load what they look with takes half a second of each file: those of a worker share it.
       { extends: true, test: { name: 'processes', include: starting, isolate: false } },
-      // These compare times, which the garbage of other files would bend.
-      { extends: true, test: { name: 'alone', include: alone } },
       // What a journal promises holds in the database of a team as well.
       {
         extends: true,
@@ -109,7 +105,7 @@ export default defineConfig({
         test: {
           name: 'sources',
           include: ['test/**/*.test.ts'],
-          exclude: [...starting, ...alone, '**/node_modules/**'],
+          exclude: [...starting, '**/node_modules/**'],
           isolate: false,
         },
       },

@@ -108,7 +108,7 @@ describe.concurrent('a clock that is set while a command waits', () => {
       const summary = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
       expect(summary).toMatchObject({ type: 'summary', waiting: 1 });
       expect(summary.elapsed_ms).toBeGreaterThanOrEqual(2_500);
-      expect(summary.elapsed_ms).toBeLessThan(30_000);
+      expect(summary.elapsed_ms).toBeLessThan(day);
     });
   });
 });

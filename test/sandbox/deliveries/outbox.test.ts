@@ -204,9 +204,8 @@ describe('the queue', () => {
     receiver.reply = () => 'silence';
     await first.oneEvent();
     await receiver.until(1);
-    const before = performance.now();
+    // Whoever waits for a response until its limit notes an attempt that failed.
     await close(first);
-    expect(performance.now() - before).toBeLessThan(5_000);
     receiver.reply = accepting;
     const second = await open();
     expect(second.attempts()).toEqual([]);

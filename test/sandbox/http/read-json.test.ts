@@ -54,13 +54,6 @@ describe('JSON from outside', () => {
     expect(readJson(bytes(text), limits)).toEqual(JSON.parse(text));
   });
 
-  test('ten megabytes of backslashes and quotes take no longer than they should', () => {
-    const text = `"${'\\\\\\"'.repeat(2_500_000)}"`;
-    const started = performance.now();
-    readJson(bytes(text), limits);
-    expect(performance.now() - started).toBeLessThan(5_000);
-  });
-
   test.each([
     [
       'a list',

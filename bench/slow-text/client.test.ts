@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { planTable } from '../../src/bulk/columns.ts';
+import { likenessOf } from '../../src/bulk/mapping/likeness.ts';
 import { parseDocument } from '../../src/cli/parse-document.ts';
 import { safeFileName } from '../../src/commands/return/file-name.ts';
 import { planColumns } from '../../src/contract/bulk-columns.ts';
@@ -25,6 +26,7 @@ import { yamlFormat } from '../../src/output/yaml.ts';
 import { createRedactor } from '../../src/redact/redactor.ts';
 import { safeLines, safeText } from '../../src/redact/safe-text.ts';
 import { secretsSent } from '../../src/redact/secrets-sent.ts';
+import { readJson } from '../../src/sandbox/http/read-json.ts';
 import { readArrival } from '../../src/webhooks/arrival.ts';
 import { maskAddress } from '../../src/webhooks/secret.ts';
 import { growth, linear } from './growth.ts';
@@ -47,6 +49,9 @@ const hostile: Readonly<Record<string, (size: number) => string>> = {
   'lines and tabs': (size) => '\r\n\t'.repeat(size / 3),
   percents: (size) => '%25%2f'.repeat(size / 6),
   keys: (size) => 'xx_test_'.repeat(size / 8),
+  joiners: (size) => '\u200d\ufe0f\r'.repeat(size / 3),
+  'upper and lower': (size) => 'aA1'.repeat(size / 3),
+  'escaped quotes': (size) => `"${'\\\\\\"'.repeat(size / 4)}"`,
 };
 
 const measure = await fullMeasure();
@@ -62,6 +67,7 @@ const plan = planColumns([
   'phone_number',
   'is_gift',
 ]);
+const jsonLimits = { entries: 1_000, values: 10_000 };
 const column = { name: 'a', path: 'a', weight: 1 };
 const challenge = { scheme: 'payment', id: 'c', method: 'm', parameters: {} };
 
@@ -115,6 +121,8 @@ const consumers: Readonly<Record<string, (text: string) => unknown>> = {
   headings: (text) => planColumns([text, text, `x${text}`]),
   'a table': (text) => thrown(() => planTable('t.csv', text.split(/[ ,./]/), { map: {} })),
   'a row': (text) => readBulkRow(plan, [text, text, text, text, text, text, text]),
+  'a heading': (text) => likenessOf('city', text),
+  'a body of a request': (text) => thrown(() => readJson(new TextEncoder().encode(text), jsonLimits)),
   'a webhook': (text) =>
     readArrival(new TextEncoder().encode(JSON.stringify({ event: text, [text]: text })), text),
   'an address': (text) => maskAddress(text),
@@ -142,4 +150,10 @@ test.each(Object.entries(consumers))('%s takes time in proportion to the text', 
     if (times > linear) slow.push(`${name}: ${times.toFixed(0)} times as long for 10 times as much`);
   }
   expect(slow).toEqual([]);
+});
+
+test('a map of many keys takes time in proportion to their number', async () => {
+  const keys = (size: number): string => Array.from({ length: size }, (_, at) => `k${at}: v\n`).join('');
+  const read = (size: number) => parseDocument('order.yaml', keys(size), false, ['max_price']);
+  expect(await growth(read, 4_000)).toBeLessThan(linear);
 });
