@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
+import { Begun } from './begun.ts';
 import { begin, embeddedShop, errand } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
@@ -59,14 +60,14 @@ test('a batch whose rows are not there yet is waited for', async () => {
     json(batch(one, 'pending', [], 1)),
     json(batch(one, 'completed', [row('placed', 'order_placed')])),
   );
-  const { code, stderr } = await watch(url, [one], '20s');
+  const { code, stderr } = await watch(url, [one], '10m');
   expect(code).toBe(0);
   expect(stderr).toContain('1 order: 1 placed');
 });
 
 test('a batch that failed as a whole is not waited for', async () => {
   const { url } = await peer(json(batch(one, 'failed', [row('pending', null)])));
-  const { code, stderr } = await watch(url, [one], '20s');
+  const { code, stderr } = await watch(url, [one], '10m');
   expect(code).toBe(7);
   expect(stderr).toContain('1 refused: 1 without a reason');
 });
@@ -78,7 +79,7 @@ test('of several batches only those with failed rows are named for a retry, a co
       : [other, 'failed', null];
     json(batch(id, 'completed', [row(status, order)]))(response, request, socket);
   });
-  const { code, stderr } = await watch(url, [one, other], '20s');
+  const { code, stderr } = await watch(url, [one, other], '10m');
   expect(code).toBe(7);
   expect(stderr).toContain(`errand bulk retry ${other}`);
   expect(stderr).not.toContain(`errand bulk retry ${one}`);
@@ -144,11 +145,14 @@ test('bulk watch that is interrupted says what failed and what goes on', async (
 });
 
 test('bulk watch names the command that goes on once --timeout has passed', async () => {
-  const { url } = await peer(json(batch(one, 'processing', [row('pending', null)])));
-  const { code, stderr } = await watch(url, [one], '1s');
+  const { url, received } = await peer(json(batch(one, 'processing', [row('pending', null)])));
+  const begun = new Begun(workspace, ['bulk', 'watch', one, '--base-url', url, '--timeout', '30m']);
+  await expect.poll(() => received.length).toBeGreaterThan(1);
+  begun.passDeadline();
+  const { code, stderr } = await begun.ended();
   expect(code).toBe(8);
   expect(stderr).toContain(
-    `--timeout passed; one batch goes on\nto go on watching: errand bulk watch ${one} --timeout 1s --base-url ${url}\n`,
+    `--timeout passed; one batch goes on\nto go on watching: errand bulk watch ${one} --timeout 30m --base-url ${url}\n`,
   );
 });
 
@@ -164,14 +168,14 @@ test('bulk watch ends where nothing readable ever came', async () => {
   const { url } = await peer((response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end('<html>a page</html>');
   });
-  const { code, stderr } = await watch(url, [one], '20s');
+  const { code, stderr } = await watch(url, [one], '10m');
   expect(code).toBe(9);
   expect(stderr).not.toContain('still trying');
 });
 
 test('a command to run next names the service that the flags named', async () => {
   const { url } = await peer(json(batch(one, 'completed', [row('failed', null)])));
-  const { stderr } = await watch(url, [one], '20s');
+  const { stderr } = await watch(url, [one], '10m');
   expect(stderr).toContain(`errand bulk retry ${one} --base-url ${url}\n`);
 });
 
@@ -209,7 +213,7 @@ test('an order whose status is not known is not called placed', async () => {
     json(batch(one, 'processing', [row('placed', null), row('placed', null, 1)])),
     json(batch(one, 'completed', [row('placed', null), row('placed', null, 1)])),
   );
-  const { code, stderr } = await watch(url, [one], '20s');
+  const { code, stderr } = await watch(url, [one], '10m');
   expect(code).toBe(0);
   expect(stderr).toContain('2 orders: 2 of unknown status');
   expect(stderr).toContain(`the order of each row: errand bulk get ${one}`);

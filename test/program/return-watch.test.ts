@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Until, verdictOf } from '../../src/commands/return/follow.ts';
 import type { Verdict } from '../../src/wait/verdicts.ts';
 import { json, peer } from '../http/peer.ts';
+import { Begun } from './begun.ts';
 import { begin, embeddedShop, errand, shell } from './run.ts';
 import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
@@ -85,16 +86,22 @@ describe('return watch', () => {
   test('at the deadline: 8, and the return goes on', async () => {
     const { url } = await peer(json(returned('approved')));
     workspace.environment.ERRAND_API_KEY = 'xx_test_0123456789abcdef0123';
-    const until = [someId, '--until', 'credited', '--timeout', '2s', '--base-url', url];
-    const late = await watch(...until, '-o', 'ndjson');
+    const until = ['return', 'watch', someId, '--until', 'credited', '--timeout', '30m', '--base-url', url];
+    const untilDeadline = async (...more: string[]) => {
+      const begun = new Begun(workspace, [...until, ...more]);
+      await begun.prints('approved');
+      begun.passDeadline();
+      return begun.ended();
+    };
+    const late = await untilDeadline('-o', 'ndjson');
     expect(late.code).toBe(8);
     expect(records(late.stdout)).toMatchObject([
       { type: 'ready', returns: 1, until: 'credited' },
       { type: 'change', return: { id: someId, status: 'approved' }, verdict: 'waiting' },
       { type: 'summary', reached: 0, failed: 0, waiting: 1 },
     ]);
-    const again = `errand return watch ${someId} --until credited --timeout 2s --base-url ${url}`;
-    expect((await watch(...until)).stderr).toBe(
+    const again = `errand return watch ${someId} --until credited --timeout 30m --base-url ${url}`;
+    expect((await untilDeadline()).stderr).toBe(
       `--timeout passed; the return goes on\nto go on watching: ${again}\n`,
     );
   });

@@ -218,17 +218,29 @@ describe('placeOrder', () => {
 
   test('an abandoned call goes on, and one that is aborted is in doubt', async () => {
     const { told } = await run(`
-      const slow = createClient({ baseUrl, apiKey, transport: async (url, init) => {
-        const response = await fetch(url, init);
-        await new Promise((resolve) => setTimeout(resolve, 300));
-        return response;
-      } });
-      const abandoned = placeOrder(slow, journal, order);
-      await Promise.race([abandoned, new Promise((resolve) => setTimeout(resolve, 50))]);
-      const again = await placeOrder(client, journal, order);
-      tell([again.existed, (await abandoned).order.id === again.order.id]);
+      const slow = () => {
+        let comes, go;
+        const came = new Promise((resolve) => { comes = resolve; });
+        const gone = new Promise((resolve) => { go = resolve; });
+        const transport = async (url, init) => {
+          const response = await fetch(url, init);
+          comes();
+          await gone;
+          return response;
+        };
+        return { client: createClient({ baseUrl, apiKey, transport }), came, go };
+      };
+      const first = slow();
+      const abandoned = placeOrder(first.client, journal, order);
+      await first.came;
+      const again = placeOrder(client, journal, order);
+      first.go();
+      tell([(await again).existed, (await abandoned).order.id === (await again).order.id]);
       const other = { ...order, idempotency_key: 'order-18' };
-      const aborted = await failure(placeOrder(slow, journal, other, { signal: AbortSignal.timeout(150) }));
+      const second = slow();
+      const stop = new AbortController();
+      second.came.then(() => stop.abort());
+      const aborted = await failure(placeOrder(second.client, journal, other, { signal: stop.signal }));
       tell([aborted.name, aborted.category, aborted.facts.outcome, aborted.facts.idempotencyKey]);
       tell((await placeOrder(client, journal, other)).existed);`);
     expect(told).toEqual([[true, true], ['InDoubtError', 'in_doubt', 'unknown', 'order-18'], true]);

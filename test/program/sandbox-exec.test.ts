@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { orderBody } from '../order-body.ts';
 import { Terminal } from '../terminal/terminal.ts';
+import { untilIdle } from './idle.ts';
 import { begin, errand, shell } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
@@ -119,7 +120,7 @@ describe('a command that is told to end', () => {
     const ended = once(child, 'exit');
     await once(child.stdout, 'data');
     child.kill('SIGTERM');
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await untilIdle(child.pid);
     expect(isAlive(pidIn('one'))).toBe(true);
     child.kill('SIGTERM');
     expect(await ended).toEqual([143, null]);

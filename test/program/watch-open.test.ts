@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Begun } from './begun.ts';
 import { errand, orderOf } from './run.ts';
 import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
@@ -21,13 +22,16 @@ test('--open follows everything that is under way, and nothing that has ended', 
   const ended = await orderOf(workspace, 'test-out-of-stock');
   await watch(ended);
   prefer(workspace, { 'sandbox-speed': 1 });
-  const [slow, never] = [await orderOf(workspace, 'test-slow'), await orderOf(workspace, 'test-never')];
-  const { code, stdout } = await watch('--open', '-o', 'ndjson', '--timeout', '2s');
+  const [one, other] = [await orderOf(workspace, 'test-never'), await orderOf(workspace, 'test-never')];
+  const begun = new Begun(workspace, ['order', 'watch', '--open', '-o', 'ndjson', '--timeout', '30m']);
+  for (const id of [one, other]) await begun.prints(id);
+  begun.passDeadline();
+  const { code, stdout } = await begun.ended();
   expect(code).toBe(8);
   const [ready, ...changes] = records(stdout);
   const summary = changes.pop();
   expect(ready).toMatchObject({ type: 'ready', orders: 2 });
-  expect(new Set(changes.map(({ order }) => order.id))).toEqual(new Set([slow, never]));
+  expect(new Set(changes.map(({ order }) => order.id))).toEqual(new Set([one, other]));
   expect(summary).toMatchObject({ type: 'summary', reached: 0, failed: 0, waiting: 2 });
 });
 

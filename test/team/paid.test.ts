@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { FaultProxy } from '../faults/proxy.ts';
 import { orderBody } from '../order-body.ts';
 import { Till } from '../payments/till.ts';
+import { Begun } from '../program/begun.ts';
 import { begin, errand, type Finished } from '../program/run.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
@@ -110,8 +111,12 @@ describe.skipIf(!hasPostgres)('an order paid by challenge, and a database that i
     'gone with the response (%s): another machine settles it with the same payment, as one order',
     async (fault) => {
       proxy.faults = ['none', fault];
-      whenPaying('work-done', () => void database.refuse());
-      const lost = await errand(workspace, [...placing, '--timeout', '3s', '--retries', '0']);
+      whenPaying('work-done', () => {
+        void database.refuse();
+        begun.passDeadline();
+      });
+      const begun = new Begun(workspace, [...placing, '--timeout', '30m', '--retries', '0']);
+      const lost = await begun.ended();
       expect([lost.code, errorIn(lost)?.outcome], lost.stderr).toEqual([10, 'unknown']);
       await back();
       const settled = await settleElsewhere();

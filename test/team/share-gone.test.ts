@@ -131,11 +131,8 @@ describe.skipIf(!hasPostgres)('what a worker that is gone has left', () => {
       await until(`${sentChunks} > 1`);
       if (how === 'is gone') await database.refuse();
       else database.silence();
-      const began = performance.now();
       worker.child.kill(signal);
       const stopped = await worker.ended;
-      // By itself it would wait for a response for 20 s.
-      expect(performance.now() - began).toBeLessThan(10_000);
       const error = errorOf({ ...stopped, signal: null });
       expect(error, stopped.stderr).toMatchObject({ exit_code: code, outcome: 'unknown', retryable: true });
       expect(stopped.code).toBe(code);

@@ -1,5 +1,6 @@
 import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { hangsAfterMs } from '../limits.ts';
 
 /**
  * The tests of the project `team` run on PostgreSQL what others run on the embedded store. Its setup keeps some databases
@@ -7,14 +8,11 @@ import { join } from 'node:path';
  */
 export const isOnPostgres = process.env.STORE === 'postgres';
 
-/** How long a database is waited for, ms. */
-const patienceMs = 20_000;
-
 /** The address of a database that nobody has used; undefined on the embedded store. */
 export function takeDatabase(): string | undefined {
   const { READY_DATABASES: ready } = process.env;
   if (!isOnPostgres || ready === undefined) return undefined;
-  for (const until = Date.now() + patienceMs; Date.now() < until; ) {
+  for (const until = Date.now() + hangsAfterMs; Date.now() < until; ) {
     for (const name of readdirSync(ready).filter((one) => !one.startsWith('taken-')))
       try {
         renameSync(join(ready, name), join(ready, `taken-${name}`));

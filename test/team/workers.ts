@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, onTestFinished } from 'vitest';
 import { FaultProxy } from '../faults/proxy.ts';
 import { begin, errand, type Finished } from '../program/run.ts';
@@ -71,13 +70,10 @@ export class Workers {
 
   /** Waits until the database is as it is meant to be. @param what in SQL. */
   until = async (what: string): Promise<void> => {
-    for (let more = 400; more > 0; more -= 1) {
-      // Before the first worker there are no tables.
-      const [found] = await this.database.rows<{ is: boolean }>(`SELECT ${what} AS is`).catch(() => []);
-      if (found?.is) return;
-      await setTimeout(50);
-    }
-    expect.fail(`${what} never came`);
+    // Before the first worker there are no tables.
+    const found = async (): Promise<unknown> =>
+      (await this.database.rows<{ is: boolean }>(`SELECT ${what} AS is`).catch(() => []))[0]?.is;
+    await expect.poll(found, { message: what }).toBe(true);
   };
 
   /** Workers that give no signs of life are taken for gone. */

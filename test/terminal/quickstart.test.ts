@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
 import { Screen } from '../output/screen.ts';
+import { withTimeInHand } from '../program/begun.ts';
 import { opens } from '../program/idle.ts';
 import { errand } from '../program/run.ts';
 import { serveAt } from '../program/served.ts';
@@ -138,8 +139,17 @@ test('Ctrl-C while a key of the sandbox is minted is no error: nothing was order
 });
 
 test('--timeout leaves the order as it goes on', async () => {
-  speed(1);
-  const shown = start(80, '--timeout', '2s');
+  // At a sandbox for which no time passes with that of the command.
+  const served = await serveAt(workspace, '--memory');
+  const key = JSON.parse(await (await fetch(`${served.url}/sandbox/keys`, { method: 'POST' })).text());
+  Object.assign(workspace.environment, { ERRAND_BASE_URL: served.url, ERRAND_API_KEY: key.api_key });
+  await errand(workspace, ['address', 'add', 'home', '--file', '-'], {
+    stdin: JSON.stringify(key.example_order.shipping_address),
+  });
+  workspace = withTimeInHand(workspace);
+  const shown = start(80, '--timeout', '30m');
+  await shown.shows(/Watch +(?:waiting|in progress)/);
+  process.kill(shown.pid, 'SIGUSR2');
   expect(await shown.ended()).toBe(8);
   const text = screenOf(shown, 80).join('\n');
   expect(text).toMatch(/^● Watch {4}.*; the time is up, and the order goes on$/m);

@@ -107,9 +107,9 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
   /** The arguments of the errand that was run. */
   async function ran(): Promise<string[]> {
     const file = join(workspace.folder, 'typed');
-    for (let left = 400; !existsSync(file) && left > 0; left -= 1)
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    if (!existsSync(file)) throw new Error(`nothing was run; the terminal shows:\n${terminal.text}`);
+    await expect
+      .poll(() => existsSync(file), { message: `nothing was run; the terminal shows:\n${terminal.text}` })
+      .toBe(true);
     const text = readFileSync(file, 'utf8');
     rmSync(file);
     return text.split('\0').slice(0, -1);

@@ -1,9 +1,8 @@
-/** How long the server is waited for that somebody is crashing again and again, ms. */
-const patienceMs = 20_000;
+import { hangsAfterMs } from '../../limits.ts';
 
-/** What the harness itself wants of the database, while its server may be down. */
+/** What the harness itself wants of the database, while its server may be down, since somebody crashes it again and again. */
 export async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  for (const until = Date.now() + patienceMs; ; ) {
+  for (const until = Date.now() + hangsAfterMs; ; ) {
     try {
       return await work();
     } catch (error) {
