@@ -1,5 +1,5 @@
 import type { Operation, Surface } from '../contract/operation.ts';
-import { operations } from '../contract/operations/index.ts';
+import { findOperation, isRead, pathPattern } from '../contract/operations/find.ts';
 import { refusalCodes } from '../contract/refusals.ts';
 import { UsageError } from '../errors.ts';
 import { withPlainLetters } from '../network/escapes.ts';
@@ -20,9 +20,9 @@ export interface RawRequest {
   readonly isKeyless?: boolean;
 }
 
-/** Headers that belong to the connection, not to whoever asks. */
+/** Headers that belong to the connection, and those by which gateways take another method or path than the request has. */
 const ownHeaders =
-  /^(?:host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|accept-encoding|proxy-.*)$/;
+  /^(?:host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|accept-encoding|proxy-.*|x-(?:http-)?method(?:-override)?|x-(?:original|rewrite)-ur[il])$/;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
@@ -41,8 +41,7 @@ export function prepareRaw(
     throw new UsageError(`"${method}" is not an HTTP method`);
   const url = addressOf(service, surface, path, query);
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
-  const operation = operationOf({ method, path, surface });
-  const isRead = verb === 'GET' || verb === 'HEAD';
+  const operation = operationOf({ method, path: given, surface });
   const own = checkedHeaders(headers);
   return {
     method: verb,
@@ -56,7 +55,7 @@ export function prepareRaw(
     body: bytes,
     auth: isKeyless || own.authorization !== undefined ? 'none' : (operation?.auth ?? defaultAuth[surface]),
     isKeyOptional: operation === undefined,
-    retry: operation ? retryPolicyOf(operation, bytes && parseJson(bytes)) : isRead ? 'safe' : 'never',
+    retry: operation ? retryPolicyOf(operation, bytes && parseJson(bytes)) : isRead(verb) ? 'safe' : 'never',
     movesMoney: operation?.movesMoney === true,
     refusals: operation ? refusalCodes(operation) : [],
   };
@@ -74,7 +73,7 @@ function plainPath(given: string): string {
 }
 
 /**
- * The operation of the table that a request calls. A fixed path goes before one with parameters. Pure.
+ * The operation of the table that a request calls. A write is known by its path as it is written. Pure.
  * @throws UsageError for a path with steps in it.
  */
 export function operationOf({
@@ -83,22 +82,16 @@ export function operationOf({
   surface = 'current',
 }: Pick<RawRequest, 'method' | 'path' | 'surface'>): Operation | undefined {
   const method = given.toUpperCase();
-  const path = plainPath(written).split('?', 1)[0] ?? '';
-  const all: readonly Operation[] = Object.values(operations);
-  const found = all.filter(
-    (it) => it.method === method && it.surface === surface && pattern(it.path).test(path),
-  );
-  return found.sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0];
+  const plain = plainPath(written);
+  const [path = ''] = (isRead(method) ? plain : written).split('?', 1);
+  const found = findOperation(method, path);
+  return found?.surface === surface ? found : undefined;
 }
 
 /** What stands in a path in the place of the parameters of its operation, as it is written there. Pure. */
-export const pathParametersOf = (
-  { path: template }: Pick<Operation, 'path'>,
-  path: string,
-): Readonly<Record<string, string>> => ({ ...pattern(template).exec(plainPath(path))?.groups });
-
-const pattern = (template: string): RegExp =>
-  new RegExp(`^${template.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}/?$`);
+export const pathParametersOf = (operation: Operation, path: string): Readonly<Record<string, string>> => ({
+  ...pathPattern(operation).exec(path)?.groups,
+});
 
 /** Of an unknown path the credential of its surface. */
 const defaultAuth = { current: 'bearer', legacy: 'basic' } as const satisfies Record<

@@ -1,7 +1,7 @@
 import type { Operation, Surface } from '../contract/operation.ts';
+import { findOperation } from '../contract/operations/find.ts';
 import { operations } from '../contract/operations/index.ts';
 import { UsageError } from '../errors.ts';
-import { unescapedTwice } from '../network/escapes.ts';
 import { trimSlashes } from '../network/trim-slashes.ts';
 import { isSameOrigin } from './address.ts';
 import { operationOf } from './raw.ts';
@@ -52,25 +52,20 @@ export function readTarget(
   const path = isAddress(word) ? pathOf(word, bases) : `/${word.replace(/^\//, '')}`;
   const surface = legacyParts.has(firstPart(path)) ? 'legacy' : 'current';
   const operation = operationOf({ method, path, surface });
-  if (!operation) refuseLookalike({ method, path, surface });
+  if (!operation) refuseLookalike(method, path);
   return { method, path, surface, operation };
 }
 
 /**
- * A server may be lenient with capitals, `;parameters` and escaped slashes: such a spelling of a path that makes an order
- * must not pass the journal and the policy. @throws UsageError naming the path.
+ * A server may be lenient with capitals and a slash at the end: such a spelling of a path that makes an order must not
+ * pass the journal and the policy. @throws UsageError naming the path.
  */
-function refuseLookalike({ method, path, surface }: Omit<Target, 'operation'>): void {
-  const plain = unescapedTwice(path.split(/[?#]/, 1)[0] ?? '')
-    .toLowerCase()
-    .replaceAll('\\', '/')
-    .replace(/;[^/]*/g, '')
-    .replace(/(?<![\s.])[\s.]+(?=\/|$)/g, '')
-    .replace(/\/{2,}/g, '/');
-  const meant = operationOf({ method, path: plain, surface });
-  if (!meant?.once) return;
+function refuseLookalike(method: string, path: string): void {
+  const [bare = ''] = path.split('?', 1);
+  const similar = findOperation(method, trimSlashes(bare.toLowerCase()));
+  if (!similar?.once) return;
   throw new UsageError(
-    `${method} ${path} is not a path of the service; ${meant.method} ${meant.path} is, and goes through the journal`,
+    `${method} ${path} is not a path of the service; ${method} ${similar.path} is, and goes through the journal`,
   );
 }
 

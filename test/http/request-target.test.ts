@@ -44,25 +44,45 @@ describe('METHOD PATH', () => {
     expect(read('/v10/products/x').surface).toBe('current');
   });
 
-  test.each(['/orders', '/orders/', '/orders?dry=1', '/%6frders', '/%6Frder%73', '/order%73/?x'])(
-    'no spelling of an order hides that it is one: POST %s',
+  test.each(['/orders', 'orders', '/orders?dry=1', 'https://service.example/api/x/../orders'])(
+    'a write is known by the path that its operation has: POST %s',
     (path) => {
       expect(read('post', path).operation).toBe(operations['order.create']);
     },
   );
 
+  test.each(['/Orders', '/orders/', '/ORDERS/', '/Orders?x', '/V1/orders/x/Retry'])(
+    'a spelling that a lenient server would take is refused: POST %s',
+    (path) => {
+      expect(() => read('POST', path)).toThrow('is, and goes through the journal');
+      expect(read('GET', path).operation).not.toBe(operations['order.create']);
+    },
+  );
+
   test.each([
-    '/Orders',
-    '/orders;a=b',
-    '/orders%2F',
-    '/orders/;x',
-    '/orders%252F',
-    '/ORDERS/',
-    '/orders.',
-    '/orders%20',
-  ])('nor does a spelling that a lenient server would take: POST %s', (path) => {
-    expect(() => read('POST', path)).toThrow('POST /orders is, and goes through the journal');
-    expect(read('GET', path).operation).not.toBe(operations['order.create']);
+    ...[
+      '/%6frders',
+      '/orders;a=b',
+      '/orders%2F',
+      '/orders/;x',
+      '/orders.json',
+      '/orders%00',
+      '/x/..%2forders',
+    ],
+    ...[
+      '/orders/..%2forders%3f/cancel',
+      '/orders/x;/cancel',
+      '/orders/x%2fy/cancel',
+      '/v1/orders/%2e%2f/retry',
+    ],
+  ])('any other is none of an operation: POST %s', (path) => {
+    expect(read('POST', path).operation).toBeUndefined();
+  });
+
+  test('a read is known by its path however it is escaped', () => {
+    for (const path of ['/orders', '/orders/', '/%6frders', '/order%73/?x'])
+      expect(read('GET', path).operation).toBe(operations['order.list']);
+    expect(read('/products/a%2Fb.c').operation).toBe(operations['product.get']);
   });
 
   test.each(['/x/../orders', '/./orders', '//orders', '/x/%2e%2e/orders', '/x/%2E./orders', '/..'])(

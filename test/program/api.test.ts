@@ -46,7 +46,7 @@ describe('errand api', () => {
   test('fields of a GET, and those beside --input, go into the query', async () => {
     const { url, received } = await peer(json({}));
     await api(url, 'GET', '/x?a=1', '-f', 'include[]=p', '-f', 'include[]=q', '-F', 'n=null');
-    await api(url, 'PUT', '/x', '--input', 'order.json', '-f', 'b=&');
+    await api(url, 'PUT', '/x', '--unknown-path', '--input', 'order.json', '-f', 'b=&');
     expect(received.map(({ target }) => target)).toEqual(['/x?a=1&include=p&include=q&n=', '/x?b=%26']);
     expect(JSON.parse(received[1]?.body ?? '')).toEqual(keyedOrder);
   });
@@ -56,7 +56,9 @@ describe('errand api', () => {
     expect(await api(read.url, '/unknown')).toMatchObject({ code: 0 });
     expect(read.received).toHaveLength(2);
     const write = await peer(json({}, 503), json({ ok: true }));
-    expect(await api(write.url, 'POST', '/unknown', '-f', 'a=b')).toMatchObject({ code: 9 });
+    expect(await api(write.url, 'POST', '/unknown', '--unknown-path', '-f', 'a=b')).toMatchObject({
+      code: 9,
+    });
     expect(write.received).toHaveLength(1);
   });
 
@@ -119,7 +121,7 @@ describe('errand api', () => {
     ).toBe('state\nintended\nreported\n');
   });
 
-  test.each(['/orders', '/orders/', '/%6frders', 'orders'])(
+  test.each(['/orders', 'orders'])(
     'an order without a key gets one, and is journaled: POST %s',
     async (path) => {
       const { idempotency_key: _, ...keyless } = keyedOrder;
@@ -183,7 +185,7 @@ describe('errand api', () => {
 
   test('--dry-run sends no write, whatever its path', async () => {
     const { url, received } = await peer(json({}));
-    const { code, stdout } = await api(url, 'DELETE', '/anything/at/all', '--dry-run');
+    const { code, stdout } = await api(url, 'DELETE', '/anything/at/all', '--unknown-path', '--dry-run');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ method: 'DELETE', url: `${url}/anything/at/all` });
     const curl = await api(url, '/orders', '--input', 'order.json', '--curl');

@@ -165,7 +165,7 @@ const commands: readonly string[] = [
   'errand order get 6f1c2a52-7c3e-4f7e-9a55-0d6c1b1f2a3b',
   'errand account add --email a@b.example --password-file password --totp-file totp',
   'errand account update zz_acct_1 --password-file password --totp-file totp',
-  `errand api POST /anything -H 'X-Api-Key: ${secrets.key}' --input order.json`,
+  `errand api POST /anything --unknown-path -H 'X-Api-Key: ${secrets.key}' --input order.json`,
   'errand legacy product https://shop.example/a',
   `errand webhook register --url https://hooks.example/${secrets.hook}`,
   "errand agent order create --new --file order.json --max-price '$50' --yes --max-pay '$99' --pay-command 'cat proof'",

@@ -13,6 +13,10 @@ $ errand api /nothing-here -o json
 ! {"error":{…"status":404…
 $ errand api DELETE /orders
 ? 2
+! error: DELETE /orders is no operation of the service, so neither the journal nor an audit sees what it does
+! hint: If it cannot place an order, add --unknown-path.
+$ errand api DELETE /orders --unknown-path
+? 2
 ! …405…
 
 # An order moves money: it goes through the journal, with a key of its own or with one that is made.
@@ -39,9 +43,12 @@ $ sed 's/5000/50.00/' keyed.json | errand api /orders --input -
 $ errand api POST /orders --input keyed.json -H 'X-Team: web'
 ? 2
 ! error: -H does not apply to POST /orders: …
-$ errand api POST /%6frders/ --input order.json
-? 5
-! error: the same order was placed at …
+$ errand api POST /orders/ --input order.json
+? 2
+! error: POST /orders/ is not a path of the service; POST /orders is, and goes through the journal
+$ errand api POST /x/..%2forders --input order.json --unknown-path
+? 2
+! error: POST /x/..%2forders is no operation of the service, and not a plain path…
 
 # Fields: -f is text, -F is typed, brackets make objects and lists.
 $ errand api /users -f 'a[b]=1' -F 'a[c]=1' -F 'list[]=true' -F 'list[]=null' -F zip=02134 --dry-run | grep '"[bc]": '

@@ -2,15 +2,17 @@ import { defineRootCommand } from '../../cli/define.ts';
 import { UsageError } from '../../errors.ts';
 import type { RawRequest } from '../../http/raw.ts';
 import { readTarget, type Target } from '../../http/request-target.ts';
+import { policyExit } from '../../spending/options.ts';
 import { tellHead } from './head.ts';
 import { readHeaders } from './headers.ts';
 import { everyRow } from './paginate.ts';
 import { readPayload, sendsSomething } from './payload.ts';
 import { showJson, showResponse } from './response.ts';
+import { checkWrite } from './unknown-path.ts';
 
 export const command = defineRootCommand({
   description:
-    'With the key, retries, errors and exit codes of the other commands. The response is shown as JSON; -o table, csv, tsv and id show the records of a list. A response that is not JSON is passed as it is. Fields make a JSON body, or the query of a GET: -f as text, -F typed (true, false, null, whole numbers, @file, @- for stdin); key[sub]=value makes objects, key[]=value lists. Requests that make an order, a batch or a return go through the journal, as they do with their own commands: they get a key if they have none, an identical request within a few minutes is refused and names what exists, and one in doubt is settled. Legacy paths go to the legacy base URL.',
+    'With the key, retries, errors and exit codes of the other commands. The response is shown as JSON; -o table, csv, tsv and id show the records of a list. A response that is not JSON is passed as it is. Fields make a JSON body, or the query of a GET: -f as text, -F typed (true, false, null, whole numbers, @file, @- for stdin); key[sub]=value makes objects, key[]=value lists. Requests that make an order, a batch or a return go through the journal, as they do with their own commands: they get a key if they have none, an identical request within a few minutes is refused and names what exists, and one in doubt is settled. A write to any other path is refused where a policy is set, and takes --unknown-path elsewhere. Legacy paths go to the legacy base URL.',
   arguments: [
     { name: 'method', description: 'left out, GET, or POST where something is sent', required: true },
     { name: 'path', description: 'under the base URL: /orders?limit=5' },
@@ -28,6 +30,10 @@ export const command = defineRootCommand({
     header: { kind: 'texts', short: 'H', placeholder: "'Name: value'", description: 'a header' },
     paginate: { kind: 'flag', description: 'every page of a list, as one list' },
     include: { kind: 'flag', short: 'i', description: 'status and headers of a good response, on stderr' },
+    unknownPath: {
+      kind: 'flag',
+      description: 'send a write to a path that is no operation of the service, past the journal',
+    },
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
     new: {
       kind: 'flag',
@@ -50,12 +56,11 @@ export const command = defineRootCommand({
   exitCodes: {
     5: 'the same was made a short while ago, or the key belongs to another',
     10: 'in doubt: sent, and no response came',
+    11: policyExit,
   },
   related: ['schema', 'order create', 'help output'],
-  async run(
-    context,
-    { method, path, header = [], paginate, include, yes = false, new: isNew = false, ...given },
-  ) {
+  async run(context, { method, path, header = [], paginate, include, yes = false, ...more }) {
+    const { new: isNew = false, unknownPath = false, ...given } = more;
     const { baseUrl, legacyBaseUrl } = context.settings;
     const bases = { base: baseUrl.value, legacyBase: legacyBaseUrl.value };
     const target = readTarget([method, path], sendsSomething(given), bases);
@@ -74,6 +79,7 @@ export const command = defineRootCommand({
       const record = await sendByHand(context, { target, body, file: given.bodyFrom, yes, isNew });
       return showJson(record, target.operation, context.output);
     }
+    await checkWrite(context, target, unknownPath);
     if (isNew) throw new UsageError('--new applies to requests that make an order, a batch or a return');
     const request: RawRequest = { ...target, query, headers, body };
     const client = await context.client();

@@ -1,3 +1,4 @@
+import { findOperation, isPlainPath, isRead } from '../../contract/operations/find.ts';
 import { shellLine, shellWord, typedCommand } from '../../shell-word.ts';
 import type { SandboxConfig } from '../config.ts';
 import type { SameAs } from './copied.ts';
@@ -16,7 +17,7 @@ interface Shown {
 export function sameRequest(
   { baseUrl }: Pick<SandboxConfig, 'baseUrl'>,
   { method, target, body, hasKey = true }: Shown,
-): Required<Omit<SameAs, 'json'>> {
+): Omit<SameAs, 'json'> {
   const path = sendable(target);
   const given = typeof body === 'string' ? shellWord(plainJson(body)) : body && `@${body.file}`;
   const curl = [
@@ -25,7 +26,12 @@ export function sameRequest(
     ...(hasKey ? ['-H "Authorization: Bearer $ERRAND_API_KEY"'] : []),
     ...(given === undefined ? [] : [`-H 'Content-Type: application/json' -d ${given}`]),
   ];
-  const errand = typedCommand(['api', method, path, '--base-url', baseUrl]);
+  const [bare = ''] = path.split('?', 1);
+  const isKnown = isRead(method) || findOperation(method, bare) !== undefined;
+  // `errand api` sends no such request.
+  if (!isKnown && !isPlainPath(bare)) return { curl: curl.join(' ') };
+  const option = isKnown ? [] : ['--unknown-path'];
+  const errand = typedCommand(['api', method, path, ...option, '--base-url', baseUrl]);
   return {
     curl: curl.join(' '),
     errand:

@@ -61,6 +61,16 @@ test('a request opens: headers, bodies, whose it was, its order, and what sends 
   expect(older).toContain(`href="${path}" rel="prev">Newer request</a>`);
 });
 
+test('a write that is no operation is copied with the option that it takes, or as curl alone', async () => {
+  await service.send('PATCH', '/users', {});
+  const { text } = await inspected('PATCH /users');
+  expect(text).toContain(`errand api PATCH /users --unknown-path --base-url ${service.baseUrl}`);
+  await service.send('POST', '/orders;x', {});
+  const { text: other } = await inspected('POST /orders;x');
+  expect(other).toContain(`curl -sX POST ${service.baseUrl}/orders;x`);
+  expect(other).not.toContain('errand api');
+});
+
 test('no call that is copied writes what stands for a secret', async () => {
   await service.send('POST', '/users', { webhook_url: 'http://ada:pw@127.0.0.1:1/hook?s=s3cret' });
   const { text: list } = await page(service, '/console/requests');
