@@ -18,18 +18,25 @@ const wrongPlaces: Readonly<Record<string, string>> = {
 /**
  * Writes a file that is whole from its first moment under its name. Without `force` what has come to stand there is
  * left alone. With it a file is replaced, that which a link leads to and not the link; a device or a FIFO is written to.
- * @param mode of the new file; by the umask without it. @returns its size in bytes.
+ * @param mode of the new file; by the umask without it. @param isTyped whether a person has typed the path: a name that
+ * comes from elsewhere replaces a plain file of that name alone. @returns its size in bytes.
  * @throws UsageError, StorageError naming the path; whatever the chunks throw. Nothing is left behind.
  */
 export async function saveFile(
   path: string,
   chunks: Chunks,
-  { force, mode }: { readonly force: boolean; readonly mode?: number },
+  {
+    force,
+    mode,
+    isTyped = true,
+  }: { readonly force: boolean; readonly mode?: number; readonly isTyped?: boolean },
 ): Promise<number> {
   try {
-    const there = force ? await statsOf(path) : undefined;
+    const mayFollow = force && isTyped;
+    const there = mayFollow ? await statsOf(path) : undefined;
     if (there && isStream(there)) return await writeInto(path, there, chunks);
-    const file = force ? await followed(path) : path;
+    if (!isTyped) await checkPlain(path);
+    const file = mayFollow ? await followed(path) : path;
     return await replace(file, chunks, { force, mode });
   } catch (cause) {
     if (cause instanceof ErrandError) throw cause;
@@ -56,6 +63,15 @@ async function replace(
     // What stopped the writing is what is told.
     await rm(draft, { force: true }).catch(() => {});
   }
+}
+
+/** A link that comes to stand there after this is replaced itself; nothing is written to where it leads. */
+async function checkPlain(path: string): Promise<void> {
+  const isPlain = await lstat(path).then(
+    (stats) => stats.isFile(),
+    (error: unknown) => codeOf(error) === 'ENOENT',
+  );
+  if (!isPlain) throw new UsageError(`${path} is there, and is no plain file; move it away`);
 }
 
 /** What a path leads to; undefined where there is nothing. */

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json, type Peer, peer, redirect, reset, text, truncated } from '../http/peer.ts';
@@ -146,6 +155,22 @@ describe('return labels', () => {
     expect(files()).toEqual(['return-0b9c4a52-2.pdf']);
     expect((await labels(service, '--force')).code).toBe(0);
     expect(readFileSync(join(workspace.folder, 'return-0b9c4a52-2.pdf'), 'utf8')).toBe(pdf);
+  });
+
+  test('--force replaces a plain file of its own name, and writes through no link and into no FIFO', async () => {
+    const service = await serving(['/1.pdf', '/2.pdf', '/3.pdf']);
+    const at = (name: string): string => join(workspace.folder, name);
+    writeFileSync(at('notes.txt'), 'mine');
+    symlinkSync('notes.txt', at('return-0b9c4a52-1.pdf'));
+    execFileSync('mkfifo', [at('return-0b9c4a52-2.pdf')]);
+    symlinkSync('not-there', at('return-0b9c4a52-3.pdf'));
+    const { code, stdout, stderr } = await labels(service, '--force', '-o', 'id');
+    expect([code, stdout], stderr).toEqual([2, '']);
+    expect(stderr).toContain('return-0b9c4a52-1.pdf is there, and is no plain file');
+    expect(readFileSync(at('notes.txt'), 'utf8')).toBe('mine');
+    expect(lstatSync(at('return-0b9c4a52-1.pdf')).isSymbolicLink()).toBe(true);
+    expect(lstatSync(at('return-0b9c4a52-2.pdf')).isFIFO()).toBe(true);
+    expect(existsSync(at('not-there'))).toBe(false);
   });
 
   test('an expired link is made anew and tried once more', async () => {

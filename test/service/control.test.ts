@@ -1,4 +1,6 @@
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { sandboxFile } from '../../src/sandbox/embedded.ts';
 import { makeFolder } from '../sandbox/folder.ts';
@@ -23,6 +25,17 @@ const act = (action: string, body: unknown, headers: Record<string, string> = {}
   service.send('POST', `${controlPath}/${action}`, body, null, headers);
 const state = async () => (await service.send('GET', controlPath, undefined, null)).body;
 const total = async () => (await service.send('GET', '/orders')).body.total;
+
+test('a snapshot is put back through no link that stands where its copy goes', async () => {
+  const file = sandboxFile(folder.path);
+  service = await TestService.start({ file });
+  await act('snapshot', { name: 'kept' });
+  const notes = join(folder.path, 'notes.txt');
+  writeFileSync(notes, 'mine');
+  symlinkSync(notes, join(dirname(file), 'snapshots', `kept.db.${process.pid}`));
+  expect((await act('restore', { name: 'kept' })).status).toBe(200);
+  expect(readFileSync(notes, 'utf8')).toBe('mine');
+});
 
 describe.each([
   ['in memory', () => ':memory:'],

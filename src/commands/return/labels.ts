@@ -33,7 +33,7 @@ export const labels = defineCommand({
       completes: 'files',
       description: 'where to (default the current folder)',
     },
-    force: { kind: 'flag', description: 'write over files that are there' },
+    force: { kind: 'flag', description: 'write over plain files that are there' },
   },
   examples: [
     { command: 'errand return labels $RETURN', note: 'into the current folder' },
@@ -98,7 +98,7 @@ async function download(client: Client, file: LabelFile, force: boolean): Promis
     const urls = labelUrls(await readLabelled(client, file.returnId));
     return open(client, urls[file.index] ?? file.url).catch(refusedAgain);
   });
-  return saveFile(file.path, checked(chunks), { force });
+  return saveFile(file.path, checked(chunks), { force, isTyped: false });
 }
 
 /** Largest label, bytes. */

@@ -1,4 +1,5 @@
 import {
+  constants,
   copyFileSync,
   existsSync,
   linkSync,
@@ -98,7 +99,9 @@ export class FileSnapshots implements Snapshots {
     const draft = `${pathOf(store.file, name)}.${process.pid}`;
     try {
       checkPrivateFile(pathOf(store.file, name), () => {});
-      copyFileSync(pathOf(store.file, name), draft);
+      removeDraft(draft);
+      // Nothing is written through a link that has come to stand there.
+      copyFileSync(pathOf(store.file, name), draft, constants.COPYFILE_EXCL);
       // Opened once, so that a state kept by an earlier version has today's tables.
       await (await Store.open(draft)).close();
       await store.perform('ATTACH ? AS kept', draft);
