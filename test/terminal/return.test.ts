@@ -37,6 +37,9 @@ test('return create lets a person pick the order, the items and the reason', asy
   terminal.type(` ${enter}`);
   await terminal.shows('Reason');
   terminal.type(enter);
+  await terminal.shows('Request this return?');
+  expect(terminal.text).toMatch(/1 of 1 x \S/);
+  terminal.type(`y${enter}`);
   expect(await terminal.ended()).toBe(0);
   const [made] = JSON.parse((await errand(workspace, ['return', 'list', '-o', 'json'])).stdout);
   const { items } = JSON.parse((await errand(workspace, ['order', 'get', both, '-o', 'json'])).stdout);
@@ -45,6 +48,35 @@ test('return create lets a person pick the order, the items and the reason', asy
     reason: 'damaged',
     items: [{ order_item_id: items[1].id, quantity: 1 }],
   });
+});
+
+test('return create asks how many of a line go back, one unless more are typed, and once before it sends', async () => {
+  prefer(workspace, { 'sandbox-speed': 50 });
+  const product = `${await embeddedShop()}test-success,quantity=3`;
+  const line = `errand order create --product ${product} --max-price '$200' --ship-to home -o id`;
+  const id = (await shell(workspace, line)).stdout.trim();
+  await errand(workspace, ['order', 'watch', id, '--until', 'placed']);
+  const returned = async () => JSON.parse((await errand(workspace, ['return', 'list', '-o', 'json'])).stdout);
+  const args = ['return', 'create', '--order', id, '--reason', 'damaged'];
+  const ask = async (quantity: string, answer: string): Promise<number> => {
+    terminal = new Terminal(workspace, 'errand', args, { columns: 120 });
+    await terminal.shows('How many of');
+    terminal.type(quantity + enter);
+    await terminal.shows('Request this return?');
+    terminal.type(answer + enter);
+    return terminal.ended();
+  };
+  expect(await ask('', 'n')).toBe(130);
+  expect(terminal?.text).toContain('1 of 3 x');
+  expect(await returned()).toEqual([]);
+  terminal = new Terminal(workspace, 'errand', args, { columns: 120 });
+  await terminal.shows('How many of');
+  terminal.type(`4${enter}`);
+  await terminal.shows('from 1 to 3');
+  terminal.type('\u0003');
+  expect(await terminal.ended()).toBe(130);
+  expect(await ask('2', 'y')).toBe(0);
+  expect(await returned()).toMatchObject([{ items: [{ quantity: 2 }] }]);
 });
 
 test('Ctrl-C at a prompt sends nothing and ends with 130', async () => {

@@ -1,11 +1,15 @@
+import { parseInteger } from '../../cli/parse-option.ts';
 import type { Context } from '../../context.ts';
 import { returnReasons } from '../../contract/enums.ts';
 import { objectsIn } from '../../contract/json.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
+import { limits } from '../../contract/limits.ts';
+import { ErrandError, refusedBy, UsageError } from '../../errors.ts';
 import type { Order } from '../../orders/order-record.ts';
+import { lineNames } from '../../orders/products-of.ts';
 import { productLine } from '../../orders/screen.ts';
 import { plainText } from '../../output/path.ts';
 import type { Column } from '../../output/result.ts';
+import { knownTitles } from '../../products/titles.ts';
 import { RequestPreview } from '../../request-preview.ts';
 import { typedCommand } from '../../shell-word.ts';
 import { boughtItems, type ReturnItem } from './items.ts';
@@ -21,18 +25,38 @@ const needed = [
 ] as const;
 
 /**
- * Fills in what a return cannot do without: by asking where someone can answer; without --item everything of the
- * order that was bought. @throws UsageError naming the missing flags, why there is no prompt, and the command to run again.
+ * Fills in what a return cannot do without: by asking where someone can answer, and then once more before it is sent;
+ * elsewhere, without --item, everything of the order that was bought.
+ * @throws UsageError naming the missing flags, why there is no prompt, and the command to run again; ErrandError when
+ * the answer is no.
  */
 export async function completeReturn(context: Context, payload: Fields): Promise<Fields> {
   const missing = needed.filter(({ field }) => payload[field] === undefined);
   if (missing.length > 0 && !context.interactive.yes)
     throw refusal(missing, context.interactive.why, context.argv);
   const order_id = payload.order_id ?? (await askOrder(context));
-  const items = payload.items ?? (await itemsOf(context, String(order_id)));
+  const chosen = payload.items === undefined ? await chooseItems(context, String(order_id)) : undefined;
   const reason =
     payload.reason ?? (await (await context.prompt()).askChoice(context, 'Reason', returnReasons));
-  return { ...payload, order_id, items, reason };
+  const items = chosen?.map(({ order_item_id, quantity }) => ({ order_item_id, quantity })) ?? payload.items;
+  const whole = { ...payload, order_id, items, reason };
+  const isAsked = context.interactive.yes && (chosen !== undefined || missing.length > 0);
+  if (isAsked && !context.previewsRequests) await confirmReturn(context, whole, chosen);
+  return whole;
+}
+
+async function confirmReturn(
+  context: Context,
+  { items, ...whole }: Fields,
+  chosen: readonly ChosenItem[] | undefined,
+): Promise<void> {
+  context.note(`return of order ${plainText(whole.order_id)}, ${plainText(whole.reason)}:`);
+  const lines =
+    chosen?.map(({ quantity, bought, name }) => `${quantity} of ${bought} x ${name}`) ??
+    objectsIn({ items }, 'items').map((it) => `${plainText(it.quantity)} x ${plainText(it.order_item_id)}`);
+  for (const line of lines) context.note(`  ${line}`);
+  if (await context.confirm('Request this return?')) return;
+  throw new ErrandError('interrupted', 'no return was requested', { outcome: 'not_sent' });
 }
 
 function refusal(
@@ -66,30 +90,47 @@ const placedColumns: readonly Column<Order>[] = [
   { name: 'product', path: 'product', kind: 'url', weight: 10, value: productLine },
 ];
 
-async function itemsOf(context: Context, orderId: string): Promise<ReturnItem[]> {
-  const bought = await readBought(context, orderId);
-  const asks = context.interactive.yes && bought.length > 1;
-  const chosen = asks
-    ? await (await context.prompt()).askRows(context, 'Items', bought, itemColumns)
-    : bought;
-  return chosen.map(({ order_item_id, quantity }) => ({ order_item_id, quantity }));
+/** A line of an order, and how many of its units go back. */
+type ChosenItem = ReturnItem & { readonly name: string; readonly bought: number };
+
+async function chooseItems(context: Context, orderId: string): Promise<ChosenItem[]> {
+  const all = await readBought(context, orderId);
+  if (!context.interactive.yes) return all;
+  const prompt = await context.prompt();
+  const chosen = all.length > 1 ? await prompt.askRows(context, 'Items', all, itemColumns) : all;
+  const items: ChosenItem[] = [];
+  for (const item of chosen) items.push({ ...item, quantity: await askQuantity(context, item) });
+  return items;
+}
+
+/** As many as --item takes where it says no number, unless more are typed. */
+async function askQuantity(context: Context, { name, bought }: ChosenItem): Promise<number> {
+  const { min } = limits.quantity;
+  if (bought === min) return min;
+  const parse = (text: string) => parseInteger('the quantity', text, { min, max: bought });
+  const question = `How many of ${name}, ${min} to ${bought}`;
+  const check = refusedBy(parse);
+  return parse(await (await context.prompt()).askText(context, question, { default: String(min), check }));
 }
 
 const itemColumns: readonly Column[] = [
-  { name: 'quantity', path: 'quantity', kind: 'count', weight: 9 },
-  { name: 'product', path: 'url', kind: 'url', weight: 10 },
+  { name: 'quantity', path: 'bought', kind: 'count', weight: 9 },
+  { name: 'product', path: 'name', kind: 'url', weight: 10 },
   { name: 'item', path: 'order_item_id', value: (it) => plainText(it.order_item_id).slice(0, 8), weight: 8 },
 ];
 
-async function readBought(context: Context, orderId: string): Promise<ReturnType<typeof boughtItems>> {
+/** Everything that was bought, to be chosen from. */
+async function readBought(context: Context, orderId: string): Promise<ChosenItem[]> {
   const client = await context.client();
   try {
     const { body: order } = await client.call('order.get', { path: { order_id: orderId } });
     const bought = boughtItems(order);
-    if (bought.length > 0) return bought;
-    throw new ErrandError('conflict', `order ${orderId} is ${order.status}; nothing of it was bought`, {
-      outcome: 'not_sent',
-    });
+    if (bought.length === 0)
+      throw new ErrandError('conflict', `order ${orderId} is ${order.status}; nothing of it was bought`, {
+        outcome: 'not_sent',
+      });
+    const nameOf = lineNames(order, context.interactive.yes ? await knownTitles(context) : undefined);
+    return bought.map(({ url, ...item }) => ({ ...item, bought: item.quantity, name: nameOf({ url }) }));
   } catch (error) {
     if (!(error instanceof RequestPreview)) throw error;
     throw new UsageError('--item is missing: with --curl nothing is read, so the items must be named');

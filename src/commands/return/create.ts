@@ -31,7 +31,8 @@ export const create = defineCommand({
     item: {
       kind: 'texts',
       placeholder: 'id[=quantity]',
-      description: 'item to return, one unit unless more are said; repeats (default: all that was bought)',
+      description:
+        'item to return, one unit unless more are said; repeats (default: all that was bought; a terminal asks)',
     },
     reason: {
       kind: 'choice',

@@ -67,7 +67,7 @@ test('a write that is no operation is copied with the option that it takes, or a
   expect(text).toContain(`errand api PATCH /users --unknown-path --base-url ${service.baseUrl}`);
   await service.send('POST', '/orders;x', {});
   const { text: other } = await inspected('POST /orders;x');
-  expect(other).toContain(`curl -sX POST ${service.baseUrl}/orders;x`);
+  expect(other).toContain(`curl -sX POST '${service.baseUrl}/orders;x'`);
   expect(other).not.toContain('errand api');
 });
 
