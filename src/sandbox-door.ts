@@ -15,6 +15,7 @@ import {
   seedOf,
 } from './scenario-door.ts';
 import { makeStateFolder } from './settings/paths.ts';
+import { keepingToken } from './settings/sandbox-token.ts';
 import { DatabaseError, remedies } from './sqlite/database-error.ts';
 
 export { builtInScenario, type GivenScenario, startSandbox } from './scenario-door.ts';
@@ -71,7 +72,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
   if (!memory && data === undefined) makeStateFolder(stateDir, false);
   const sandbox = await import('./sandbox/serve.ts');
   try {
-    return await sandbox.serveSandbox({
+    const served = await sandbox.serveSandbox({
       host,
       port,
       file: memory ? ':memory:' : (data ?? sandboxFile(stateDir)),
@@ -92,6 +93,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
       ...(request.onRequest && { onRequest: request.onRequest }),
       waiting: { signal: request.signal },
     });
+    return await keepingToken(stateDir, served);
   } catch (error) {
     throw listenError(error, host, port) ?? (await scenarioError(error, given, data)) ?? storageError(error);
   }

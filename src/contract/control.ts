@@ -35,6 +35,9 @@ export const triggerPath = '/sandbox/trigger';
  */
 export const controlPath = '/sandbox/control';
 
+/** By this header a command line shows that it can read what the user who serves the sandbox can. */
+export const controlTokenHeader = 'x-sandbox-token';
+
 /** Whether a path controls the sandbox, and is no part of the service. */
 export const isControl = (pathname: string): boolean =>
   pathname === triggerPath || pathname === controlPath || pathname.startsWith(`${controlPath}/`);

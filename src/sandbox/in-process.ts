@@ -51,6 +51,8 @@ export interface InProcess {
   readonly shopUrl: string;
   /** Never expires, whatever the time is moved to; the first one of a scenario that has some. */
   readonly apiKey: string;
+  /** What a command line of this user sends, where the system does not tell whose a request is. */
+  readonly token: string | undefined;
   /** Does the steps of its scenario, and checks what must be true at the end. */
   rehearse(scenario: Scenario, signal: AbortSignal): AsyncGenerator<Outcome>;
   /** What a caller on a connection gets, faults and all, without one. @param signal ends a delay that a fault makes. */
@@ -106,6 +108,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     baseUrl: config.baseUrl,
     shopUrl: config.shopUrl,
     apiKey,
+    token: served?.token,
     rehearse,
     async send({ method, target, headers, body }, signal) {
       if (drawing.isRefused()) return { kind: 'reset' };
@@ -208,10 +211,10 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     const { openBehindSocket } = await import('./serve.ts');
     const { stop } = await import('./http/server.ts');
     const answering = { host, port, report, requests, now: time, faults, seed, signal: closing.signal };
-    const { server, sandbox } = await openBehindSocket(answering, open);
+    const { server, sandbox, owner } = await openBehindSocket(answering, open);
     // A test that forgets to close it must not hang.
     server.unref();
     server.on('connection', (socket) => socket.unref());
-    return { sandbox, stop: () => stop(server) };
+    return { sandbox, token: owner.token, stop: () => stop(server) };
   }
 }

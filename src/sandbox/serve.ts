@@ -10,6 +10,7 @@ import { tick } from './control/tick.ts';
 import { createApp } from './http/app.ts';
 import { refuseConnections } from './http/faults/inject.ts';
 import type { Fault } from './http/faults/spec.ts';
+import { codeParameter, Owner, type Users } from './http/owner.ts';
 import { RequestLog } from './http/request-log.ts';
 import { createHttpServer, listen, respondWith, stop } from './http/server.ts';
 import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
@@ -32,6 +33,8 @@ interface SocketOptions {
   readonly seed?: number | undefined;
   /** Ends delays that faults make. */
   readonly signal?: AbortSignal;
+  /** By which users know each other; those of the system without it. */
+  readonly users?: Users | undefined;
 }
 
 export interface ServeOptions extends Omit<SocketOptions, 'requests' | 'signal' | 'seed'> {
@@ -53,6 +56,10 @@ export interface Served {
   readonly baseUrl: string;
   readonly legacyBaseUrl: string;
   readonly shopUrl: string;
+  /** Where a person opens the console: with a code for one browser, where the system does not tell who sends a request. */
+  readonly consoleUrl: string;
+  /** There too, what a command line of the user who serves it sends. */
+  readonly token: string | undefined;
   /** That are on as it begins, as `--fault` writes them: its own, or what was switched on before in its data. */
   readonly faults: readonly string[];
   close(): Promise<void>;
@@ -63,18 +70,23 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
   const requests = new RequestLog(options.onRequest);
   const config = { mintLimitPerDay: servedMintsPerDay, patienceMs: servedPatienceMs, ...options.config };
   let keys: Served['keys'] = [];
-  const { server, baseUrl, sandbox } = await openBehindSocket({ ...options, requests }, async (more) => {
-    const isNew = options.file !== ':memory:' && !existsSync(options.file);
-    const opened = await openSandbox({ ...options, ...more, requests, config });
-    if (options.scenario) keys = await begun(opened, options, isNew);
-    return opened;
-  });
+  const { server, baseUrl, sandbox, owner } = await openBehindSocket(
+    { ...options, requests },
+    async (more) => {
+      const isNew = options.file !== ':memory:' && !existsSync(options.file);
+      const opened = await openSandbox({ ...options, ...more, requests, config });
+      if (options.scenario) keys = await begun(opened, options, isNew);
+      return opened;
+    },
+  );
   const stopTicking = tick(sandbox.service);
   return {
     keys,
     baseUrl,
     legacyBaseUrl: baseUrl,
     shopUrl: sandbox.service.config.shopUrl,
+    consoleUrl: `${baseUrl}/${owner.code === undefined ? '' : `?${codeParameter}=${owner.code}`}`,
+    token: owner.token,
     faults: sandbox.faults?.now.faults ?? [],
     async close() {
       await Promise.all([stopTicking(), stop(server)]);
@@ -107,6 +119,7 @@ interface BehindSocket {
   readonly server: Server;
   readonly baseUrl: string;
   readonly sandbox: OpenSandbox;
+  readonly owner: Owner;
 }
 
 type WithSocket = Required<Pick<OpenOptions, 'baseUrl' | 'faults'>>;
@@ -131,8 +144,9 @@ export async function openBehindSocket(
     const { faults, handle } = sandbox;
     if (!faults) throw new Error('it was opened without its faults');
     refuseConnections(server, faults.isRefused);
-    respondWith(server, { ...options, draw: faults.draw, handle });
-    return { server, baseUrl, sandbox };
+    const owner = new Owner(Number(new URL(baseUrl).port || 80), options.users);
+    respondWith(server, { ...options, owner, draw: faults.draw, handle });
+    return { server, baseUrl, sandbox, owner };
   } catch (error) {
     await stop(server);
     throw error;

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { drawFaults } from '../../src/sandbox/http/faults/inject.ts';
+import { Owner } from '../../src/sandbox/http/owner.ts';
 import { RequestLog } from '../../src/sandbox/http/request-log.ts';
 import { createHttpServer, listen, respondWith, stop } from '../../src/sandbox/http/server.ts';
 import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
@@ -68,6 +69,7 @@ test('embedded, a full disk is an error that names the file, and no half order s
 test('served, a full disk is a 503 that names no file, and the service goes on once there is room', async () => {
   const server = createHttpServer();
   respondWith(server, {
+    owner: new Owner(0),
     handle: opened.handle,
     report: (error) => bugs.push(error),
     draw: drawFaults([], 0),

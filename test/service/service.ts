@@ -1,6 +1,7 @@
 import type { ServedRequest } from '../../src/contract/control.ts';
 import type { SandboxConfig } from '../../src/sandbox/config.ts';
 import type { Fault } from '../../src/sandbox/http/faults/spec.ts';
+import type { Users } from '../../src/sandbox/http/owner.ts';
 import { type Served, serveSandbox } from '../../src/sandbox/serve.ts';
 import { orderBody } from '../order-body.ts';
 
@@ -33,6 +34,7 @@ export class TestService {
       now?: number;
       faults?: readonly Fault[];
       onRequest?: (request: ServedRequest) => void;
+      users?: Users;
     } = {},
   ): Promise<TestService> {
     const clock = { now: options.now ?? Date.parse('2026-03-01T12:00:00Z') };
@@ -44,6 +46,7 @@ export class TestService {
       seed: options.seed ?? 7,
       ...(options.config && { config: options.config }),
       ...(options.faults && { faults: options.faults }),
+      ...(options.users && { users: options.users }),
       ...(options.onRequest && { onRequest: options.onRequest }),
       now: () => clock.now,
       report: (error) => bugs.push(error),
@@ -55,6 +58,16 @@ export class TestService {
 
   get baseUrl(): string {
     return this.#served.baseUrl;
+  }
+
+  /** Where the console is opened. */
+  get consoleUrl(): string {
+    return this.#served.consoleUrl;
+  }
+
+  /** What a command line of the same user sends. */
+  get token(): string | undefined {
+    return this.#served.token;
   }
 
   product(slug: string): string {

@@ -4,6 +4,7 @@ import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { drawFaults } from '../../src/sandbox/http/faults/inject.ts';
+import { Owner } from '../../src/sandbox/http/owner.ts';
 import { RequestLog } from '../../src/sandbox/http/request-log.ts';
 import {
   type ConnectionLimits,
@@ -36,6 +37,7 @@ async function serve(limits: Partial<ConnectionLimits>, stalledMs?: number): Pro
   server = createHttpServer(limits);
   const draw = drawFaults([], 0);
   respondWith(server, {
+    owner: new Owner(0),
     ...{ handle: sandbox.handle, report: () => {}, draw, requests: new RequestLog(), now: Date.now },
     ...(stalledMs && { stalledMs }),
   });

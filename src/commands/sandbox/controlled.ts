@@ -5,10 +5,12 @@ import {
   type ControlActions,
   type ControlState,
   controlPath,
+  controlTokenHeader,
 } from '../../contract/control.ts';
 import { isObject, numberIn, own } from '../../contract/json.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { isLoopback } from '../../network/loopback.ts';
+import { tokenFor } from '../../settings/sandbox-token.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 
 /** An action may bring about much; how long its response is waited for without `--timeout`, ms. */
@@ -41,13 +43,14 @@ export async function controlled(
   if ('refusal' in state)
     throw refused(context, `sandbox ${verb} acts on a sandbox of this machine`, `: ${state.refusal}`);
   const client = await context.client();
+  const headers = ownHeaders(context);
   return {
     state,
     async act(action, body) {
       const request = { method: 'POST', path: `${controlPath}/${action}`, body: JSON.stringify(body) };
       const timeout = timeoutMs.from === 'flag' ? timeoutMs.value : patienceMs;
       const response = await client
-        .raw({ ...request, isKeyless: true }, { timeoutMs: timeout })
+        .raw({ ...request, headers, isKeyless: true }, { timeoutMs: timeout })
         .catch(refusalOfAction);
       const after = 'json' in response ? response.json : undefined;
       if (isState(after)) return { ...after, left_ms: Math.max(0, numberIn(after, 'left_ms') ?? 0) };
@@ -73,7 +76,10 @@ async function askState(
 ): Promise<ControlState | { readonly refusal: string }> {
   const client = await context.client();
   try {
-    const response = await client.raw({ method: 'GET', path: controlPath, isKeyless: true });
+    const response = await client.raw({
+      ...{ method: 'GET', path: controlPath, headers: ownHeaders(context) },
+      isKeyless: true,
+    });
     const state = 'json' in response ? response.json : await discarded(response.chunks);
     if (isState(state)) return state;
   } catch (error) {
@@ -83,6 +89,12 @@ async function askState(
     throw notSandbox(context, verb, `its response to GET ${controlPath} is ${error.facts.status}`);
   }
   throw notSandbox(context, verb, `it responds to GET ${controlPath} as no sandbox does`);
+}
+
+/** What shows a sandbox that this user serves it, where the system does not. */
+function ownHeaders({ settings: { baseUrl, folders } }: Context): Record<string, string> {
+  const token = tokenFor(folders.state, baseUrl.value);
+  return token === undefined ? {} : { [controlTokenHeader]: token };
 }
 
 async function discarded(chunks: AsyncIterable<Uint8Array>): Promise<undefined> {

@@ -1,6 +1,7 @@
 import { runChild } from '../../child-command.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../errors.ts';
+import { keepingToken } from '../../settings/sandbox-token.ts';
 import { faultList, rehearsalOptions } from './rehearsal-options.ts';
 import { scenarioNamed, scenarioOption } from './scenario-file.ts';
 
@@ -36,7 +37,8 @@ export const exec = defineCommand({
   async run(context, { command: [command = '', ...args], seed, speed, fault = [], scenario: file }) {
     const { startSandbox } = await context.sandbox();
     const scenario = await scenarioNamed(context, file, seed);
-    const sandbox = await startSandbox({ seed, speed, faults: fault, scenario });
+    const started = await startSandbox({ seed, speed, faults: fault, scenario });
+    const sandbox = await keepingToken(context.settings.folders.state, started);
     try {
       const code = await runChild({
         ...{ command, args, isTerminal: context.io.stdin.isTerminal, signal: context.signal },

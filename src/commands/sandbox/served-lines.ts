@@ -17,8 +17,8 @@ export const readyRecord = (
 });
 
 /** The same for a person: where it is, and the keys of its scenario or how to get one. */
-export const firstLines = ({ baseUrl, shopUrl, keys }: Served): string => {
+export const firstLines = ({ baseUrl, shopUrl, consoleUrl, keys }: Served): string => {
   const minting = `curl -sX POST ${baseUrl}/sandbox/keys`;
   const shown = keys.length > 0 ? keys.map(({ name, apiKey }) => `${apiKey}  ${name}`) : [minting];
-  return `serving on ${baseUrl}\n  console  ${baseUrl}/\n  shop     ${shopUrl}\n${shown.map((key) => `  key      ${key}\n`).join('')}`;
+  return `serving on ${baseUrl}\n  console  ${consoleUrl}\n  shop     ${shopUrl}\n${shown.map((key) => `  key      ${key}\n`).join('')}`;
 };

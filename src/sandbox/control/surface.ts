@@ -114,7 +114,7 @@ const actions: { readonly [A in ControlAction]: Action<A> } = {
 };
 
 /**
- * How the sandbox stands, or what was made of it. Only its own machine may ask, and no page of another origin: a key says
+ * How the sandbox stands, or what was made of it. Only the user who serves it may ask, and no page of another origin: a key says
  * whose an order is, and this is about all of them. @throws Refusal, Invalid, DatabaseError.
  */
 export async function controlSandbox(
@@ -144,7 +144,7 @@ function checkOrigin({ config }: Service, request: SandboxRequest): void {
   if (why === undefined) return;
   throw new Refusal(
     'forbidden',
-    `A sandbox is controlled by the machine that it runs on, and by no other: ${why}.`,
+    `A sandbox is controlled by the user who serves it, on the same machine: ${why}.`,
     { resource: 'sandbox_control' },
   );
 }

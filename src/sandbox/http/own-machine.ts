@@ -6,10 +6,14 @@ import { headerOf, type SandboxRequest } from './wire.ts';
 const proxied =
   /^(?:forwarded|via|x-forwarded(?:-.+)?|x-real-ip|(?:x|true|fastly|fly)-client-ip|cf-connecting-ip)$/;
 
+/** Why a request does not come from the user who serves the sandbox, on the same machine; undefined for one that does. */
+export const stranger = (request: SandboxRequest, baseUrl: string): string | undefined =>
+  otherMachine(request, baseUrl) ?? request.sender?.stranger();
+
 /** Why a request is not one of this machine's own; undefined for one that is. */
-export function stranger(request: SandboxRequest, baseUrl: string): string | undefined {
+export function otherMachine(request: SandboxRequest, baseUrl: string): string | undefined {
   const { remoteAddress } = request;
-  if (addressKind(remoteAddress) !== 'loopback') return 'this request comes from another one';
+  if (addressKind(remoteAddress) !== 'loopback') return 'this request comes from another machine';
   if (Object.keys(request.headers).some((name) => proxied.test(name)))
     return 'this request comes through a proxy';
   // A name that another site has made lead here would let that site read all of it.

@@ -10,6 +10,7 @@ import { corsHeaders, preflight } from './cors.ts';
 import { type Draw, sendHalf } from './faults/inject.ts';
 import { reset } from './faults/reset.ts';
 import { forReader } from './for-reader.ts';
+import type { Owner } from './owner.ts';
 import { replyTo } from './reply.ts';
 import { readTarget } from './request.ts';
 import type { RequestLog } from './request-log.ts';
@@ -56,6 +57,7 @@ export function createHttpServer(limits: Partial<ConnectionLimits> = {}): Server
 
 interface Responding {
   readonly handle: Handle;
+  readonly owner: Owner;
   /** Receives errors that no caller caused. */
   readonly report: (error: unknown) => void;
   /** Which faults fall on a request. */
@@ -122,7 +124,7 @@ function refuseBroken(error: Error & { code?: string }, socket: Duplex, lingerMs
 }
 
 async function respond(
-  { handle, draw, requests, now, signal, stalledMs = usualStalledMs }: Responding,
+  { handle, owner, draw, requests, now, signal, stalledMs = usualStalledMs }: Responding,
   uploads: Uploads,
   request: IncomingMessage,
   response: ServerResponse,
@@ -167,6 +169,7 @@ async function respond(
       body,
       remoteAddress: request.socket.remoteAddress ?? '',
       localAddress: request.socket.localAddress,
+      sender: owner.sender(request),
       identified: noted.identified,
       came: noted.came,
     });

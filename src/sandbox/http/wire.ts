@@ -8,10 +8,20 @@ export interface SandboxRequest {
   readonly remoteAddress: string;
   /** Where the connection came in; undefined for a call inside this process. */
   readonly localAddress?: string | undefined;
+  /** Who sent it; undefined for a call inside this process. */
+  readonly sender?: Sender | undefined;
   /** Receives the user of the request, once that is known. */
   readonly identified?: (userId: string) => void;
   /** Receives the sandbox's own time when the request comes to it, ms since the epoch. */
   readonly came?: (at: number) => void;
+}
+
+/** Who is at the other end of a connection. */
+export interface Sender {
+  /** Why it is not the user who serves the sandbox, as far as the system or a secret shows; undefined where it is. */
+  stranger(): string | undefined;
+  /** The cookie for the browser that has opened the printed address; undefined for any other code, and the second time. */
+  admit(code: string): string | undefined;
 }
 
 export type SandboxBody =

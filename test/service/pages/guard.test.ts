@@ -75,7 +75,7 @@ describe('the console serves its own machine only', () => {
     expect((await ask(path)).status).toBe(200);
     const refused = await ask(path, { remoteAddress: '192.168.1.77' });
     expect(refused.status).toBe(403);
-    expect(String(refused.body)).toContain('comes from another one');
+    expect(String(refused.body)).toContain('comes from another machine');
   });
 
   test.each(['127.0.0.1', '::1', '::ffff:127.0.0.1'])(

@@ -1,19 +1,24 @@
 import { html } from '../../../markup.ts';
 import { shopPath } from '../../config.ts';
 import { bringUpToDate } from '../../control/bring-up-to-date.ts';
-import { stranger } from '../../http/own-machine.ts';
+import { otherMachine, stranger } from '../../http/own-machine.ts';
+import { codeParameter, unknownUser } from '../../http/owner.ts';
+import { readQuery, readTarget } from '../../http/request.ts';
+import type { SandboxResponse } from '../../http/wire.ts';
 import { htmlPage } from '../html.ts';
 import type { AnyPageRequest, Page } from '../page.ts';
 import type { PageName } from '../routes.ts';
 
 /**
- * A page of the console: it shows what is, and only to the machine that it runs on. The service itself requires a key;
- * the console does not.
+ * A page of the console: it shows what is, and only to the user who serves it, on the same machine. The service itself
+ * requires a key; the console does not.
  */
 export const forThisMachine =
   <N extends PageName>(page: Page<N>): Page<N> =>
   async (visit) => {
     const { service, request } = visit;
+    const admission = admitted(visit);
+    if (admission) return admission;
     const why = stranger(request, service.config.baseUrl);
     if (why !== undefined) return refused(why);
     // What changes something finds all as it is now.
@@ -23,14 +28,41 @@ export const forThisMachine =
     return page(visit);
   };
 
-/** Whether a page may show what only the machine itself is to see. */
+/**
+ * Leads a browser that has opened the printed address on to the page itself: what the address carries is a cookie from
+ * there on, and stands in no address, no history and no referrer.
+ */
+function admitted({ service, request, search }: AnyPageRequest): SandboxResponse | undefined {
+  const [code] = request.method === 'GET' ? (readQuery(search)[codeParameter] ?? []) : [];
+  if (code === undefined || otherMachine(request, service.config.baseUrl) !== undefined) return undefined;
+  const cookie = request.sender?.admit(code);
+  if (cookie === undefined && request.sender?.stranger() !== undefined) return undefined;
+  return {
+    status: 303,
+    headers: {
+      location: readTarget(request.target).pathname,
+      // By its type the log of requests leaves a page out.
+      'content-type': 'text/html',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      ...(cookie !== undefined && { 'set-cookie': cookie }),
+    },
+    body: null,
+  };
+}
+
+/** Whether a page may show what only the user who serves it is to see. */
 export const isOfThisMachine = ({ service, request }: AnyPageRequest): boolean =>
   stranger(request, service.config.baseUrl) === undefined;
 
 const refused = (why: string) =>
   htmlPage(
-    'For its own machine only',
-    html`<p class="lead">The console shows every order and key of this sandbox, so it is open only to the machine it runs on: ${why}.</p>
-<p>The service itself is open as usual, and so is <a href="${shopPath}">the shop</a>.</p>`,
+    'For its owner only',
+    html`<p class="lead">The console shows every order and key of this sandbox, so it is open only to the user who serves it, on the same machine: ${why}.</p>
+${
+  why === unknownUser &&
+  html`<p>Open the address that <code>errand sandbox serve</code> printed. It opens the console in one browser; serve it again for another.</p>
+`
+}<p>The service itself is open as usual, and so is <a href="${shopPath}">the shop</a>.</p>`,
     { status: 403, narrow: true },
   );
