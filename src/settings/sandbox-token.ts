@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { StorageError } from '../errors.ts';
 import { isLoopback } from '../network/loopback.ts';
 import { readPrivateFile } from '../private-files.ts';
-import { makePrivateFolder, reasonOf } from './paths.ts';
+import { makeStateFolder, reasonOf } from './paths.ts';
 
 /** The token of the sandbox that this user serves at an address of this machine. */
 const fileOf = (stateDir: string, baseUrl: string): string =>
@@ -20,7 +20,7 @@ export async function keepingToken<S extends Tokened>(stateDir: string, sandbox:
   const file = fileOf(stateDir, baseUrl);
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {
-    makePrivateFolder(stateDir);
+    makeStateFolder(stateDir, false);
     writeFileSync(draft, token, { flag: 'wx', mode: 0o600 });
     renameSync(draft, file);
   } catch (cause) {

@@ -114,27 +114,23 @@ describe.each(clients)('every refusal reaches the model (%s)', (line) => {
     });
   });
 
-  test.each(Object.entries(kinds))(
-    'the service %s',
-    { timeout: 60_000 },
-    async (_, [trouble, read, moved]) => {
-      const scene = await begin(line);
-      const agent = await scene.agent();
-      const quote = await scene.quote(agent);
-      scene.between.trouble = () => trouble;
-      for (const tool of reading)
-        expect(await refused(agent, tool, givenTo[tool](scene)), tool).toMatchObject(read);
-      const { return_create: returned } = givenTo;
-      const ofReturn = await refused(agent, 'return_create', returned(scene));
-      if (moved) expect(ofReturn).toMatchObject(moved);
-      scene.between.trouble = (request) => (request === 'POST /orders' ? trouble : undefined);
-      const ofOrder = await refused(agent, 'order_place', { quote });
-      expect(ofOrder).toMatchObject(moved ?? read);
-      if (!moved) return;
-      expect(ofOrder.hint).toContain('place the same quote again');
-      expect(commandsIn(ofOrder)[0]).toMatch(/^errand order journal resume \S+$/);
-    },
-  );
+  test.each(Object.entries(kinds))('the service %s', async (_, [trouble, read, moved]) => {
+    const scene = await begin(line);
+    const agent = await scene.agent();
+    const quote = await scene.quote(agent);
+    scene.between.trouble = () => trouble;
+    for (const tool of reading)
+      expect(await refused(agent, tool, givenTo[tool](scene)), tool).toMatchObject(read);
+    const { return_create: returned } = givenTo;
+    const ofReturn = await refused(agent, 'return_create', returned(scene));
+    if (moved) expect(ofReturn).toMatchObject(moved);
+    scene.between.trouble = (request) => (request === 'POST /orders' ? trouble : undefined);
+    const ofOrder = await refused(agent, 'order_place', { quote });
+    expect(ofOrder).toMatchObject(moved ?? read);
+    if (!moved) return;
+    expect(ofOrder.hint).toContain('place the same quote again');
+    expect(commandsIn(ofOrder)[0]).toMatch(/^errand order journal resume \S+$/);
+  });
 
   test('what the policy refuses, or a person must approve', async () => {
     const scene = await begin(line, 'limits: { per_order: $100 }\napprove: { above: $20 }');

@@ -32,7 +32,6 @@ const run = (served: ServedSandbox, ...args: string[]) =>
 
 describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
   'another user of the machine',
-  { timeout: 120_000 },
   () => {
     test('neither sees nor controls a served sandbox; the user who serves it does', async () => {
       const served = await serveAt(workspace, '--memory');

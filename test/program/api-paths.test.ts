@@ -93,7 +93,7 @@ const sendAll = async (shop: Shopping, ...more: string[]): Promise<[string, stri
     const word = path.replace('{url}', shop.workspace.environment.ERRAND_BASE_URL ?? '');
     return `errand api pOsT '${word}' --input order.json ${more.join(' ')} >/dev/null 2>&1; echo '${path}' $?`;
   });
-  const { stdout } = await shell(shop.workspace, lines.join('\n'), { timeoutMs: 300_000 });
+  const { stdout } = await shell(shop.workspace, lines.join('\n'));
   return stdout
     .trim()
     .split('\n')
@@ -108,7 +108,7 @@ function limit(shop: Shopping): void {
 
 const send = (shop: Shopping, ...args: string[]): Promise<Finished> => shop.run('api', ...args, '-o', 'json');
 
-describe('behind a gateway that decodes paths', { timeout: 600_000 }, () => {
+describe('behind a gateway that decodes paths', () => {
   test('no spelling of a path orders past the policy', async () => {
     const shop = await shopping();
     await behindGateway(shop);
@@ -145,7 +145,7 @@ describe('behind a gateway that decodes paths', { timeout: 600_000 }, () => {
   });
 });
 
-describe('a write to a path that is no operation of the service', { timeout: 60_000 }, () => {
+describe('a write to a path that is no operation of the service', () => {
   test('is not sent where a policy is set', async () => {
     const shop = await shopping();
     limit(shop);

@@ -61,9 +61,7 @@ async function carry({ one, other }: Two, id: string): Promise<string[]> {
 
 const keyOf = ({ idempotency_key: key }: { readonly idempotency_key: string }): string => key;
 
-describe('one approval, used on one machine today and on another one in three days', {
-  timeout: 120_000,
-}, () => {
+describe('one approval, used on one machine today and on another one in three days', () => {
   test.each([
     ['the key of the approval', {}],
     ['a key of the asker', { idempotency_key: 'asked-with' }],

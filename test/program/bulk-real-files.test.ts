@@ -36,7 +36,7 @@ describe('rows that end in several ways', () => {
   test.each([
     ['29-mixed-eol.csv', 4],
     ['35c-append-100-lf.csv', 103],
-  ])('are all read and ordered: %s', { timeout: 120_000 }, async (name, rows) => {
+  ])('are all read and ordered: %s', async (name, rows) => {
     real(name);
     expect(await onTerminal(name)).toMatchObject({
       code: 0,
@@ -49,9 +49,7 @@ describe('rows that end in several ways', () => {
   });
 });
 
-test('two URLs in one cell are an error with both, and nothing of it is ordered', {
-  timeout: 120_000,
-}, async () => {
+test('two URLs in one cell are an error with both, and nothing of it is ordered', async () => {
   const name = real('20b-two-urls-one-cell.csv');
   const [one, other] = ['headphones-standard/4271704384"', 'tea-20-bags/5565436800"'];
   const seen = await onTerminal(name);
@@ -89,7 +87,7 @@ async function planned(
   );
 }
 
-describe('a heading that looks like a column and is none', { timeout: 120_000 }, () => {
+describe('a heading that looks like a column and is none', () => {
   const name = '33-qty-heading.csv';
   const menge = '"Menge" looks like quantity and is not used: --map Menge=quantity, or --own Menge';
   const land = '"Land" looks like country and is not used: --map Land=country, or --own Land';
@@ -190,7 +188,7 @@ describe('a heading that looks like a column and is none', { timeout: 120_000 },
   });
 });
 
-describe('characters that nobody sees', { timeout: 120_000 }, () => {
+describe('characters that nobody sees', () => {
   test('are ignored in a heading, which is said, and named in a cell that is refused', async () => {
     const name = real('14b-zwsp-heading.csv');
     const told = 'the heading "quantity" holds a zero-width space (U+200B), which is ignored';

@@ -34,7 +34,7 @@ async function ended(
 
 const states = { cancelled: 'cancelled', failed: 'failed: out of stock' } as const;
 
-describe('the same order again, of which the first has ended', { timeout: 120_000 }, () => {
+describe('the same order again, of which the first has ended', () => {
   test.each(['cancelled', 'failed'] as const)(
     '%s: it is ordered, and says what became of the first',
     async (how) => {
@@ -176,7 +176,7 @@ describe('the same order again, of which the first has ended', { timeout: 120_00
   });
 });
 
-describe('the same order again, of which the first stands', { timeout: 120_000 }, () => {
+describe('the same order again, of which the first stands', () => {
   test('is refused with what has become of it', async () => {
     const shop = await shopping();
     const { id } = JSON.parse((await shop.order('-o', 'json')).stdout);
@@ -192,7 +192,7 @@ describe('the same order again, of which the first stands', { timeout: 120_000 }
   });
 });
 
-describe('the same order again, of which nobody can say what became of it', { timeout: 120_000 }, () => {
+describe('the same order again, of which nobody can say what became of it', () => {
   test.each<[string, { readonly status: number; readonly body: unknown }]>([
     ['the service does not respond', { status: 503, body: {} }],
     ['the order is not shown', { status: 404, body: { code: 'not_found', message: 'No.', details: {} } }],

@@ -43,7 +43,7 @@ const resume = ({ run }: Shopping, ...more: readonly string[]) =>
 
 const dear = (intent: Intent): Intent => ({ ...intent, body: { ...intent.body, max_price: 90_000 } });
 
-describe('a row that somebody wrote into the journal', { timeout: 120_000 }, () => {
+describe('a row that somebody wrote into the journal', () => {
   test('places no order past the policy, is looked at, and can be forgotten', async () => {
     const shop = await ordered();
     await forge(shop.workspace, (it) => it.insert(dear(like(it.rows()[0], {}))));
@@ -165,7 +165,7 @@ describe('a row that somebody wrote into the journal', { timeout: 120_000 }, () 
   });
 });
 
-describe('a record in doubt that somebody has changed', { timeout: 120_000 }, () => {
+describe('a record in doubt that somebody has changed', () => {
   /** One order whose request never reached the service. */
   async function doubted(): Promise<{ readonly shop: Shopping; readonly key: string }> {
     const shop = await shopping();
@@ -218,7 +218,7 @@ describe('a record in doubt that somebody has changed', { timeout: 120_000 }, ()
   });
 });
 
-describe('a record that names the host of somebody else', { timeout: 120_000 }, () => {
+describe('a record that names the host of somebody else', () => {
   test('leads nobody there: no command names it, and no key is sent to it', async () => {
     const shop = await ordered();
     const foreign = await peer(json({ orders: [], total: 0 }));

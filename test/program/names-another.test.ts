@@ -23,7 +23,7 @@ const naming = (id: string): NonNullable<Gateway['inPlace']> => {
 const records = async (shop: Shopping) =>
   JSON.parse((await shop.run('order', 'journal', 'list', '--all', '-o', 'json')).stdout);
 
-describe('`already_exists` that names another order', { timeout: 120_000 }, () => {
+describe('`already_exists` that names another order', () => {
   test.each<[string, string, Record<string, unknown>]>([
     ['another product', 'test-slow', {}],
     ['another quantity', 'test-success', { products: 2 }],
@@ -125,9 +125,7 @@ describe('`already_exists` that names another order', { timeout: 120_000 }, () =
   });
 });
 
-test('an agent is told that the order of its quote is in doubt, and is given no other one', {
-  timeout: 120_000,
-}, async () => {
+test('an agent is told that the order of its quote is in doubt, and is given no other one', async () => {
   const shop = await shopping();
   const { body: other } = await shop.service.order('test-slow');
   const gateway = await through(shop);
@@ -145,7 +143,7 @@ test('an agent is told that the order of its quote is in doubt, and is given no 
   expect(await shop.orders()).toHaveLength(2);
 });
 
-describe('an order that the journal knows', { timeout: 120_000 }, () => {
+describe('an order that the journal knows', () => {
   test.each([
     ['by its key', ['--idempotency-key', 'monday']],
     ['by the record of an interrupted command', []],
@@ -171,9 +169,7 @@ describe('an order that the journal knows', { timeout: 120_000 }, () => {
   });
 });
 
-test('a batch of the same name that has other rows is not taken for one that is in doubt', {
-  timeout: 120_000,
-}, async () => {
+test('a batch of the same name that has other rows is not taken for one that is in doubt', async () => {
   const shop = await shopping();
   const gateway = await through(shop);
   const { products: _, ...one } = orderBody('');

@@ -139,7 +139,7 @@ describe('the package', () => {
     expect(run('__complete', '--', 'wal')).toContain('wallet');
   });
 
-  test('completes where npm puts it, globally or for npx', { timeout: 60_000 }, async () => {
+  test('completes where npm puts it, globally or for npx', async () => {
     const project = makeWorkspace({ npm_config_offline: 'true', npm_config_update_notifier: 'false' });
     onTestFinished(() => project.remove());
     const tarball = npm('pack', '--pack-destination', project.folder).trim();
@@ -153,7 +153,7 @@ describe('the package', () => {
       'npx --no-install errand completion bash > npx.bash',
       '"global tools/bin/errand" completion bash > global.bash',
     ];
-    const { code, stderr } = await shell(project, steps.join('\n'), { timeoutMs: 50_000 });
+    const { code, stderr } = await shell(project, steps.join('\n'));
     expect([code, stderr]).toEqual([0, '']);
     for (const script of ['npx.bash', 'global.bash']) {
       const tab = `source '${script}'; cd /; COMP_LINE='errand wal' COMP_POINT=10 COMP_WORDS=(errand wal) COMP_CWORD=1; _errand`;

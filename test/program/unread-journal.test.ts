@@ -94,7 +94,7 @@ const words = {
   hint: expect.stringMatching(/Another folder is no remedy: an earlier command may have ordered/),
 };
 
-describe('where the journal cannot be read while an order is in doubt', { timeout: 60_000 }, () => {
+describe('where the journal cannot be read while an order is in doubt', () => {
   test.each(harms)('as %s, nobody is sent to another folder, and one order comes of it', async (_, harm) => {
     const { shop, state } = await inDoubt();
     harm.do(state);
@@ -179,9 +179,7 @@ describe('where the journal cannot be read while an order is in doubt', { timeou
   });
 });
 
-test('another configuration folder is no remedy either: the policy and the shared journal are named in this one', {
-  timeout: 60_000,
-}, async () => {
+test('another configuration folder is no remedy either: the policy and the shared journal are named in this one', async () => {
   const { shop } = await inDoubt();
   const file = join(shop.workspace.folder, '.config', 'config.json');
   renameSync(file, aside(file));
@@ -194,9 +192,7 @@ test('another configuration folder is no remedy either: the policy and the share
   expect(refused.stderr).not.toContain('ERRAND_');
 });
 
-test('a state folder that cannot be made, and of which nothing is known, is left only if nothing was ordered with it', {
-  timeout: 60_000,
-}, async () => {
+test('a state folder that cannot be made, and of which nothing is known, is left only if nothing was ordered with it', async () => {
   const shop = await shopping();
   shop.workspace.environment.ERRAND_STATE_DIR = '/dev/null/state';
   const refused = await shop.order('-o', 'json');

@@ -186,14 +186,14 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
       try {
         for (const line of lines) shell.type(`${line}\r`);
         shell.type('errand order journal \t\t');
-        await shell.shows(/resume +.*Settle orders in doubt/, 30_000);
+        await shell.shows(/resume +.*Settle orders in doubt/);
       } finally {
         shell.close();
       }
       expect(readdirSync(workspace.folder)).not.toContain('x');
     }
 
-    test.skipIf(!runs)('the alias of the README completes', { timeout: 60_000 }, async () => {
+    test.skipIf(!runs)('the alias of the README completes', async () => {
       const [alias = ''] = blocksOf(readme, 'sh');
       await completes('two words $HOME', [
         'cd "$CHECKOUT"',
@@ -203,7 +203,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
       ]);
     });
 
-    test.skipIf(!runs)('a path is never more than text', { timeout: 60_000 }, async () => {
+    test.skipIf(!runs)('a path is never more than text', async () => {
       const load = shells[name].load.map((line) =>
         line.replace('errand completion', '"$CHECKOUT"/bin/errand.js completion'),
       );
