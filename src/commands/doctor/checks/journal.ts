@@ -25,7 +25,7 @@ export const journal: Check = {
       return trouble(
         `${what} (the first since ${first?.created_at})`,
         commands.length === 0
-          ? `It names ${anotherService}: errand order journal list.`
+          ? `It names ${anotherService}: where you know that service, give its --base-url or profile to \`errand order journal resume --all\`.`
           : `${commands.join(' and ')}: exactly one order comes of each.`,
       );
     } catch (error) {
