@@ -34,7 +34,11 @@ export interface Found {
 }
 
 /** Looks at the service for what may have come of a record, without sending anything for it. */
-export async function lookFor(context: OrderContext, client: Client, record: JournalRecord): Promise<Found> {
+export async function searchService(
+  context: OrderContext,
+  client: Client,
+  record: JournalRecord,
+): Promise<Found> {
   if (record.account === paidAccount) return { text: paidText, alike: null, next: [] };
   const { one, many, get } = thingOf(record.operation);
   const alike = await readAlike(context, client, record);

@@ -5,7 +5,7 @@ import { anotherSentence } from '../state/another.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import { type Intent, type JournalRecord, keyLifeMs } from '../state/journal-record.ts';
 import { whereFlags } from '../where-flags.ts';
-import { lookFor, mayExist } from './alike.ts';
+import { mayExist, searchService } from './alike.ts';
 
 /** Whether the key of a record may no longer be kept by the service. A time of the future is no reason to think so. */
 export const isKeyOld = ({ created_at: since }: Pick<JournalRecord, 'created_at'>, nowMs: number): boolean =>
@@ -21,7 +21,7 @@ export async function tooOld(
   record: JournalRecord,
 ): Promise<ErrandError> {
   const { key, created_at: since } = record;
-  const { text, alike, next } = await lookFor(context, client, record);
+  const { text, alike, next } = await searchService(context, client, record);
   const where = whereFlags(context);
   return new ErrandError(
     'conflict',

@@ -6,7 +6,7 @@ import { proofOf, type Unproven } from '../state/intent-proof.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { whereFlags } from '../where-flags.ts';
-import { lookFor } from './alike.ts';
+import { searchService } from './alike.ts';
 import { thingOf } from './things.ts';
 
 /**
@@ -43,7 +43,7 @@ async function unproven(
 ): Promise<ErrandError> {
   const { key, operation } = record;
   const { one, list } = thingOf(operation);
-  const { text, alike, next } = await lookFor(context, client, record);
+  const { text, alike, next } = await searchService(context, client, record);
   const where = whereFlags(context);
   return new ErrandError('conflict', `${reasons[why](key)}; it is not sent. ${text}`, {
     code: 'not_proven',

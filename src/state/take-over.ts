@@ -120,7 +120,7 @@ const ofNobody = ({ key, created_at: since }: JournalRecord): ErrandError =>
   new ErrandError(
     'conflict',
     `${key} is in doubt since ${since}, and an earlier version of errand did not note whose it is; it is not sent`,
-    { idempotencyKey: key, outcome: 'unknown', ...lookAndForget(key) },
+    { idempotencyKey: key, outcome: 'unknown', ...unsentAdvice(key) },
   );
 
 /** What the record requested is no longer certain, so it is never sent again, and nothing takes its place unasked. */
@@ -128,11 +128,11 @@ export const damagedRecord = ({ key, created_at: since }: JournalRecord): Errand
   new ErrandError('conflict', `the journal's record ${key} is damaged; what it says is not sent`, {
     idempotencyKey: key,
     outcome: 'unknown',
-    ...lookAndForget(key),
+    ...unsentAdvice(key),
     hint: `It was written about ${since}, and an order may have come of it: look before you order again.`,
   });
 
-const lookAndForget = (key: string) => ({
+const unsentAdvice = (key: string) => ({
   hint: 'An order may have come of it: look before you order again.',
   next: [
     { command: 'errand order list', when: 'to see whether there is an order of it' },
