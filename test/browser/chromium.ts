@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { hangsAfterMs } from '../limits.ts';
 
 const executable = (process.env.PATH ?? '')
   .split(delimiter)
@@ -31,7 +32,7 @@ function launch(): Promise<Browser> {
   const args = ['--no-sandbox'];
   // A page that is left is kept and comes back as it was, as it is for people.
   const ignoreDefaultArgs = ['--disable-back-forward-cache'];
-  return chromium.launch({ executablePath: executable, args, ignoreDefaultArgs });
+  return chromium.launch({ executablePath: executable, args, ignoreDefaultArgs, timeout: hangsAfterMs });
 }
 
 export interface Reader {
@@ -45,7 +46,7 @@ export async function openTab(browser: Browser, options: BrowserContextOptions =
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const troubles: string[] = [];
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(hangsAfterMs);
   page.on('dialog', (dialog) => {
     troubles.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();

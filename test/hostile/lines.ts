@@ -112,7 +112,7 @@ const givenLines: readonly CommandLine[] = [
   { command: 'return get', args: ({ returned }) => [returned] },
   {
     command: 'return watch',
-    args: ({ returned }) => [returned, '--timeout', '2s', '--interval', '100ms'],
+    args: ({ returned }) => [returned, '--interval', '100ms'],
     waits: true,
   },
   { command: 'return list', args: () => ['--all'] },

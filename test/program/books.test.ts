@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { describeWithBookkeepers, readByBeancount, readByHledger, readStatement } from '../books-programs.ts';
+import { hangsAfterMs } from '../limits.ts';
 import { errand, type Finished, shell } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
@@ -83,7 +84,7 @@ describeWithBookkeepers('the books of 500 orders', () => {
     const dollars = [...slugs.map((slug) => `${shop}test-${slug}`), ...(await found('coffee', 'USD'))];
     const euros = await found('tee', 'EUR');
     const urls = [...dollars, ...euros];
-    const rows = Array.from({ length: 500 }, (_, row) => {
+    const rows = Array.from({ length: 496 }, (_, row) => {
       const url = urls[row % urls.length] ?? '';
       const to = euros.includes(url) ? 'Berlin,,10115,DE' : 'Austin,TX,78701,US';
       const hostile = `"PO-${row}; ""x"" |\u2028 \\","team ${row % 5}, date:2020-99-99 [=1/1] </MEMO>&"`;
@@ -93,10 +94,12 @@ describeWithBookkeepers('the books of 500 orders', () => {
       'product_url,quantity,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number,po_number,metadata.team';
     writeFileSync(join(workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
     const batch = await must('errand bulk upload orders.csv -o id');
-    // Every row is due to be ordered by then, and the slow ones are not yet due to be placed.
+    // Every row is due to be ordered by then.
     await must('errand sandbox advance 30s');
-    await expect.poll(() => must(`errand bulk get ${batch} -o json --query status`)).toBe('"completed"');
-    await must('errand order list --status pending --limit 4 -o id | errand order cancel -');
+    const status = (): Promise<string> => must(`errand bulk get ${batch} -o json --query status`);
+    await vi.waitFor(async () => expect(await status()).toBe('"completed"'), hangsAfterMs);
+    const slow = `errand order create --product ${shop}test-slow --max-price '$180' --ship-to home --new -o id`;
+    for (let n = 0; n < 4; n += 1) await must(`${slow} | errand order cancel -`);
     await must('errand sandbox advance 1h');
   });
   afterAll(() => workspace.remove());

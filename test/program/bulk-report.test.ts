@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { hangsAfterMs } from '../limits.ts';
 import { TestService } from '../service/service.ts';
 import { Terminal } from '../terminal/terminal.ts';
 import { errand } from './run.ts';
@@ -66,7 +67,7 @@ beforeAll(async () => {
   writeFileSync(join(workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
   const first = await place('bulk', 'upload', 'orders.csv');
   const statusOf = async () => (await service.send('GET', `/orders/bulk/${first}`)).body.status;
-  await expect.poll(statusOf).toBe('completed');
+  await vi.waitFor(async () => expect(await statusOf()).toBe('completed'), hangsAfterMs);
   service.pass(24 * 60 * minute);
   batches = [first, await place('bulk', 'retry', first)];
   const last = (await report()).find(({ own }) => own.my_reference === 'A-6');

@@ -28,6 +28,7 @@ $ errand order list -o id | wc -l
 0
 
 # What is placed counts with its ceiling; once it is cancelled it no longer does.
+$ errand config set sandbox-speed 1
 $ ORDER=$(errand order create --product $URL --max-price '$199' --ship-to home -o id)
 $ errand policy usage -o csv --fields used_cents,left_cents
 used_cents,left_cents

@@ -1,4 +1,5 @@
 # What happened to the money can be looked at and proved afterwards.
+$ errand config set sandbox-speed 1
 $ SLOW=$(errand sandbox products -o id | grep test-slow)
 $ ORDER=$(errand order create --product $SLOW --max-price '$50.00' --ship-to home --metadata team=office -o id)
 $ errand order cancel $ORDER > /dev/null

@@ -65,7 +65,7 @@ $ errand order watch $ORDER --until placed -o json --query status
 $ errand wallet -o json --query balance
 99900
 
-$ errand account forwarding $ACCOUNT --wait --timeout 400ms
+$ errand account forwarding $ACCOUNT --wait --timeout 5s
 ? 8
 ! …no digits…
 $ errand account list -o id | errand account remove -

@@ -3,11 +3,13 @@ $ SHOP=$(errand sandbox products -o json --query "[?scenario=='success'] | [0].u
 $ SLOW=$(errand sandbox products -o id | grep test-slow)
 
 # Before it is placed there is nothing to return.
+$ errand config set sandbox-speed 1
 $ PENDING=$(errand order create --product $SLOW --max-price '$50.00' --ship-to home -o id)
 $ errand return create --order $PENDING --reason damaged
 ? 5
 ! error: …return_not_allowed…
 $ errand order cancel $PENDING > /dev/null
+$ errand config set sandbox-speed 20
 
 $ ORDER=$(errand order create --product $SHOP,quantity=2 --max-price '$50.00' --ship-to home -o id)
 $ errand order watch $ORDER --timeout 10m > /dev/null

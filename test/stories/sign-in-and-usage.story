@@ -1,10 +1,10 @@
 # A device sign-in: the code is approved elsewhere, and the key is stored.
-$ errand auth login --timeout 300ms
+$ errand auth login --timeout 5s
 ? 8
 ! code …
 ! …errand sandbox trigger device-approve …
 ! error: --timeout passed; nobody had approved the code
-$ (errand auth login --name laptop 2> login.txt; echo $? > code.txt) & for i in 1 2 3 4 5 6 7 8 9 10; do grep -q '^code' login.txt 2>/dev/null && break; sleep 0.1; done; errand sandbox trigger device-approve $(sed -n 's/^code //p' login.txt) > /dev/null; wait; cat code.txt; grep 'signed in' login.txt
+$ (errand auth login --name laptop 2> login.txt; echo $? > code.txt) & until grep -q '^code' login.txt 2>/dev/null; do sleep 0.05; done; errand sandbox trigger device-approve $(sed -n 's/^code //p' login.txt) > /dev/null; wait; cat code.txt; grep 'signed in' login.txt
 0
 signed in: stored sbx_test_… for profile local (test)
 $ errand auth status -o json --query works

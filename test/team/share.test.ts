@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { errand } from '../program/run.ts';
 import { makeWorkspace } from '../program/workspace.ts';
@@ -42,7 +41,6 @@ describe.skipIf(!hasPostgres)('several workers upload one file', () => {
     await until(`${sentChunks} > 5`);
     first.child.kill('SIGKILL');
     await first.ended;
-    await setTimeout(200);
     await endLeases();
     const { code, stderr } = await second.ended;
     expect(code, stderr).toBe(0);
@@ -58,10 +56,10 @@ describe.skipIf(!hasPostgres)('several workers upload one file', () => {
     const stopped = await first.ended;
     expect(stopped.code).toBe(130);
     expect(stopped.stderr).toMatch(/^\d+ rows of 40 are uploaded; the other workers go on$/m);
-    const began = performance.now();
     const { code, stderr } = await second.ended;
     expect(code, stderr).toBe(0);
-    expect(performance.now() - began).toBeLessThan(15_000);
+    // Nobody has to wait for a lease of a worker that left.
+    expect(stderr).not.toMatch(/waiting up to [\d,]+ s for process/);
     expect(await places()).toEqual(addresses(40));
   });
 
