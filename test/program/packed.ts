@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hangsAfterMs } from '../limits.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -64,6 +65,7 @@ export function packedProject(links: readonly string[] = []): Project {
         cwd: folder,
         env: { PATH: process.env.PATH, HOME: folder, ...environment },
         encoding: 'utf8',
+        timeout: hangsAfterMs,
       });
       return { code: status, stdout, stderr };
     },
