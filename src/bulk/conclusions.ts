@@ -7,7 +7,7 @@ import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 import type { FollowSummary } from './follow.ts';
 import { isInDoubt, type NamedBatches, uploadNames } from './named.ts';
 import { countedReasons, type Reasons, reasonOf } from './reasons.ts';
-import { isCalledOff, isFailed, type RowState, stateOf } from './row-state.ts';
+import { isCalledOff, isFailed, isMet, type RowState, stateOf } from './row-state.ts';
 import { rowsText } from './spend.ts';
 import { batchesGoOn } from './standing.ts';
 
@@ -76,9 +76,12 @@ function why(state: RowState, batches: readonly Batch[], reasons: Reasons): stri
   const found = batches.flatMap((batch) =>
     rowsOf(batch)
       .filter((row) => stateOf(row, batch) === state)
-      .map(({ record }) => reasonOf(record, reasons)),
+      .map((row) => ({ reason: reasonOf(row.record, reasons), isOld: isMet(row, batch) })),
   );
-  return found.length === 0 ? [] : [`${countText(found.length)} ${state}: ${countedReasons(found)}`];
+  if (found.length === 0) return [];
+  const old = found.filter(({ isOld }) => isOld).length;
+  const said = old === 0 ? '' : `; ${countText(old)} of them ordered before, not ordered again`;
+  return [`${countText(found.length)} ${state}: ${countedReasons(found.map(({ reason }) => reason))}${said}`];
 }
 
 /** The command for each upload or batch that has rows of a kind. */

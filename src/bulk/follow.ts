@@ -6,6 +6,7 @@ import { Deadline, stopwatch } from '../wait/deadline.ts';
 import { type Interruption, watchWithSummary } from '../wait/poll.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { layoutOf } from './layout.ts';
+import { withMetOrders } from './met-orders.ts';
 import { type NamedBatches, unsentIn } from './named.ts';
 import { type RowState, type RowTally, stateOf, tallyOf } from './row-state.ts';
 
@@ -84,7 +85,11 @@ export async function* followBatches(
         const number = (await layout(id))?.numbers[row.index];
         yield { ...head, ...(number !== undefined && { row: number }), ...row.record, ...head };
       }
-      if (isDone(body)) open.delete(id);
+      if (!isDone(body)) continue;
+      // Whether an order that a row met has failed, the batch does not say.
+      const [whole = body] = await withMetOrders(context, [body]);
+      latest.set(id, whole);
+      open.delete(id);
     }
   }
 

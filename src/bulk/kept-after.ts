@@ -7,7 +7,6 @@ import { plainText } from '../output/path.ts';
 import { earlierOrder } from './attempts.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { changeText, type KeptKey, keptLinesAfter, orderOfCells } from './kept-keys.ts';
-import { stateOf } from './row-state.ts';
 import { findJournaledRows } from './uploaded-rows.ts';
 
 /** Orders that are looked through, at most. */
@@ -48,7 +47,7 @@ async function metOrders(
   const met = new Map<string, Met[]>();
   for (const batch of batches) {
     const found = rowsOf(batch).flatMap((row) => {
-      const id = earlierOrder(stateOf(row, batch), row);
+      const id = earlierOrder(row, batch);
       return id === undefined ? [] : [{ id, index: row.index }];
     });
     const uploaded = found.length === 0 ? undefined : await findJournaledRows(context, batch);

@@ -12,9 +12,8 @@ import type { KeptBatch, KeptUpload, UploadOwner } from '../state/uploads.ts';
 import { uploadsFile } from '../state/uploads-file.ts';
 import { whereFlags } from '../where-flags.ts';
 import { orderOfAttempt, tellingAttempts } from './attempts.ts';
-import { type Batch, rowsOf } from './batch.ts';
+import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 import { inFlight } from './flow.ts';
-import { type RowState, stateOf } from './row-state.ts';
 import { rowsText } from './spend.ts';
 import { leftOutOf } from './upload-source.ts';
 
@@ -137,7 +136,7 @@ function countedOnce(uploads: readonly KnownUpload[]): NamedBatches['counted'] {
 /** A row of a batch, as one of the attempts at a row of the file. */
 interface Attempt {
   readonly batch: Batch;
-  readonly standing: RowState;
+  readonly row: BatchRow;
   readonly orderId: string | undefined;
 }
 
@@ -149,8 +148,7 @@ function onceIn(given: readonly Batch[], { batches }: KnownUpload): Batch[] {
     for (const row of rowsOf(batch)) {
       const number = numbersOf.get(batch.id)?.[row.index];
       if (number === undefined) continue;
-      const standing = stateOf(row, batch);
-      const attempt = { batch, standing, orderId: orderOfAttempt(standing, row) };
+      const attempt = { batch, row, orderId: orderOfAttempt(row, batch) };
       const known = attempts.get(number);
       if (known) known.push(attempt);
       else attempts.set(number, [attempt]);

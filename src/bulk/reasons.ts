@@ -7,7 +7,7 @@ import type { Order } from '../orders/order-record.ts';
 import { countText } from '../output/count-text.ts';
 import { plainText } from '../output/path.ts';
 import { type Batch, rowsOf } from './batch.ts';
-import { stateOf } from './row-state.ts';
+import { isMet } from './row-state.ts';
 
 /** Why an order failed. */
 interface Reason {
@@ -24,24 +24,23 @@ const mostOrders = 20_000;
 /** Reads why orders failed, where the batch does not say it. What cannot be read stays unknown. */
 export async function readReasons(context: Context, batches: Iterable<Batch>): Promise<Reasons> {
   const pending = new Set<string>();
-  let since = '';
-  for (const batch of batches) {
-    const unsaid = rowsOf(batch).filter(
-      (row) =>
-        (row.error ?? '') === '' && row.orderStatus === 'order_failed' && stateOf(row, batch) === 'failed',
-    );
-    const failed = unsaid.flatMap(({ orderId: id }) => (id === undefined ? [] : [id]));
-    for (const id of failed) pending.add(id);
-    const made = textIn(batch, 'created_at') ?? '';
-    if (failed.length > 0 && (since === '' || made < since)) since = made;
-  }
+  const since: string[] = [];
+  for (const batch of batches)
+    for (const row of rowsOf(batch)) {
+      const isUnsaid = (row.error ?? '') === '' || isMet(row, batch);
+      if (!isUnsaid || row.orderStatus !== 'order_failed' || row.orderId === undefined) continue;
+      pending.add(row.orderId);
+      // An order that a row met is older than its batch.
+      since.push(isMet(row, batch) ? '' : (textIn(batch, 'created_at') ?? ''));
+    }
   const reasons = new Map<string, Reason>();
   if (pending.size === 0) return reasons;
   try {
     const client = await context.client();
+    const [oldest = ''] = since.sort();
     const query = {
       status_filter: 'order_failed',
-      ...(since !== '' && { created_after: since }),
+      ...(oldest !== '' && { created_after: oldest }),
       limit: 500,
     };
     let looked = 0;
@@ -70,8 +69,9 @@ export function reasonOf(
   reasons: Reasons,
 ): string {
   const said = plainText(error);
-  if (said !== '') return said;
   const reason = reasons.get(plainText(id));
+  // Of an order that the row met, its own reason says more than that the row met it.
+  if (said !== '' && !(reason && said.startsWith('already_exists'))) return said;
   if (reason === undefined && plainText(status).startsWith('cancelled')) return plainText(status);
   return reason === undefined ? '' : [reason.code, reason.message].filter((part) => part !== '').join(': ');
 }

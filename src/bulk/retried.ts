@@ -4,15 +4,17 @@ import { ErrandError, UsageError } from '../errors.ts';
 import { formatMoney } from '../output/money.ts';
 import { canonicalJson } from '../state/canonical.ts';
 import type { TableLayout } from '../state/uploads.ts';
+import { earlierOrder } from './attempts.ts';
 import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 import type { Batch as NewBatch } from './batches.ts';
 import { isPriceHeading } from './columns.ts';
-import { type KnownUpload, resumeStep } from './named.ts';
+import { withMetOrders } from './met-orders.ts';
+import { type KnownUpload, knownUploads, type NamedBatches, readBatches, resumeStep } from './named.ts';
 import { codeOfReason, countedReasons, readReasons, reasonOf } from './reasons.ts';
-import { isCalledOff, isFailed } from './row-state.ts';
+import { isCalledOff, isFailed, isMet } from './row-state.ts';
 import { stableKey, type UploadRow } from './rows.ts';
 import { rowsText } from './spend.ts';
-import { rowAgain, type UploadedRows } from './uploaded-rows.ts';
+import { type MadeIn, rowAgain, type UploadedRows } from './uploaded-rows.ts';
 
 /** Which failed rows are retried, and how. */
 export const retriedOptions = {
@@ -52,16 +54,33 @@ export interface FailedRow {
   readonly row: BatchRow;
   /** `max_price_exceeded: …`; empty where it is not asked for, or not known. */
   readonly reason: string;
+  /** Where its order was made, if that was another row: its key had that order already. */
+  readonly madeIn?: MadeIn;
+}
+
+interface Wanted {
+  /** Codes of reasons; without them rows count that failed for any, but not those whose order was cancelled. */
+  readonly wanted: readonly string[];
+  readonly withReasons: boolean;
 }
 
 /**
- * The rows of batches that failed. @param wanted codes of reasons; without them, of all but those whose order was cancelled.
- * @throws UsageError where rows failed, and none for these reasons.
+ * The rows of batches that failed, as they stand now.
+ * @throws UsageError where rows failed, and none for these reasons; ErrandError where none can be tried again from here.
  */
 export async function failedRows(
   context: Context,
+  { ids, counted }: Pick<NamedBatches, 'ids' | 'counted'>,
+  wanted: Wanted,
+): Promise<FailedRow[]> {
+  const batches = counted(await withMetOrders(context, await readBatches(context, ids)));
+  return withOrigins(context, await failedIn(context, batches, wanted));
+}
+
+async function failedIn(
+  context: Context,
   batches: readonly Batch[],
-  { wanted, withReasons }: { readonly wanted: readonly string[]; readonly withReasons: boolean },
+  { wanted, withReasons }: Wanted,
 ): Promise<FailedRow[]> {
   const all = batches.flatMap((batch) =>
     rowsOf(batch)
@@ -84,6 +103,46 @@ export async function failedRows(
   );
 }
 
+/** Batches of this machine that are asked which orders they have made, at most; the newest first. */
+const mostBatches = 100;
+
+/**
+ * Failed rows with where the orders were made that they met: a retry of one is the same order as a retry there. Those of
+ * which this machine does not know it are left out, and said. @throws ErrandError where none is left.
+ */
+async function withOrigins(context: Context, failed: readonly FailedRow[]): Promise<FailedRow[]> {
+  const met = new Set(failed.flatMap(({ row, batch }) => earlierOrder(row, batch) ?? []));
+  if (met.size === 0) return [...failed];
+  const origins = await originsOf(context, met);
+  const known = failed.flatMap((failure) => {
+    const id = earlierOrder(failure.row, failure.batch);
+    const madeIn = id === undefined ? undefined : origins.get(id);
+    if (id === undefined) return failure;
+    return madeIn ? { ...failure, madeIn } : [];
+  });
+  const unknown = failed.length - known.length;
+  if (unknown === 0) return known;
+  const what = `${rowsText(unknown)} failed as ${unknown === 1 ? 'an order' : 'orders'} of an upload that this machine does not know`;
+  const hint = 'Retry that upload where it was made: a retry from here might order twice.';
+  if (known.length === 0) throw new ErrandError('not_found', what, { outcome: 'not_sent', hint });
+  context.note(`${what}, and left out here. ${hint}`);
+  return known;
+}
+
+async function originsOf(context: Context, orders: ReadonlySet<string>): Promise<Map<string, MadeIn>> {
+  const origins = new Map<string, MadeIn>();
+  const uploads = await knownUploads(context);
+  const ids = uploads.flatMap(({ batches }) => batches.flatMap(({ id }) => id ?? []).toReversed());
+  for (const batchId of ids.slice(0, mostBatches)) {
+    if (origins.size === orders.size) break;
+    const [batch] = await readBatches(context, [batchId]);
+    for (const row of batch ? rowsOf(batch) : [])
+      if (row.orderId !== undefined && orders.has(row.orderId) && batch && !isMet(row, batch))
+        origins.set(row.orderId, { batchId, index: row.index });
+  }
+  return origins;
+}
+
 /** Failed rows as they were uploaded, and where they stand in their file, as far as that is known. */
 export interface RetriedRows {
   readonly rows: readonly UploadRow[];
@@ -101,8 +160,8 @@ export async function rowsToRetry(
   for (const batch of new Set(failed.map((failure) => failure.batch))) {
     const { rows: uploaded, layout } = await known(batch);
     found ??= layout;
-    for (const { row } of failed.filter((failure) => failure.batch === batch)) {
-      rows.push(rowAgain(batch, row, uploaded[row.index]));
+    for (const { row, madeIn } of failed.filter((failure) => failure.batch === batch)) {
+      rows.push(rowAgain(batch, row, uploaded[row.index], madeIn));
       numbers.push(...(layout?.numbers.slice(row.index, row.index + 1) ?? []));
     }
   }

@@ -76,11 +76,23 @@ export function ceilingsOf(rows: readonly UploadRow[]): number {
   return rows.reduce((sum, cells) => sum + (read(cells).row.maxPrice ?? 0), 0);
 }
 
+/** Where an order was made: the row of a batch. */
+export interface MadeIn {
+  readonly batchId: string;
+  readonly index: number;
+}
+
 /**
  * The row to send again. Where no order came of it its key is still good, and keeps a later upload of the whole file
- * from placing it twice; where an order failed, a key that follows from batch and row makes a new one, once.
+ * from placing it twice; where an order failed, a key that follows from the batch and the row that made it makes a new one,
+ * once, whichever upload it is tried again from.
  */
-export function rowAgain({ id }: Batch, { index, orderId }: BatchRow, row: UploadRow | undefined): UploadRow {
+export function rowAgain(
+  { id }: Batch,
+  { index, orderId }: BatchRow,
+  row: UploadRow | undefined,
+  madeIn: MadeIn = { batchId: id, index },
+): UploadRow {
   if (!row)
     throw new ErrandError(
       'unavailable',
@@ -89,5 +101,7 @@ export function rowAgain({ id }: Batch, { index, orderId }: BatchRow, row: Uploa
         outcome: 'not_sent',
       },
     );
-  return orderId === undefined ? row : { ...row, idempotency_key: stableKey(['retry', id, index]) };
+  return orderId === undefined
+    ? row
+    : { ...row, idempotency_key: stableKey(['retry', madeIn.batchId, madeIn.index]) };
 }

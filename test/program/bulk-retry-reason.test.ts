@@ -67,9 +67,9 @@ describe('bulk retry', () => {
     expect((await retry('--watch', '--timeout', '10m')).code).toBe(7);
     expect(await orderCount()).toBe(before + 2);
     const raised = await retry('--raise-ceiling', '10%', '--watch', '--timeout', '10m');
-    expect(raised.stderr).toContain('2 already ordered, not ordered again');
+    expect(raised.stderr).toContain('2 of them ordered before, not ordered again');
     expect((await retry('--reason', 'out_of_stock', '--raise-ceiling', '$7', '--watch')).stderr).toContain(
-      '1 already ordered, not ordered again',
+      '1 of them ordered before, not ordered again',
     );
     expect(await orderCount()).toBe(before + 2);
   });

@@ -2,7 +2,8 @@ import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
 import { plainText } from '../../output/path.ts';
 import { readWallet } from '../../spending/report/wallet-facts.ts';
-import { type Batch, rowsOf } from '../batch.ts';
+import { type Batch, type BatchRow, rowsOf } from '../batch.ts';
+import { metOrders, withOrders } from '../met-orders.ts';
 import { type NamedBatches, readBatches, uploadNames } from '../named.ts';
 import { fileRowsOf } from './file-rows.ts';
 import { readOrders } from './read-orders.ts';
@@ -28,7 +29,12 @@ export async function readReport(
   { ids, uploads }: Pick<NamedBatches, 'ids' | 'uploads'>,
   read: ReadonlyMap<string, Batch> = new Map(),
 ): Promise<Report> {
-  const batches = (await readBatches(context, ids, read)).sort(byAge);
+  const sent = (await readBatches(context, ids, read)).sort(byAge);
+  const others = metOrders(sent);
+  const hasOrders = others.length > 0 || sent.some((batch) => rowsOf(batch).some(isOrdered));
+  const { feeCents } = hasOrders ? await readWallet(context) : { feeCents: undefined };
+  const orders = await readOrders(context, { batches: sent, others, feeCents });
+  const batches = withOrders(sent, orders);
   const attempts: Attempt[] = [];
   const kept = new Map(uploads.flatMap(({ batches: some }) => some.map((one) => [one.id, one.layout])));
   const names = uploadNames(uploads);
@@ -38,12 +44,6 @@ export async function readReport(
     for (const row of rowsOf(batch)) attempts.push(attemptOf(batch, row, fileRow(row)));
   }
   const chains = chainsOf(attempts, uploadOf);
-  const hasOrders = attempts.some(({ orderId }) => orderId !== undefined);
-  const { feeCents } = hasOrders ? await readWallet(context) : { feeCents: undefined };
-  const others = attempts.flatMap(({ orderId, row }) =>
-    orderId === undefined || row.orderId !== undefined ? [] : orderId,
-  );
-  const orders = await readOrders(context, { batches, others, feeCents });
   const rows = inFileOrder(reportRows(chains, orders), uploadOf);
   const named = new Set(rows.flatMap((row) => row.orders));
   return {
@@ -53,6 +53,8 @@ export async function readReport(
     incomplete: [...named].filter((id) => orders.get(id)?.isComplete === false).length,
   };
 }
+
+const isOrdered = ({ orderId }: BatchRow): boolean => orderId !== undefined;
 
 const byAge = (one: Batch, other: Batch): number => madeAt(one) - madeAt(other);
 const madeAt = (batch: Batch): number => Date.parse(textIn(batch, 'created_at') ?? '') || 0;

@@ -43,9 +43,16 @@ export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
 /** The same with what the service's own results have of a row. Pure. */
 export const resultOf = (row: ReportRow): Row => ({
   ...recordOf(row),
-  status: row.row.status ?? null,
+  status: statusOf(row),
   error: [row.errorType, row.reason].filter((part) => part !== '').join(': '),
 });
+
+/** In the words of the service's own results, which call a row failed whose key had an order before. */
+function statusOf({ standing, row: { status } }: ReportRow): string | null {
+  if (standing === 'refused') return 'failed';
+  if (standing === 'waiting' || (status !== 'failed' && status !== 'pending')) return status ?? null;
+  return 'placed';
+}
 
 /** What follows from rules alone, by the names of the amounts. */
 const byRuleOf = ({ byRule }: ReportRow): string[] => byRule.map((what) => ruled[what]).sort();

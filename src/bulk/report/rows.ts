@@ -7,7 +7,7 @@ import { orderOfAttempt, tellingAttempts } from '../attempts.ts';
 import type { Batch, BatchRow } from '../batch.ts';
 import { rowState } from '../batch-columns.ts';
 import { codeOfReason } from '../reasons.ts';
-import { type RowState, stateOf } from '../row-state.ts';
+import { isMet, type RowState, stateOf } from '../row-state.ts';
 import { stableKey } from '../rows.ts';
 import type { FileRow, OwnCells } from './file-rows.ts';
 import type { OrderFacts } from './order-facts.ts';
@@ -52,8 +52,7 @@ export interface ReportRow {
 
 /** A row of a batch as an attempt. Pure. */
 export function attemptOf(batch: Batch, row: BatchRow, file: FileRow): Attempt {
-  const standing = stateOf(row, batch);
-  return { ...file, batch, row, standing, orderId: orderOfAttempt(standing, row) };
+  return { ...file, batch, row, standing: stateOf(row, batch), orderId: orderOfAttempt(row, batch) };
 }
 
 /**
@@ -124,11 +123,11 @@ export function reportRows(
 }
 
 function whyOf(
-  { row, standing }: Attempt,
+  { row, batch, standing }: Attempt,
   order: OrderFacts | undefined,
 ): Pick<ReportRow, 'errorType' | 'reason'> {
   const said = plainText(row.error);
-  if (order && (said === '' || standing === 'before'))
+  if (order && (said === '' || isMet(row, batch)))
     return { errorType: order.errorType, reason: order.reason };
   const code = codeOfReason(said) ?? '';
   // That a row was ordered before is no failure.

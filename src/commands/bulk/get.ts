@@ -1,6 +1,7 @@
 import { type Batch, rowsOf } from '../../bulk/batch.ts';
 import { batchDetailColumns, batchDetailScreen, wholeBatchList } from '../../bulk/batch-columns.ts';
 import { layoutOf } from '../../bulk/layout.ts';
+import { withMetOrders } from '../../bulk/met-orders.ts';
 import { batchesArgument, namedBatches } from '../../bulk/named.ts';
 import { readReasons } from '../../bulk/reasons.ts';
 import { stateOf } from '../../bulk/row-state.ts';
@@ -41,18 +42,19 @@ export const get = defineCommand({
   },
 });
 
-/** The service's own record; a table adds what it does not say: the rows' numbers in their file, and why orders failed. */
+/** The service's own record; a table adds what it does not say: the rows' numbers in their file, the orders that rows met, and why orders failed. */
 async function record(context: Context, batch: Batch): Promise<Result> {
   const isTable = context.output.format === 'table';
+  const [whole = batch] = isTable ? await withMetOrders(context, [batch]) : [batch];
   const layout = isTable ? await layoutOf(context, batch.id) : undefined;
-  const reasons = isTable ? await readReasons(context, [batch]) : new Map();
+  const reasons = isTable ? await readReasons(context, [whole]) : new Map();
   const numberOf = layout && ((index: number) => layout.numbers[index]);
   return {
     kind: 'record',
-    record: batch,
+    record: whole,
     columns: batchDetailColumns(numberOf, reasons),
     screen: batchDetailScreen(numberOf, reasons),
-    hints: whatBecame(context, batch),
+    hints: whatBecame(context, whole),
   };
 }
 

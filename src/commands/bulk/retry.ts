@@ -1,6 +1,6 @@
 import type { Batch as NewBatch } from '../../bulk/batches.ts';
 import { usualBatchRows } from '../../bulk/batches.ts';
-import { namedBatches, readBatches, uploadOfBatch } from '../../bulk/named.ts';
+import { namedBatches, uploadOfBatch } from '../../bulk/named.ts';
 import {
   checkSettled,
   failedRows,
@@ -102,8 +102,7 @@ export const retry = defineCommand({
       throw new UsageError(
         `--file names the CSV of one batch, and ${upload.name} is an upload: leave it out`,
       );
-    const batches = named.counted(await readBatches(context, named.ids));
-    const failed = await failedRows(context, batches, { wanted, withReasons: to !== undefined });
+    const failed = await failedRows(context, named, { wanted, withReasons: to !== undefined });
     if (failed.length === 0)
       return { kind: 'none', hints: [`no row of ${upload ? upload.name : 'this batch'} has failed`] };
     const retried = await rowsToRetry(failed, (batch) =>
