@@ -16,7 +16,7 @@ beginInFastShop((copy, url) => {
 });
 
 const headings = 'reference,product_url,max_price_cents,name,address,city,state,zip,phone';
-const bulk = (...args: string[]) => errand(workspace, ['bulk', ...args], { timeoutMs: 40_000 });
+const bulk = (...args: string[]) => errand(workspace, ['bulk', ...args]);
 
 function write(...slugs: readonly string[]): void {
   const lines = slugs.map(
@@ -66,9 +66,7 @@ async function failedBy(name: string) {
   };
 }
 
-test('after a corrected file results, report, retry and watch agree on each row', {
-  timeout: 90_000,
-}, async () => {
+test('after a corrected file results, report, retry and watch agree on each row', async () => {
   await upload(...before);
   await upload(...corrected);
   const whole = ['A-1', 'A-2', 'A-3'];
@@ -80,9 +78,7 @@ test('after a corrected file results, report, retry and watch agree on each row'
   expect(watched.stderr).toContain('try again: errand bulk retry orders-2');
 });
 
-test('an order that failed is tried again once, from whichever upload that names its row', {
-  timeout: 90_000,
-}, async () => {
+test('an order that failed is tried again once, from whichever upload that names its row', async () => {
   await upload(...before);
   await upload(...corrected);
   const [again] = await keysOf('orders-2');
