@@ -1,7 +1,8 @@
 import { mkdirSync, rmdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
+import { hangsAfterMs } from '../limits.ts';
 import { opens, untilIdle } from './idle.ts';
 import { begin, errand } from './run.ts';
 import { shopping } from './shopping.ts';
@@ -124,7 +125,7 @@ async function locked(
 /** Resolves once a command has met its lock; it hears signals by then. */
 async function meets(pid: number | undefined, { file }: Lock): Promise<void> {
   if (file === undefined) await untilIdle(pid);
-  else await expect.poll(() => opens(pid ?? 0, file)).toBe(true);
+  else await vi.waitUntil(() => opens(pid ?? 0, file), hangsAfterMs);
 }
 
 describe.concurrent('a lock that another process holds', () => {

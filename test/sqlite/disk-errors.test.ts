@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/sqlite/open.ts';
+import { hangsAfterMs } from '../limits.ts';
 
 const mustRun = process.env.ERRAND_CI === '1';
 const hasStrace = spawnSync('strace', ['-V']).status === 0;
@@ -101,7 +102,7 @@ describe.skipIf(!hasStrace && !mustRun).concurrent('an error of the disk', () =>
     });
     const ended = once(child, 'close');
     // By then it hears interrupts.
-    await expect.poll(() => existsSync(file)).toBe(true);
+    await vi.waitUntil(() => existsSync(file), hangsAfterMs);
     expect(child.exitCode).toBeNull();
     const writing = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
     process.kill(Number(writing), 'SIGINT');
