@@ -1,3 +1,4 @@
+import { programTree } from './cli/completion/program-tree.ts';
 import { completionRecords } from './cli/completion/records.ts';
 import { writeNow } from './write-now.ts';
 
@@ -8,7 +9,9 @@ import { writeNow } from './write-now.ts';
 export async function main(process: NodeJS.Process): Promise<number> {
   const { argv, env, platform } = process;
   const words = argv.slice(argv[3] === '--' ? 4 : 3);
-  const bytes = Buffer.from(await completionRecords({ words, environment: env, platform }));
+  const bytes = Buffer.from(
+    await completionRecords({ words, environment: env, platform, treeOf: programTree }),
+  );
   const written = writeNow(bytes);
   if (written < bytes.length) process.stdout.on('error', () => {}).write(bytes.subarray(written));
   return 0;

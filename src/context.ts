@@ -1,14 +1,11 @@
 import { systemClock } from './clock.ts';
 import type { Surface } from './contract/operation.ts';
 import type { PrintingCommand } from './contract/outputs/printed.ts';
-import type { ErrandError } from './errors.ts';
-import type { Client } from './http/client.ts';
-import type { PaceKeeper } from './http/transport/paced.ts';
 import { type Io, interactivity } from './io.ts';
-import type { OrderContext } from './order-context.ts';
 import { deliverLines, noteLines } from './output/notice.ts';
 import { outputOptions } from './output/options.ts';
-import type { OutputFormat, OutputOptions } from './output/result.ts';
+import type { OutputFormat } from './output/result.ts';
+import type { Context } from './run/context.ts';
 import { ServiceClock } from './service-clock.ts';
 import type { Diagnosis } from './settings/diagnose.ts';
 import type { Environment, Folders } from './settings/folders.ts';
@@ -18,73 +15,10 @@ import { resolveSettings, type Settings } from './settings/resolve.ts';
 import { SettingsStore } from './settings/store.ts';
 import { BrokenConfigError, embeddedUrl, emptyStored, profilesAt, type Stored } from './settings/stored.ts';
 import type { Journal } from './state/journal.ts';
-import type { LastList } from './state/last-list.ts';
 import type { RunIntents } from './state/run-intents.ts';
-import type { Uploads } from './state/uploads.ts';
-import type { WebhookStore } from './state/webhook-store.ts';
-import type { InputLine } from './stdin.ts';
 import { closeAll } from './wait/close-all.ts';
 import { once } from './wait/once.ts';
 import { Patience } from './wait/patience.ts';
-
-/** What a command may touch. What is costly is made when it is first needed. */
-export interface Context extends OrderContext {
-  readonly argv: readonly string[];
-  /** Of this process. */
-  readonly pid: number;
-  readonly version: string;
-  readonly io: Io;
-  /** The time at the service, from which the ages of its records are counted. */
-  readonly serviceClock: ServiceClock;
-  /** Aborted by the first Ctrl-C or SIGTERM. */
-  readonly signal: AbortSignal;
-  readonly settings: Settings;
-  /** What is wrong with the settings, for a command that looks for it. */
-  readonly diagnosis: Diagnosis | undefined;
-  readonly output: OutputOptions;
-  /** Gets the local profile its key and its example address, if it has none yet. */
-  ready(): Promise<void>;
-  /** A client that an interruption does not end, for what must be put back. */
-  lastingClient(): Promise<Client>;
-  /** The pace that requests keep from now on, where others keep it too. */
-  readonly pace: PaceKeeper;
-  /** Whether the service has carried out a write of this run. */
-  hasWritten(): boolean;
-  webhooks(): Promise<WebhookStore>;
-  /** What is known here of the files that were uploaded. */
-  uploads(): Promise<Uploads>;
-  /** The list that this terminal printed last; undefined where there is no terminal. */
-  lastList(): Promise<LastList | undefined>;
-  /** What that list says of the values that were given by the number of a row, by the value that stands in its place. */
-  readonly rowFacts: ReadonlyMap<string, Readonly<Record<string, string>>>;
-  store(): Promise<SettingsStore>;
-  prompt(): Promise<typeof import('./prompt/index.ts')>;
-  sandbox(): Promise<typeof import('./sandbox-door.ts')>;
-  /** Every command of the program with what it prints, in the order of the help; loads all of them. */
-  commands(): Promise<readonly PrintingCommand[]>;
-  /** How long to wait for what a command awaits, ms; undefined without `--timeout`. */
-  waitMs(): number | undefined;
-  /** Lines for people, on stderr, as `note` has one. @returns whether stderr took them. */
-  tell(lines: readonly string[]): Promise<boolean>;
-  /** Reports a failure on stderr and goes on. */
-  report(error: ErrandError): Promise<void>;
-  /** Lines of stdin that are not blank. */
-  readLines(): Promise<InputLine[]>;
-  /**
-   * A run of its own within this one, for a program that lives long and acts again and again: settings, key and policy are
-   * read anew. Whoever makes it closes it.
-   */
-  anew(run: WithinRun): Promise<Context>;
-  close(): Promise<void>;
-}
-
-/** How a run within a run differs from it. */
-export interface WithinRun extends Pick<Making, 'io' | 'signal'> {
-  /** Who has it made, for the audit chain. */
-  readonly program: string;
-  /** What is done, for the audit chain. */
-  readonly command: string;
-}
 
 interface Making {
   readonly argv: readonly string[];
@@ -226,10 +160,10 @@ export async function createContext(making: Making): Promise<Context> {
     rowFacts: new Map(),
     store: async () => store,
     prompt: () => import('./prompt/index.ts'),
+    progress: async (options) => (await import('./output/progress.ts')).createProgress(io, options),
     confirm: async (question) => (await context.prompt()).confirm(context, question),
     askText: async (question) => (await context.prompt()).askText(context, question),
     profilesAt: async (baseUrl) => profilesAt(store.stored, baseUrl),
-    sandbox: () => import('./sandbox-door.ts'),
     isRehearsal: (surface = 'current') =>
       addressOf(surface) === embeddedUrl || keyMode(keyOf(surface)) === 'test',
     sender: async (surface = 'current') => {

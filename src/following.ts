@@ -1,5 +1,5 @@
-import type { Context } from './context.ts';
 import type { NextStep } from './errors.ts';
+import type { Context } from './run/context.ts';
 import { shellWord } from './shell-word.ts';
 import { typedIds } from './typed-id.ts';
 import { type Standing, standingOf, standingText, type Things, watchingText } from './wait/standing.ts';

@@ -2,14 +2,13 @@ import { hasHandles } from './cli/handles.ts';
 import { lookOf } from './cli/help/look.ts';
 import { rootHelp } from './cli/help/root.ts';
 import type { CommandLine } from './cli/mount.ts';
-import type { Context } from './context.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './errors.ts';
 import { type Io, processIo } from './io.ts';
 import { limitMemory } from './memory.ts';
-import type { ListedRows } from './output/listed-rows.ts';
 import { mayDraw } from './output/live-area.ts';
-import type { Result, TitleOf } from './output/result.ts';
+import type { ListedRows, Result, TitleOf } from './output/result.ts';
 import { writerOf } from './output/writer.ts';
+import type { Context } from './run/context.ts';
 import { version } from './version.ts';
 
 /**
@@ -122,7 +121,7 @@ async function runCommand(
       titles,
     });
     if (context.unreported().length > 0) {
-      const { reportPrinted } = await import('./orders/report.ts');
+      const { reportPrinted } = await import('./cli/report-printed.ts');
       await reportPrinted(context);
     }
     return code;

@@ -1,5 +1,5 @@
-import type { Context } from './context.ts';
 import { ShortIds } from './output/short-ids.ts';
+import type { Context } from './run/context.ts';
 
 /**
  * Ids in a command to type: the beginnings that tables show, where a person is there to type it; whole for scripts and

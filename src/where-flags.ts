@@ -1,6 +1,6 @@
-import type { Context } from './context.ts';
 import type { OrderContext } from './order-context.ts';
 import { durationFlag } from './output/time.ts';
+import type { Context } from './run/context.ts';
 import { embeddedUrl } from './settings/stored.ts';
 import { shellWord } from './shell-word.ts';
 

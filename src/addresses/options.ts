@@ -1,5 +1,5 @@
-import type { Options } from '../cli/define.ts';
 import { destinationCountries } from '../contract/enums.ts';
+import type { Options } from '../run/option.ts';
 
 const group = 'Address';
 

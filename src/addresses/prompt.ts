@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import type { Row } from '../output/result.ts';
+import type { Context } from '../run/context.ts';
 import { askAddress } from './ask.ts';
 import { addressColumns } from './columns.ts';
 import { type AddressFields, addressWords } from './options.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readDocument } from '../cli/read-document.ts';
-import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import { shellLine } from '../shell-word.ts';
 import type { AddressFields } from './options.ts';
 

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import type { KeptUpload, NewUpload } from '../state/uploads.ts';
 import { tellingEarlier } from './earlier-uploads.ts';
 import { hasUploads, uploadOwner } from './named.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import { savingIssues } from './errors-file.ts';
 import { FileCheck, type Scope } from './file-check.ts';
 import { IssueGroups } from './issue-groups.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import type { NextStep } from '../errors.ts';
 import { countText } from '../output/count-text.ts';
+import type { Context } from '../run/context.ts';
 import { shellWord } from '../shell-word.ts';
 import { whereFlags } from '../where-flags.ts';
 import { type Batch, type BatchRow, rowsOf } from './batch.ts';

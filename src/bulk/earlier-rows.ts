@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import { objectsIn, own, textIn } from '../contract/json.ts';
+import type { Context } from '../run/context.ts';
 import { type JournalRecord, paidAccount } from '../state/journal-record.ts';
 import { journalExists } from '../state/journal-tables.ts';
 import type { SentBefore } from './kept-keys.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import { ErrandError, type ErrorFacts, StorageError } from '../errors.ts';
 import { thingOf } from '../orders/things.ts';
+import type { Context } from '../run/context.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { journalExists } from '../state/journal-tables.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
-import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import { byteOrderMark } from '../spreadsheet-cell.ts';
 import type { ShownIssue } from './check.ts';
 

@@ -1,7 +1,6 @@
-import type { Context } from '../context.ts';
 import type { Output } from '../contract/outputs/index.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { createProgress } from '../output/progress.ts';
+import type { Context } from '../run/context.ts';
 import { farLines } from './amount-spread.ts';
 import { readingLines } from './as-exported.ts';
 import { type Batch, batchesOf, usualBatchRows } from './batches.ts';
@@ -60,7 +59,7 @@ export class FileCheck {
   /** What is wrong, as much at a time as is found at once. @throws UsageError for a file without rows. */
   async *issues(): AsyncGenerator<readonly ShownIssue[]> {
     const { tally } = this;
-    const progress = createProgress(this.#context.io, {
+    const progress = await this.#context.progress({
       label: 'validating',
       unit: 'rows',
       now: this.#context.clock.monotonic,

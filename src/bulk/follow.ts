@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import { type JsonObject, numberIn } from '../contract/json.ts';
 import { exitCodes } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import type { TableLayout } from '../state/uploads.ts';
 import { Deadline, stopwatch } from '../wait/deadline.ts';
 import { type Interruption, watchWithSummary } from '../wait/poll.ts';

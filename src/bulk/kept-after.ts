@@ -1,9 +1,9 @@
-import type { Context } from '../context.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import { ErrandError } from '../errors.ts';
 import { pages } from '../http/paging.ts';
 import { differences } from '../orders/compare.ts';
 import { plainText } from '../output/path.ts';
+import type { Context } from '../run/context.ts';
 import { earlierOrder } from './attempts.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { changeText, type KeptKey, keptLinesAfter, orderOfCells } from './kept-keys.ts';

@@ -1,9 +1,9 @@
-import type { Context } from '../context.ts';
 import { orderOfRow, rowReader } from '../contract/bulk-row.ts';
 import { own } from '../contract/json.ts';
 import { ErrandError } from '../errors.ts';
 import { formatMoney } from '../output/money.ts';
 import { plainText } from '../output/path.ts';
+import type { Context } from '../run/context.ts';
 import { differingFields } from '../state/content.ts';
 import { rowsOf } from './batch.ts';
 import { stateOf } from './row-state.ts';

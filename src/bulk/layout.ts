@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import { StorageError } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import type { TableLayout } from '../state/uploads.ts';
 

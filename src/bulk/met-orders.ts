@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../run/context.ts';
 import { earlierOrder } from './attempts.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { readOrders } from './report/read-orders.ts';

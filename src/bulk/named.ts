@@ -1,10 +1,10 @@
 import { readIds } from '../cli/ids.ts';
 import { nearestWord } from '../cli/near-words.ts';
-import type { Context } from '../context.ts';
 import { uuidPattern } from '../contract/limits.ts';
 import { ErrandError, type NextStep, UsageError } from '../errors.ts';
 import { countText } from '../output/count-text.ts';
 import { mayBeThere } from '../private-files.ts';
+import type { Context } from '../run/context.ts';
 import { shellWord } from '../shell-word.ts';
 import { type JournalPlace, journalExists } from '../state/journal-tables.ts';
 import { isBeingSent } from '../state/take-over.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { formatMoney } from '../output/money.ts';
+import type { Context } from '../run/context.ts';
 import { typedCommand } from '../shell-word.ts';
 import type { PriceTally } from './amounts.ts';
 import { centsHeading } from './amounts.ts';

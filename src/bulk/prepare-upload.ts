@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import type { Context } from '../context.ts';
 import { confirmSpending } from '../orders/confirm-spending.ts';
 import { readyToSend } from '../orders/ready.ts';
 import { countText } from '../output/count-text.ts';
+import type { Context } from '../run/context.ts';
 import { shellWord } from '../shell-word.ts';
 import { type Consent, consentOf } from '../spending/options.ts';
 import { notePolicy, policyLines } from '../spending/through-policy.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../run/context.ts';
 import type { RowsOptions } from './rows.ts';
 import type { Source } from './source.ts';
 import { readTableOptions, type TableFlags } from './table-options.ts';

@@ -1,4 +1,3 @@
-import type { Context } from '../context.ts';
 import { textIn } from '../contract/json.ts';
 import { valueAt } from '../contract/received.ts';
 import { ErrandError } from '../errors.ts';
@@ -6,6 +5,7 @@ import { pages } from '../http/paging.ts';
 import type { Order } from '../orders/order-record.ts';
 import { countText } from '../output/count-text.ts';
 import { plainText } from '../output/path.ts';
+import type { Context } from '../run/context.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { isMet } from './row-state.ts';
 

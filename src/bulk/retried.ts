@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts';
 import { readAmount } from '../contract/amount.ts';
 import { ErrandError, UsageError } from '../errors.ts';
 import { formatMoney } from '../output/money.ts';
+import type { Context } from '../run/context.ts';
 import { canonicalJson } from '../state/canonical.ts';
 import type { TableLayout } from '../state/uploads.ts';
 import { earlierOrder } from './attempts.ts';

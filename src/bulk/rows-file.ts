@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import type { NoResult, StreamResult } from '../output/result.ts';
 import { saveFile } from '../output/save-file.ts';
+import type { Context } from '../run/context.ts';
 import { byteOrderMark } from '../spreadsheet-cell.ts';
 import { centsHeading } from './amounts.ts';
 import { isPriceHeading } from './columns.ts';

@@ -1,4 +1,3 @@
-import type { Context } from '../context.ts';
 import { type BulkColumn, meaningOf } from '../contract/bulk-columns.ts';
 import type { BulkIssue } from '../contract/bulk-row.ts';
 import { listIn, numberIn, objectsIn } from '../contract/json.ts';
@@ -6,6 +5,7 @@ import type { Received } from '../contract/received.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { plainText } from '../output/path.ts';
+import type { Context } from '../run/context.ts';
 import { centsHeading } from './amounts.ts';
 import type { Batch } from './batches.ts';
 import type { ShownIssue } from './check.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import { resumeIntent } from '../orders/resume.ts';
+import type { Context } from '../run/context.ts';
 import { shellWord } from '../shell-word.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { isAtWork, workerOf } from '../state/take-over.ts';

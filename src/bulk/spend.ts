@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import { countText } from '../output/count-text.ts';
 import { formatMoney } from '../output/money.ts';
+import type { Context } from '../run/context.ts';
 import { embeddedUrl } from '../settings/stored.ts';
 import { shellLine } from '../shell-word.ts';
 import { whereFlags } from '../where-flags.ts';

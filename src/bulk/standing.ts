@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import { numberIn } from '../contract/json.ts';
 import type { NextStep } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import { shellWord } from '../shell-word.ts';
 import { typedIds } from '../typed-id.ts';
 import { type Standing, standingText, type Things } from '../wait/standing.ts';

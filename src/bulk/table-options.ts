@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import { type AmountUnit, amountUnits } from '../contract/amount.ts';
 import { UsageError } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import { mapPresets } from '../settings/map-presets.ts';
 import type { SavedMap } from '../settings/maps.ts';
 import { shellWord } from '../shell-word.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import { readPrice } from './amounts.ts';
 import { type RowsOptions, readRows } from './rows.ts';
 import type { Source } from './source.ts';

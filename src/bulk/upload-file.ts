@@ -1,9 +1,8 @@
-import type { Context } from '../context.ts';
 import { ErrandError, StorageError } from '../errors.ts';
 import { batchIntent, placeBatch } from '../orders/place-batch.ts';
 import { readyToSend } from '../orders/ready.ts';
 import type { BatchIntent } from '../orders/send-batch.ts';
-import { createProgress } from '../output/progress.ts';
+import type { Context } from '../run/context.ts';
 import type { Consent } from '../spending/options.ts';
 import type { Meant } from '../spending/policy/gate.ts';
 import { hasPolicy, reserveAhead } from '../spending/through-policy.ts';
@@ -95,7 +94,7 @@ export async function sendBatches(
   const giveBackUnsent = context.previewsRequests
     ? async () => {}
     : await reserveUpload(context, meant, consent);
-  const progress = createProgress(context.io, {
+  const progress = await context.progress({
     label: 'uploading',
     total: rows,
     unit: 'rows',

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import { StorageError } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import { AmountSpread, farLines } from './amount-spread.ts';
 import type { Batch } from './batches.ts';
 import { earlierRows } from './earlier-rows.ts';

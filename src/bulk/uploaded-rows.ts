@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts';
 import { rowReader } from '../contract/bulk-row.ts';
 import { ErrandError, UsageError } from '../errors.ts';
 import { plainText } from '../output/path.ts';
+import type { Context } from '../run/context.ts';
 import type { TableLayout } from '../state/uploads.ts';
 import { countPrice, emptyPrices } from './amounts.ts';
 import type { Batch, BatchRow } from './batch.ts';

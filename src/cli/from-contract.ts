@@ -1,7 +1,7 @@
 import type { Operation, Parameter } from '../contract/operation.ts';
 import { UsageError } from '../errors.ts';
 import type { QueryValues } from '../http/client-types.ts';
-import type { Completable, Input, Option, Options } from './define.ts';
+import type { Completable, Input, Option, Options } from '../run/option.ts';
 import { flagOf } from './parse-option.ts';
 
 type OptionFor<P extends Parameter> = P extends { type: 'boolean' }

@@ -1,5 +1,5 @@
 import { outputFormats } from '../output/result.ts';
-import type { Options } from './define.ts';
+import type { Options } from '../run/option.ts';
 
 /** Options that every command has. */
 export const globalOptions = {

@@ -1,8 +1,7 @@
-import type { AnyCommand, Completable } from './define.ts';
+import type { Completable } from '../run/option.ts';
+import type { AnyCommand } from './define.ts';
 import type { Values } from './mount.ts';
-
-/** `@2`, or what might be meant for one. */
-export const isRowNumber = (text: string): boolean => text.startsWith('@');
+import { isRowNumber } from './record-kinds.ts';
 
 /** The id that a search across retailers gives a listing; its prefix is the service's own. */
 export const isListingId = (text: string): boolean => /^[A-Za-z0-9]+_sku_[A-Za-z0-9]+$/.test(text);

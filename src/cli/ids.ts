@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts';
 import { uuidPattern } from '../contract/limits.ts';
 import { ErrandError, UsageError } from '../errors.ts';
 import { RequestPreview } from '../request-preview.ts';
+import type { Context } from '../run/context.ts';
 
 /**
  * The ids of a command: its arguments, `-` standing for stdin, one a line. Duplicates are dropped.

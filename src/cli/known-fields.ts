@@ -1,6 +1,6 @@
 import type { SuccessResponse } from '../contract/operation.ts';
 import { operations } from '../contract/operations/index.ts';
-import type { KnownFields } from '../output/known-fields.ts';
+import type { KnownFields } from '../output/result.ts';
 import type { AnyCommand } from './define.ts';
 
 /** Whether a command changes nothing with this input: it says so, or calls operations that all read. */

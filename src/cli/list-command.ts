@@ -1,4 +1,3 @@
-import type { Context } from '../context.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type OperationName, operations } from '../contract/operations/index.ts';
 import type { ReceivedRow, RowShape } from '../contract/received.ts';
@@ -9,8 +8,10 @@ import { countText } from '../output/count-text.ts';
 import { isWrittenAsSent } from '../output/format.ts';
 import { isOnScreen } from '../output/on-screen.ts';
 import type { Column, PagedRows, RowsOfPage } from '../output/result.ts';
+import type { Context } from '../run/context.ts';
+import type { Options } from '../run/option.ts';
 import { Deadline } from '../wait/deadline.ts';
-import { type AnyCommand, defineCommand, type Example, type Options } from './define.ts';
+import { type AnyCommand, defineCommand, type Example } from './define.ts';
 import { optionsFrom, type Presentation, type QueryOfRow } from './from-contract.ts';
 
 /** Operations whose records are paged. */

@@ -1,9 +1,9 @@
-import type { Context } from '../context.ts';
 import { idPattern } from '../contract/limits.ts';
 import { UsageError } from '../errors.ts';
 import { countText } from '../output/count-text.ts';
-import { type ListedRow, mostListed } from '../output/listed-rows.ts';
 import type { RecordKind } from '../output/result.ts';
+import { type ListedRow, mostListed } from '../output/result.ts';
+import type { Context } from '../run/context.ts';
 import { kinds, listOf } from './record-kinds.ts';
 
 type LastList = NonNullable<Awaited<ReturnType<Context['lastList']>>>;

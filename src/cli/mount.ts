@@ -1,7 +1,8 @@
 import type { Command as Commander } from 'commander';
 import { operations } from '../contract/operations/index.ts';
 import { UsageError } from '../errors.ts';
-import type { AnyCommand, Noun, Options } from './define.ts';
+import type { Options } from '../run/option.ts';
+import type { AnyCommand, Noun } from './define.ts';
 import { globalOptions, requestOptions, writeOptions } from './global-options.ts';
 import { definitions } from './help/definitions.ts';
 import { onlyReads } from './known-fields.ts';

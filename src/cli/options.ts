@@ -1,7 +1,7 @@
 import { type Command as Commander, Option as CommanderOption } from 'commander';
 import { own } from '../contract/json.ts';
 import { UsageError } from '../errors.ts';
-import type { Option, Options } from './define.ts';
+import type { Option, Options } from '../run/option.ts';
 import { globalOptions } from './global-options.ts';
 import { flagOf, parseInteger, parseOption } from './parse-option.ts';
 

@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { refuseOverwriting } from '../output/overwriting.ts';
+import type { Context } from '../run/context.ts';
 
 /** What a command takes that writes a page beside its rows. @param about what the page is, as the help goes on. */
 export const pageOptions = (about: string) =>

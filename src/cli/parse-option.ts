@@ -1,8 +1,8 @@
 import { characterCount } from '../contract/limits.ts';
 import { UsageError } from '../errors.ts';
 import { parseDate } from '../output/time.ts';
+import type { Option } from '../run/option.ts';
 import { parseDuration } from '../wait/duration.ts';
-import type { Option } from './define.ts';
 import { parseCeiling, parseMoney } from './parse-money.ts';
 
 /** `maxPrice` to `--max-price`. */

@@ -1,4 +1,4 @@
-import type { Option, Options } from './define.ts';
+import type { Option, Options } from '../run/option.ts';
 import { globalOptions, requestOptions, writeOptions } from './global-options.ts';
 import type { CommandLine } from './mount.ts';
 import { flagOf } from './parse-option.ts';

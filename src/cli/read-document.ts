@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import { readBytes } from './read-bytes.ts';
 
 /** Largest file or stdin that holds one record, in bytes. */

@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
-import type { Context } from '../context.ts';
 import { ErrandError, UsageError } from '../errors.ts';
 import { piecesOf } from '../io.ts';
+import type { Context } from '../run/context.ts';
 import { readPipe } from './read-pipe.ts';
 
 /** Of one line, bytes. */

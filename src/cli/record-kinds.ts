@@ -1,5 +1,5 @@
 import type { RecordKind } from '../output/result.ts';
-import type { RecordSource } from './completion/sources.ts';
+import type { RecordSource } from '../run/option.ts';
 
 interface Kind {
   readonly one: string;
@@ -40,3 +40,6 @@ export const oneOf = (names: readonly RecordKind[]): string =>
 
 /** The command that lists what a value may name. */
 export const listOf = ([first = 'orders']: readonly RecordKind[]): string => kinds[first].list;
+
+/** `@2`, or what might be meant for one. */
+export const isRowNumber = (text: string): boolean => text.startsWith('@');

@@ -1,16 +1,16 @@
-import type { Context } from '../context.ts';
 import { objectsIn, textIn } from '../contract/json.ts';
 import { idPattern } from '../contract/limits.ts';
 import { operations } from '../contract/operations/index.ts';
 import { ErrandError, UsageError } from '../errors.ts';
 import type { RecordKind, TitleOf } from '../output/result.ts';
+import type { Context } from '../run/context.ts';
 import { beginningWith, isUpload } from './completion/sources.ts';
 import type { AnyCommand } from './define.ts';
-import { isListingId, isRowNumber, naming, textsOf } from './handles.ts';
+import { isListingId, naming, textsOf } from './handles.ts';
 import { onlyReads } from './known-fields.ts';
 import { type Found, listingNamed, listNow, rowNamed } from './listed.ts';
 import type { Values } from './mount.ts';
-import { kinds, listOf, oneOf } from './record-kinds.ts';
+import { isRowNumber, kinds, listOf, oneOf } from './record-kinds.ts';
 
 /** Characters that a beginning has at least. */
 const leastBeginning = 8;

@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts';
 import { own } from '../contract/json.ts';
 import { isSameOrigin } from '../http/address.ts';
 import type { Client } from '../http/client.ts';
 import type { KeySource } from '../http/credentials.ts';
+import type { Context } from '../run/context.ts';
 import { keyMode, maskKey } from '../settings/keys.ts';
 import { embeddedUrl, localProfile } from '../settings/stored.ts';
 

@@ -1,4 +1,3 @@
-import type { Context } from '../context.ts';
 import { type Client, type ClientOptions, createClient } from '../http/client.ts';
 import { firstOf, type KeySource } from '../http/credentials.ts';
 import { curlCommand } from '../http/curl.ts';
@@ -7,6 +6,7 @@ import { previewKeys, previewTransport } from '../http/transport/preview.ts';
 import { orderKeys } from '../orders/order-keys.ts';
 import { redactor } from '../redact/redactor.ts';
 import { RequestPreview } from '../request-preview.ts';
+import type { Context } from '../run/context.ts';
 import { once } from '../wait/once.ts';
 import { localKey, mintedKey, mintsKey, storedKey } from './keys.ts';
 import { openTransport } from './transport.ts';

@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts';
 import { isSameOrigin } from '../http/address.ts';
 import type { EmbeddedHandler } from '../http/transport/embedded.ts';
 import { pacedTransport } from '../http/transport/paced.ts';
 import { type Transport, TransportFailure } from '../http/transport/transport.ts';
+import type { Context } from '../run/context.ts';
 import { embeddedUrl } from '../settings/stored.ts';
 
 /**

@@ -10,12 +10,12 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Context } from '../context.ts';
 import { own } from '../contract/json.ts';
 import type { Io } from '../io.ts';
 import { letGo } from '../orders/let-go.ts';
 import { withOutcome } from '../orders/outcome.ts';
 import { reportShown } from '../orders/report.ts';
+import type { Context } from '../run/context.ts';
 import { typedCommand } from '../shell-word.ts';
 import { answered, failed, inToolsWords, listed } from './answer.ts';
 import { readArguments } from './arguments.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import { ErrandError, UsageError } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import { loadPolicy } from '../spending/policy/load.ts';
 import { whereFlags } from '../where-flags.ts';
 

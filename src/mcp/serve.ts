@@ -1,6 +1,6 @@
 import { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { Context } from '../context.ts';
+import type { Context } from '../run/context.ts';
 import { once } from '../wait/once.ts';
 import type { Calls } from './calls.ts';
 import type { ToolName } from './names.ts';

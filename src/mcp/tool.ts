@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../context.ts';
 import type { JsonObject } from '../contract/json.ts';
+import type { Context } from '../run/context.ts';
 import type { ToolArguments } from './arguments.ts';
 import type { ToolName } from './names.ts';
 import type { JsonSchema } from './untrusted.ts';

@@ -3,7 +3,7 @@ import { eachPlainField } from '../contract/order-fields.ts';
 import type { Mood } from '../contract/order-state.ts';
 import { type PathOf, valueAt } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
-import { moodOf } from '../output/paint.ts';
+import { moodOf } from '../output/mood.ts';
 import { joinedText, plainText } from '../output/path.ts';
 import type { Column } from '../output/result.ts';
 import { spanText } from '../output/time.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import type { Surface } from '../contract/operation.ts';
 import { ErrandError, UsageError } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import { typedCommand } from '../shell-word.ts';
 
 interface Spending {

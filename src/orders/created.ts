@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts';
 import type { Printed } from '../contract/outputs/printed.ts';
 import { UsageError } from '../errors.ts';
 import type { ResultOf } from '../output/output-forms.ts';
+import type { Context } from '../run/context.ts';
 import { shellLine } from '../shell-word.ts';
 import { whereFlags } from '../where-flags.ts';
 import type { OrderRecord } from './order-record.ts';

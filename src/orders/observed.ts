@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts';
 import { failedOrderStatuses } from '../contract/enums.ts';
 import { type JsonObject, numberIn, objectsIn, own, textIn } from '../contract/json.ts';
 import { uuidPattern } from '../contract/limits.ts';
 import { ErrandError } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import { chargeOf } from '../spending/price-of-order.ts';
 import type { AuditEntry } from '../state/audit-entry.ts';
 import { journalExists } from '../state/journal-tables.ts';

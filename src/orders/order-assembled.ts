@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import type { ResultOf } from '../output/output-forms.ts';
+import type { Context } from '../run/context.ts';
 import { type Consent, consentOf } from '../spending/options.ts';
 import { confirmSpending } from './confirm-spending.ts';
 import { type createdOutput, createdResult, type Following } from './created.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import { StorageError } from '../errors.ts';
 import type { KeySource } from '../http/credentials.ts';
+import type { Context } from '../run/context.ts';
 import { journalExists } from '../state/journal-tables.ts';
 
 /** The temporary key of an order that was paid for without an account, where this machine ordered it. */

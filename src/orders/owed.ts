@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../run/context.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { anotherService, flagsTo, whereFlags } from '../where-flags.ts';
 

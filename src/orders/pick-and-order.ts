@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts';
 import type { Received } from '../contract/received.ts';
 import type { ResultOf } from '../output/output-forms.ts';
 import { pick, searchAndPick } from '../products/pick.ts';
+import type { Context } from '../run/context.ts';
 import { whereWords } from '../where-flags.ts';
 import type { createdOutput } from './created.ts';
 import { assembleOrder } from './input/assemble.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Context } from '../context.ts';
 import { operations } from '../contract/operations/index.ts';
 import { ErrandError, StorageError } from '../errors.ts';
 import type { PaymentChallenge } from '../http/payment-challenge.ts';
 import type { PayOptions } from '../payments/options.ts';
 import { agreeOnPayment, notePaid, pay, requestPrice } from '../payments/pay.ts';
 import { priceText } from '../payments/price.ts';
+import type { Context } from '../run/context.ts';
 import { approvedKey, notePolicy, reserveAhead } from '../spending/through-policy.ts';
 import { isUnsettled } from '../state/booked.ts';
 import { journalCommand } from '../state/journal-command.ts';

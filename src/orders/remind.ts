@@ -1,6 +1,6 @@
 import type { AnyCommand } from '../cli/define.ts';
-import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import { journalExists } from '../state/journal-tables.ts';
 import { owedLine } from './owed.ts';
 

@@ -1,9 +1,9 @@
-import type { Context } from '../context.ts';
 import type { Printed } from '../contract/outputs/printed.ts';
 import { Following } from '../following.ts';
 import { eventRecords } from '../output/event-records.ts';
 import type { ResultOf } from '../output/output-forms.ts';
 import type { ListResult, RecordResult, StreamResult } from '../output/result.ts';
+import type { Context } from '../run/context.ts';
 import type { Things } from '../wait/standing.ts';
 import { exitCodeOf, interruptionText } from '../wait/verdicts.ts';
 import type { OrderRecord } from './order-record.ts';

@@ -1,4 +1,3 @@
-import type { Context } from '../context.ts';
 import { errorTypeHint } from '../contract/error-codes.ts';
 import { valueAt } from '../contract/received.ts';
 import type { Following } from '../following.ts';
@@ -6,6 +5,7 @@ import { plainText } from '../output/path.ts';
 import type { Column, Row, TitleOf } from '../output/result.ts';
 import { spinnerEveryMs, spinnerSign } from '../output/spinner.ts';
 import { safeText } from '../redact/safe-text.ts';
+import type { Context } from '../run/context.ts';
 import { stopwatch } from '../wait/deadline.ts';
 import { interruptionText } from '../wait/verdicts.ts';
 import { deliveryOf } from './columns.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
+import type { Context } from '../run/context.ts';
 import { Deadline, stopwatch } from '../wait/deadline.ts';
 import { type Interruption, type Pace, watchWithSummary } from '../wait/poll.ts';
 import { tallyOf, type Verdict, type WatchSummary } from '../wait/verdicts.ts';

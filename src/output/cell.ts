@@ -2,7 +2,7 @@ import type { Mood } from '../contract/order-state.ts';
 import { safeText } from '../redact/safe-text.ts';
 import { gauge } from './chart.ts';
 import { formatMoney } from './money.ts';
-import { moodOf, signed } from './paint.ts';
+import { moodOf, signed } from './mood.ts';
 import { accessor, isRecord } from './path.ts';
 import type { Column, TitleOf } from './result.ts';
 import { absoluteTime, relativeTime } from './time.ts';

@@ -1,8 +1,8 @@
 import { stringify } from 'csv-stringify/sync';
 import { safeText } from '../redact/safe-text.ts';
 import { defuse, otherDelimiters } from '../spreadsheet-cell.ts';
-import type { Format } from './format.ts';
 import { accessor, isRecord } from './path.ts';
+import type { Format } from './record-format.ts';
 import type { Column } from './result.ts';
 
 export interface CsvOptions {

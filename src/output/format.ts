@@ -1,18 +1,7 @@
 import { piecesOf, recordsOf } from '../as-sent.ts';
+import type { Format } from './record-format.ts';
 import type { OutputOptions, PagedRows, Row, RowsOfPage } from './result.ts';
-import type { Scrub, Writer } from './writer.ts';
-
-/** One way to spell records. Pure: whether a record is the first is in the arguments. */
-export interface Format {
-  /** One record of a list; `index` counts from 0. */
-  row(value: unknown, index: number): string;
-  /** What ends a list of `count` records. */
-  end(count: number): string;
-  /** A record, or any other value, that is all there is. */
-  whole(value: unknown): string;
-  /** Applied to what `row` and `whole` gave, when it is written. */
-  readonly scrub?: Scrub;
-}
+import type { Writer } from './writer.ts';
 
 /** Whether a record's line is its JSON as the service sends it without spaces. */
 export const isWrittenAsSent = ({ format, fields, query }: OutputOptions): boolean =>

@@ -1,6 +1,6 @@
 import { safeText } from '../redact/safe-text.ts';
-import type { Format } from './format.ts';
 import { accessor } from './path.ts';
+import type { Format } from './record-format.ts';
 
 /** One id a line, to be read by another command; a record that has none gives no line. */
 export function idFormat(path = 'id'): Format {

@@ -1,5 +1,5 @@
 import { invisibleBmp, invisiblePairs } from '../redact/invisible.ts';
-import type { Format } from './format.ts';
+import type { Format } from './record-format.ts';
 
 /** Every record is tested, so this is one class, which V8 runs at memory speed; it lets a few pairs through in vain. */
 const mayHide = new RegExp(`[${invisibleBmp}\\ud82f\\ud834\\udb40-\\udb43]`);

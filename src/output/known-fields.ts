@@ -2,15 +2,7 @@ import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { noteLines } from './notice.ts';
 import { isRecord } from './path.ts';
-import type { ListResult, OutputOptions, RecordResult, Row } from './result.ts';
-
-/** What is known of the fields of a result besides what its records show. */
-export interface KnownFields {
-  /** Whether the contract has a path; undefined where it does not say what the records are. */
-  readonly inContract: ((path: string) => Promise<boolean>) | undefined;
-  /** Whether an unknown field ends the command: nothing was changed by it. */
-  readonly refuses: boolean;
-}
+import type { KnownFields, ListResult, OutputOptions, RecordResult, Row } from './result.ts';
 
 const mostNamed = 40;
 

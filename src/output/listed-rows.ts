@@ -1,23 +1,14 @@
 import { type CellOptions, cellText } from './cell.ts';
 import { accessor } from './path.ts';
-import type { Column, ListResult, RecordKind, Row } from './result.ts';
-
-/** A row that was printed, as far as it can be named by its number. */
-export interface ListedRow {
-  readonly id: string;
-  /** What a person knows it by, at the time of the list: `pending, $18.99`. */
-  readonly label: string;
-  readonly facts: Readonly<Record<string, string>>;
-}
-
-/** The rows of a list that a terminal was shown, the first one first; those without an id are null. */
-export interface ListedRows {
-  readonly kind: RecordKind;
-  readonly rows: readonly (ListedRow | null)[];
-}
-
-/** Rows of one list that can be named by their numbers. */
-export const mostListed = 1000;
+import {
+  type Column,
+  type ListedRow,
+  type ListedRows,
+  type ListResult,
+  mostListed,
+  type RecordKind,
+  type Row,
+} from './result.ts';
 
 /** As many come together when a list goes on. */
 const rowsOfPage = 100;

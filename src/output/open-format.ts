@@ -1,5 +1,5 @@
 import type { Io } from '../io.ts';
-import type { Format } from './format.ts';
+import type { Format } from './record-format.ts';
 import type { OutputFormat, OutputOptions, RecordResult } from './result.ts';
 import { projection, selectColumns } from './select.ts';
 

@@ -1,8 +1,6 @@
 import type { AsSent } from '../as-sent.ts';
 import type { Mood } from '../contract/order-state.ts';
 import type { PathOf, Unchecked } from '../contract/received.ts';
-import type { KnownFields } from './known-fields.ts';
-import type { ListedRows } from './listed-rows.ts';
 
 /** What a command's `run` returns: data with its columns. `output` prints it in the requested format. */
 
@@ -160,6 +158,31 @@ export type Result = RecordResult | ListResult | StreamResult | TextResult | NoR
 
 export const outputFormats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml', 'id'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
+
+/** What is known of the fields of a result besides what its records show. */
+export interface KnownFields {
+  /** Whether the contract has a path; undefined where it does not say what the records are. */
+  readonly inContract: ((path: string) => Promise<boolean>) | undefined;
+  /** Whether an unknown field ends the command: nothing was changed by it. */
+  readonly refuses: boolean;
+}
+
+/** A row that was printed, as far as it can be named by its number. */
+export interface ListedRow {
+  readonly id: string;
+  /** What a person knows it by, at the time of the list: `pending, $18.99`. */
+  readonly label: string;
+  readonly facts: Readonly<Record<string, string>>;
+}
+
+/** The rows of a list that a terminal was shown, the first one first; those without an id are null. */
+export interface ListedRows {
+  readonly kind: RecordKind;
+  readonly rows: readonly (ListedRow | null)[];
+}
+
+/** Rows of one list that can be named by their numbers. */
+export const mostListed = 1000;
 
 export interface OutputOptions {
   readonly format: OutputFormat;

@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream';
 import { realMs } from '../clock.ts';
 import { OutputError } from '../errors.ts';
 import { makeRoom } from './live-area.ts';
+import type { Scrub } from './record-format.ts';
 
 const chunkSize = 64 * 1024;
 const del = 0x7f;
@@ -18,9 +19,6 @@ const goneCodes = new Set([
   'ERR_STREAM_DESTROYED',
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
-
-/** Replaces what must not stand in a text; leaves printable ASCII as it is. */
-export type Scrub = (text: string) => string;
 
 /**
  * Gathers small writes into chunks of 64 KB, sends the rest as soon as the program waits for something, and lets the

@@ -1,6 +1,6 @@
 import { Document, type ScalarTag, visit } from 'yaml';
 import { invisibleAstral, invisibleBmp } from '../redact/invisible.ts';
-import type { Format } from './format.ts';
+import type { Format } from './record-format.ts';
 
 const hidden = new RegExp(`[\\x00-\\x08\\x0b-\\x1f${invisibleBmp}${invisibleAstral}]`, 'u');
 const allHidden = new RegExp(`[${invisibleBmp}${invisibleAstral}]`, 'gu');

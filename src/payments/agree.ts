@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import { ErrandError, UsageError } from '../errors.ts';
 import type { PaymentChallenge } from '../http/payment-challenge.ts';
+import type { Context } from '../run/context.ts';
 import type { Candidates } from './choose.ts';
 import type { PayOptions } from './options.ts';
 import { challengeCents, priceText } from './price.ts';

@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts';
 import { operations } from '../contract/operations/index.ts';
 import type { Received } from '../contract/received.ts';
 import type { InputOf } from '../http/client-types.ts';
 import { readGrant } from '../http/payment-credential.ts';
+import type { Context } from '../run/context.ts';
 import { appendOrTell } from '../state/append-or-tell.ts';
 import { paymentEntry } from '../state/audit-steps.ts';
 import type { PayOptions } from './options.ts';

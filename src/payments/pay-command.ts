@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { tellLines } from '../child-output.ts';
-import type { Context } from '../context.ts';
 import { ErrandError, stopOf } from '../errors.ts';
 import type { PaymentChallenge } from '../http/payment-challenge.ts';
 import { readCredential } from '../http/payment-credential.ts';
+import type { Context } from '../run/context.ts';
 
 /** A wallet may ask its owner; after this it is not waited for, ms. */
 const longestMs = 10 * 60_000;

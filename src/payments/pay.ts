@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts';
 import { PaymentRequiredError } from '../http/errors.ts';
 import type { PaymentChallenge } from '../http/payment-challenge.ts';
 import { type Grant, paymentCredential } from '../http/payment-credential.ts';
 import { wireBody } from '../http/request.ts';
+import type { Context } from '../run/context.ts';
 import { agree, chooseMethod } from './agree.ts';
 import { payable } from './choose.ts';
 import type { PayOptions } from './options.ts';

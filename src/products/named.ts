@@ -1,9 +1,9 @@
-import type { Argument } from '../cli/define.ts';
-import type { Context } from '../context.ts';
 import { own, textIn } from '../contract/json.ts';
 import { ErrandError, UsageError } from '../errors.ts';
 import { decoded } from '../network/escapes.ts';
 import type { Row } from '../output/result.ts';
+import type { Context } from '../run/context.ts';
+import type { Argument } from '../run/option.ts';
 
 /** A product as its retailer addresses it. */
 interface ProductName {

@@ -1,9 +1,9 @@
-import type { Context } from '../context.ts';
 import { serviceCurrency } from '../contract/amount.ts';
 import { type JsonObject, numberIn, objectsIn, textIn } from '../contract/json.ts';
 import type { Received } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import type { Column } from '../output/result.ts';
+import type { Context } from '../run/context.ts';
 import { searchHints } from './listing-columns.ts';
 import { keepTitles } from './titles.ts';
 

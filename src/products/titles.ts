@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import { isOnScreen } from '../output/on-screen.ts';
 import type { TitleOf } from '../output/result.ts';
+import type { Context } from '../run/context.ts';
 import type { SeenTitle, Titles } from '../state/titles.ts';
 
 /** Keeps the titles of products that a person is shown; scripts keep none. */

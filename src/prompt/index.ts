@@ -1,18 +1,11 @@
 import { checkbox, confirm as confirmPrompt, input, password, select } from '@inquirer/prompts';
-import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import { paintFor } from '../output/paint.ts';
 import type { Column, Row } from '../output/result.ts';
 import { tableLines } from '../output/table.ts';
 import { safeText } from '../redact/safe-text.ts';
+import type { Context, TextOptions } from '../run/context.ts';
 import { discardTyped } from './discard-typed.ts';
-
-interface TextOptions {
-  /** Why a text is refused; undefined when it is taken. */
-  readonly check?: (text: string) => string | undefined | Promise<string | undefined>;
-  readonly default?: string;
-  readonly optional?: boolean;
-}
 
 /** Asks for a line of text. @throws ErrandError interrupted on Ctrl-C and Ctrl-D. */
 export function askText(context: Context, message: string, options: TextOptions = {}): Promise<string> {

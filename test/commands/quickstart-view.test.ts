@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { quickstartView } from '../../src/commands/quickstart/view.ts';
-import type { Context } from '../../src/context.ts';
 import { fullMeasure } from '../../src/output/width.ts';
+import type { Context } from '../../src/run/context.ts';
 import { capture } from '../output/streams.ts';
 
 const search = 'errand search coffee';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ListedRows } from '../../src/output/listed-rows.ts';
-import type { Column, ListResult, OutputOptions, Row } from '../../src/output/result.ts';
+import type { Column, ListedRows, ListResult, OutputOptions, Row } from '../../src/output/result.ts';
 import { printed } from './streams.ts';
 
 const uuid = (number: number): string =>

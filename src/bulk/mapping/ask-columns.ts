@@ -1,7 +1,7 @@
-import type { Context } from '../../context.ts';
 import { planColumns } from '../../contract/bulk-columns.ts';
 import { refusedBy } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';
+import type { Context } from '../../run/context.ts';
 import { mapPresets, presetLike } from '../../settings/map-presets.ts';
 import { missingColumns, planTable } from '../columns.ts';
 import { type ColumnMap, columnOf, type HeadingMap, nameHeadings, ownName } from '../headings.ts';

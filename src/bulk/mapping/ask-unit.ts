@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts';
 import type { AmountUnit } from '../../contract/amount.ts';
 import { UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { countPrice, emptyPrices, type PriceTally } from '../amounts.ts';
 import { readings } from '../one-reading.ts';
 import { type RowsOptions, readRows } from '../rows.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { refusedBy } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { mapPresets } from '../../settings/map-presets.ts';
 import { namePattern } from '../../settings/stored.ts';
 import { typedCommand } from '../../shell-word.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import type { Plan } from '../../contract/schemas/plan-file.ts';
+import type { Context } from '../../run/context.ts';
 import type { ApprovablePlan } from '../../spending/approval/subject.ts';
 import type { Meant } from '../../spending/policy/gate.ts';
 import { gateFor } from '../../spending/through-policy.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { Context } from '../../run/context.ts';
 import { rowKeysOf } from '../../spending/policy/facts.ts';
 import type { JournalRecord } from '../../state/journal-record.ts';
 import { journalExists } from '../../state/journal-tables.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { Context } from '../../run/context.ts';
 import { shellWord } from '../../shell-word.ts';
 import { journalCommand } from '../../state/journal-command.ts';
 import { whereFlags } from '../../where-flags.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Context } from '../../context.ts';
 import { orderOfRow } from '../../contract/bulk-row.ts';
 import { numberIn, objectsIn } from '../../contract/json.ts';
 import type { Plan, PlanDraft, PlanProduct } from '../../contract/schemas/plan-file.ts';
 import { UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { ordersOf, type SpendingOrder } from '../../spending/policy/facts.ts';
 import type { Verdict } from '../../spending/policy/finding.ts';
 import type { Meant } from '../../spending/policy/gate.ts';

@@ -1,9 +1,8 @@
-import type { Context } from '../../context.ts';
 import { type JsonObject, listIn, own, textIn } from '../../contract/json.ts';
 import type { PlanProduct } from '../../contract/schemas/plan-file.ts';
 import { ErrandError } from '../../errors.ts';
 import { plainText } from '../../output/path.ts';
-import { createProgress } from '../../output/progress.ts';
+import type { Context } from '../../run/context.ts';
 import { inFlight } from '../flow.ts';
 
 /** A product page that rows name, and where their orders go. */
@@ -27,7 +26,7 @@ export async function lookUpProducts(
   { prices }: { readonly prices: boolean },
 ): Promise<Map<string, PlanProduct>> {
   const found = new Map<string, PlanProduct>();
-  const progress = createProgress(context.io, {
+  const progress = await context.progress({
     label: prices ? 'looking up products and prices' : 'looking up products',
     total: queries.length,
     unit: 'products',

@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts';
 import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
 import { formatMoney } from '../../output/money.ts';
+import type { Context } from '../../run/context.ts';
 import { checkAtService } from '../service-check.ts';
 import { isShort, type Spend, spendLine } from '../spend.ts';
 import { planAgain } from './again.ts';

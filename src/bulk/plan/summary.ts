@@ -1,7 +1,7 @@
-import type { Context } from '../../context.ts';
 import type { Plan, PlanTotal } from '../../contract/schemas/plan-file.ts';
 import { countText } from '../../output/count-text.ts';
 import { formatMoney } from '../../output/money.ts';
+import type { Context } from '../../run/context.ts';
 import { shellWord } from '../../shell-word.ts';
 import { verdictLines } from '../../spending/policy/lines.ts';
 import { whereFlags } from '../../where-flags.ts';

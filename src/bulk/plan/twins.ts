@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { StorageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { ordersOf, type SpendingOrder } from '../../spending/policy/facts.ts';
 import type { Intent, JournalRecord } from '../../state/journal-record.ts';
 import { paidAccount } from '../../state/journal-record.ts';

@@ -1,7 +1,7 @@
-import type { Context } from '../../context.ts';
 import { objectsIn, textIn } from '../../contract/json.ts';
 import { ErrandError } from '../../errors.ts';
 import { batchIntent } from '../../orders/place-batch.ts';
+import type { Context } from '../../run/context.ts';
 import type { Meant } from '../../spending/policy/gate.ts';
 import { journalCommand } from '../../state/journal-command.ts';
 import { whereFlags } from '../../where-flags.ts';

@@ -1,9 +1,9 @@
-import type { Context } from '../../context.ts';
 import { bulkListSeparator } from '../../contract/bulk-columns.ts';
 import { type BulkRow, rowReader } from '../../contract/bulk-row.ts';
 import { isObject, listIn, own } from '../../contract/json.ts';
 import { StorageError } from '../../errors.ts';
 import { plainText } from '../../output/path.ts';
+import type { Context } from '../../run/context.ts';
 import { journalExists } from '../../state/journal-tables.ts';
 import type { TableLayout } from '../../state/uploads.ts';
 import { centsHeading } from '../amounts.ts';

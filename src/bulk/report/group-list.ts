@@ -1,7 +1,7 @@
-import type { Context } from '../../context.ts';
 import type { Output } from '../../contract/outputs/index.ts';
 import { forTable } from '../../output/for-table.ts';
 import type { Column, ListResult, Row } from '../../output/result.ts';
+import type { Context } from '../../run/context.ts';
 import { amountOf, payerNames } from '../../spending/report/rows.ts';
 import { type ReportGroup, totalsOf } from './groups.ts';
 import type { ReportRow } from './rows.ts';

@@ -1,10 +1,9 @@
-import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
 import type { Client } from '../../http/client.ts';
 import type { QueryOf } from '../../http/client-types.ts';
 import { pages } from '../../http/paging.ts';
 import { plainText } from '../../output/path.ts';
-import { createProgress } from '../../output/progress.ts';
+import type { Context } from '../../run/context.ts';
 import { Deadline } from '../../wait/deadline.ts';
 import { type Batch, rowsOf } from '../batch.ts';
 import { factsOf, type OrderFacts } from './order-facts.ts';
@@ -49,7 +48,7 @@ export async function readOrders(
   if (total === 0) return found;
   const client = await context.client();
   const deadline = new Deadline(context.clock, context.waitMs());
-  const progress = createProgress(context.io, {
+  const progress = await context.progress({
     label: 'reading orders',
     total,
     unit: 'orders',

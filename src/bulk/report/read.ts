@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
 import { plainText } from '../../output/path.ts';
+import type { Context } from '../../run/context.ts';
 import { readWallet } from '../../spending/report/wallet-facts.ts';
 import { type Batch, type BatchRow, rowsOf } from '../batch.ts';
 import { metOrders, withOrders } from '../met-orders.ts';

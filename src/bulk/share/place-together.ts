@@ -1,6 +1,5 @@
 import { textIn } from '../../contract/json.ts';
 import { type ErrandError, StorageError } from '../../errors.ts';
-import { createProgress } from '../../output/progress.ts';
 import type { Chunk } from '../../state/shared/campaign.ts';
 import { patiently } from '../../state/shared/patience.ts';
 import { isBeingSent, workerOf } from '../../state/take-over.ts';
@@ -25,7 +24,7 @@ export async function placeTogether(
   const { file, notifies } = workOf(campaign);
   const begun = await queue.standing(campaign);
   let last = begun;
-  const progress = createProgress(context.io, {
+  const progress = await context.progress({
     label: 'uploading',
     total: begun.rows,
     from: begun.sent,

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
-import type { Context } from '../../context.ts';
 import { isObject, type JsonObject, numberIn, own, textIn } from '../../contract/json.ts';
 import { ErrandError, StorageError } from '../../errors.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { formatMoney } from '../../output/money.ts';
+import type { Context } from '../../run/context.ts';
 import { consentOf } from '../../spending/options.ts';
 import type { DatabaseAddress } from '../../state/shared/address.ts';
 import { RequestBudget } from '../../state/shared/budget.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import type { Campaign, Chunk, ChunkKind } from '../../state/shared/campaign.ts';
 import type { ShareQueue } from '../../state/shared/queue.ts';
 import { inFlight, Window } from '../flow.ts';

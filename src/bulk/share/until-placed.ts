@@ -1,6 +1,5 @@
-import type { Context } from '../../context.ts';
 import { uuidPattern } from '../../contract/limits.ts';
-import { createProgress } from '../../output/progress.ts';
+import type { Context } from '../../run/context.ts';
 import { ShareQueue } from '../../state/shared/queue.ts';
 import { Deadline } from '../../wait/deadline.ts';
 import { workersText } from './place-together.ts';
@@ -35,7 +34,7 @@ export async function untilPlaced(context: Context, words: readonly string[]): P
 
   async function placed(name: string, look: () => ReturnType<ShareQueue['standing']>): Promise<void> {
     const begun = await look();
-    const progress = createProgress(context.io, {
+    const progress = await context.progress({
       ...{
         label: `uploading ${name}`,
         total: begun.rows,

@@ -1,6 +1,7 @@
 import type { Command as Commander, Option as CommanderOption } from 'commander';
 import { describedProgram, entries } from '../../program.ts';
-import type { Option, Options, RootCommand, RootNoun } from '../define.ts';
+import type { Option, Options } from '../../run/option.ts';
+import type { RootCommand, RootNoun } from '../define.ts';
 import { globalOptions, requestOptions, writeOptions } from '../global-options.ts';
 import { topics } from '../help/topics.ts';
 import { hintOf, optionHint } from './hints.ts';

@@ -1,4 +1,4 @@
-import type { Completable, Option } from '../define.ts';
+import type { Completable, Option } from '../../run/option.ts';
 import type { Candidate, Hint } from './tree.ts';
 
 /** What a value is, from the definition of its argument or option. */

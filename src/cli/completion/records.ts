@@ -1,14 +1,15 @@
 import type { Environment } from '../../settings/folders.ts';
 import { complete } from './complete.ts';
-import { programTree } from './program-tree.ts';
 import { lookUpIn } from './sources.ts';
-import type { Candidate } from './tree.ts';
+import type { Candidate, Tree } from './tree.ts';
 
 interface CompletionRequest {
   /** The words after the program's name; the last one is completed. */
   readonly words: readonly string[];
   readonly environment: Environment;
   readonly platform: NodeJS.Platform;
+  /** The program's commands, as far as these words may name them. */
+  treeOf(words: readonly string[]): Promise<Tree>;
 }
 
 /** Of a description, in UTF-16 units: a longer one would break the shell's list. */
@@ -22,10 +23,11 @@ export async function completionRecords({
   words,
   environment,
   platform,
+  treeOf,
 }: CompletionRequest): Promise<string> {
   try {
     const lookUp = lookUpIn(environment, platform);
-    const { mode, candidates } = await complete(await programTree(words), words, lookUp);
+    const { mode, candidates } = await complete(await treeOf(words), words, lookUp);
     return [mode, ...candidates.filter(canBeTyped).map(record)].map((text) => `${text}\0`).join('');
   } catch {
     return 'words\0';

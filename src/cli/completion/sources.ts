@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { RecordSource, SourceName } from '../../run/option.ts';
 import { type Kind, peekRetailers, peekSandbox } from '../../sandbox/peek.ts';
 import { type Environment, foldersOf, isRelative } from '../../settings/folders.ts';
 import { peekSettings, type SettingsPeek } from '../../settings/peek.ts';
@@ -10,19 +11,6 @@ import { peekApprovals, peekEvents, peekJournal, peekUploads } from '../../state
 import type { LookUp } from './complete.ts';
 import type { Cursor } from './cursor.ts';
 import type { Candidate } from './tree.ts';
-
-/** What this machine knows without asking anyone. */
-export type SourceName =
-  | Kind
-  | 'profiles'
-  | 'keys'
-  | 'addresses'
-  | 'retailers'
-  | 'intents'
-  | 'events'
-  | 'maps'
-  | 'uploads'
-  | 'approvals';
 
 /** What this machine is asked about. */
 export interface Known {
@@ -87,9 +75,7 @@ const recordSources = {
     (await intents(known, sought))
       .filter(({ state }) => state === 'intended')
       .map(({ key, createdAt }) => ({ value: key, text: `in doubt since ${createdAt.slice(0, 16)}Z` })),
-} as const satisfies Readonly<Record<string, Source>>;
-
-export type RecordSource = keyof typeof recordSources;
+} as const satisfies Readonly<Record<RecordSource, Source>>;
 
 /** What this machine knows of a kind whose ids begin so; nothing where it cannot be read. */
 export async function beginningWith(

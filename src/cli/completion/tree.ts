@@ -1,4 +1,4 @@
-import type { SourceName } from './sources.ts';
+import type { SourceName } from '../../run/option.ts';
 
 /** What stands where a value is expected; nothing of it where every text will do. */
 export interface Hint {

@@ -1,7 +1,7 @@
 import { emailProblem } from '../../addresses/rules.ts';
 import { defineCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import { refusedBy, UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { shellLine, typedCommand } from '../../shell-word.ts';
 import { auditedAccount } from './audited-account.ts';
 import { accountDetailColumns } from './columns.ts';

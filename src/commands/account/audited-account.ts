@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
 import { audited } from '../../orders/audited.ts';
+import type { Context } from '../../run/context.ts';
 import type { AuditDetails } from '../../state/audit-entry.ts';
 
 /** Changes a retailer account at the service, with its records in the audit chain. @param shortId of one that is there. */

@@ -1,7 +1,7 @@
 import { emailProblem } from '../../addresses/rules.ts';
 import { readDocument } from '../../cli/read-document.ts';
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 
 /** What an account has besides its secrets. */
 export const accountOptions = {

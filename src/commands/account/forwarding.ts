@@ -1,11 +1,11 @@
 import { defineCommand } from '../../cli/define.ts';
 import { checkName, readIds } from '../../cli/ids.ts';
-import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
 import type { ReceivedRow } from '../../contract/received.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
+import type { Context } from '../../run/context.ts';
 import { Deadline } from '../../wait/deadline.ts';
 import { poll } from '../../wait/poll.ts';
 import { accountDetailColumns } from './columns.ts';

@@ -1,11 +1,11 @@
 import { listRows } from '../../cli/list-command.ts';
 import { nearestWord } from '../../cli/near-words.ts';
-import type { Context } from '../../context.ts';
 import { type JsonObject, textIn } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';
+import type { Context } from '../../run/context.ts';
 import { typedCommand } from '../../shell-word.ts';
 import { whereFlags } from '../../where-flags.ts';
 

@@ -1,7 +1,7 @@
 import { readBytes } from '../../cli/read-bytes.ts';
-import type { Context } from '../../context.ts';
 import { limits } from '../../contract/limits.ts';
 import { UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 
 const largestSecretBytes = 4096;
 

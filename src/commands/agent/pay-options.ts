@@ -1,5 +1,5 @@
-import type { Options } from '../../cli/define.ts';
 import type { PayOptions } from '../../payments/options.ts';
+import type { Options } from '../../run/option.ts';
 
 const group = 'Payment';
 

@@ -1,5 +1,4 @@
 import { batchOfRequest } from '../../bulk/request-rows.ts';
-import type { Context } from '../../context.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
@@ -15,6 +14,7 @@ import type { Made, Placing } from '../../orders/placed.ts';
 import { retryOrder } from '../../orders/retry-order.ts';
 import { spendingLines } from '../../orders/spending-lines.ts';
 import { thingOf } from '../../orders/things.ts';
+import type { Context } from '../../run/context.ts';
 import { notePolicy } from '../../spending/through-policy.ts';
 import { type GivenBody, readShape } from './read-shape.ts';
 

@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts';
 import type { AnyResponse } from '../../http/client.ts';
 import { redactor } from '../../redact/redactor.ts';
+import type { Context } from '../../run/context.ts';
 
 /** Status and headers of a response on stderr, since stdout carries data only; secrets are replaced. */
 export function tellHead(

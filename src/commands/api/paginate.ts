@@ -1,4 +1,3 @@
-import type { Context } from '../../context.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { wireTexts } from '../../contract/parameters.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
@@ -7,6 +6,7 @@ import { type Page, pagesFrom, pagingOf, rowsIn } from '../../http/paging.ts';
 import type { RawRequest } from '../../http/raw.ts';
 import type { Target } from '../../http/request-target.ts';
 import type { Result } from '../../output/result.ts';
+import type { Context } from '../../run/context.ts';
 import { Deadline } from '../../wait/deadline.ts';
 import { columnsOf } from './response.ts';
 

@@ -1,7 +1,7 @@
-import type { Context } from '../../context.ts';
 import { isPlainPath, isRead } from '../../contract/operations/find.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Target } from '../../http/request-target.ts';
+import type { Context } from '../../run/context.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { readDocument } from '../../cli/read-document.ts';
-import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
 import { UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { differences } from '../../spending/approval/covers.ts';
 import { notApproved } from '../../spending/approval/keep.ts';
 import { subjectOf } from '../../spending/approval/subject.ts';

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
+import type { Context } from '../../run/context.ts';
 import { shellWord } from '../../shell-word.ts';
 import { notApproved } from '../../spending/approval/keep.ts';
 import { requestLines, type ShownState, shownApproval, stateAt } from '../../spending/approval/shown.ts';

@@ -1,5 +1,5 @@
-import type { Argument } from '../../cli/define.ts';
 import type { Column } from '../../output/result.ts';
+import type { Argument } from '../../run/option.ts';
 import { briefOf, type ShownApproval, summaryLines } from '../../spending/approval/shown.ts';
 
 export const idArgument = {

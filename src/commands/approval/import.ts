@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { readBytes } from '../../cli/read-bytes.ts';
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { largestDocument, readApprovalText } from '../../spending/approval/document.ts';
 import { keepSigned, notApproved } from '../../spending/approval/keep.ts';
 import { shownApproval } from '../../spending/approval/shown.ts';

@@ -1,8 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
 import { readFileLines } from '../../cli/read-lines.ts';
-import type { Context } from '../../context.ts';
 import { exitCodes, StorageError, UsageError } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';
+import type { Context } from '../../run/context.ts';
 import { ChainCheck } from '../../state/audit-check.ts';
 import { recordOfRow } from '../../state/audit-record.ts';
 

@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { maskKey } from '../../settings/keys.ts';
 import { typedCommand } from '../../shell-word.ts';
 

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
 import type { Received } from '../../contract/received.ts';
+import type { Context } from '../../run/context.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import { shellLine } from '../../shell-word.ts';

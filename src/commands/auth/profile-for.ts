@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { type NextStep, UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import type { Profile } from '../../settings/stored.ts';
 import { shellLine } from '../../shell-word.ts';
 

@@ -1,9 +1,9 @@
-import type { Context } from '../../context.ts';
 import { numberIn } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
 import type { Received } from '../../contract/received.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
+import type { Context } from '../../run/context.ts';
 import { Deadline } from '../../wait/deadline.ts';
 import { whereFlags } from '../../where-flags.ts';
 

@@ -7,10 +7,10 @@ import { readReasons } from '../../bulk/reasons.ts';
 import { stateOf } from '../../bulk/row-state.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { eachId } from '../../cli/ids.ts';
-import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
 import type { Result } from '../../output/result.ts';
+import type { Context } from '../../run/context.ts';
 import { shellWord } from '../../shell-word.ts';
 import { whereFlags } from '../../where-flags.ts';
 

@@ -2,8 +2,8 @@ import { prepareUpload, type UploadGiven } from '../../bulk/prepare-upload.ts';
 import { shardOf } from '../../bulk/shard.ts';
 import { openCopy } from '../../bulk/source.ts';
 import { existedBefore, uploadFile } from '../../bulk/upload-file.ts';
-import type { Context } from '../../context.ts';
 import type { ResultOf } from '../../output/output-forms.ts';
+import type { Context } from '../../run/context.ts';
 import { nothingIn, type sentOutput, sentResult } from './uploaded.ts';
 
 /** Checks a file, shows what it comes to, places its orders, and shows what became of them. @throws ErrandError. */

@@ -2,9 +2,9 @@ import type { SharedGiven } from '../../bulk/share/share-upload.ts';
 import { checkShared } from '../../bulk/share/terms.ts';
 import { openCopy } from '../../bulk/source.ts';
 import { existedBefore } from '../../bulk/upload-file.ts';
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { ResultOf } from '../../output/output-forms.ts';
+import type { Context } from '../../run/context.ts';
 import { type sentOutput, sentResult } from './uploaded.ts';
 
 /** Uploads a file as one of several workers, and shows what became of all of it. @throws ErrandError. */

@@ -1,9 +1,9 @@
 import { uploadedColumns } from '../../bulk/batch-columns.ts';
 import { namedBatches } from '../../bulk/named.ts';
 import type { Sent } from '../../bulk/upload-file.ts';
-import type { Context } from '../../context.ts';
 import type { Printed } from '../../contract/outputs/printed.ts';
 import type { ResultOf } from '../../output/output-forms.ts';
+import type { Context } from '../../run/context.ts';
 import { shellLine, shellWord } from '../../shell-word.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { followResult } from './watch.ts';

@@ -14,12 +14,13 @@ import { readReasons } from '../../bulk/reasons.ts';
 import { tallyOf } from '../../bulk/row-state.ts';
 import { goingOn, rowsStanding, stoppable } from '../../bulk/standing.ts';
 import { defineCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import type { Printed } from '../../contract/outputs/printed.ts';
 import { countText } from '../../output/count-text.ts';
 import { eventRecords } from '../../output/event-records.ts';
-import { createProgress, type Progress } from '../../output/progress.ts';
+import { createProgress } from '../../output/progress.ts';
 import type { ListResult } from '../../output/result.ts';
+import type { Context } from '../../run/context.ts';
+import type { Progress } from '../../run/progress.ts';
 import { interruptionText } from '../../wait/verdicts.ts';
 
 /** What a command prints that follows batches. */

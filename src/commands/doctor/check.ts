@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 
 /** `info` is neither good nor bad; `skipped` could not be looked at, because of another finding. */
 type Status = 'ok' | 'trouble' | 'skipped' | 'info';

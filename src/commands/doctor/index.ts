@@ -1,7 +1,7 @@
 import { defineRootCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';
+import type { Context } from '../../run/context.ts';
 import { type Check, type Ground, type Probe, troubleOf } from './check.ts';
 import { clock } from './checks/clock.ts';
 import { completion } from './checks/completion.ts';

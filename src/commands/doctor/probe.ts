@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import { stopwatch } from '../../wait/deadline.ts';
 import type { Probe } from './check.ts';

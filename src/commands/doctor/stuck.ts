@@ -1,8 +1,8 @@
-import type { Context } from '../../context.ts';
 import { controlPath } from '../../contract/control.ts';
 import { listIn, own } from '../../contract/json.ts';
 import { ErrandError } from '../../errors.ts';
 import { isLoopback } from '../../network/loopback.ts';
+import type { Context } from '../../run/context.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 
 /** What cannot go on in the sandbox that is named; nothing of any other service. */

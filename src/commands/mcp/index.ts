@@ -1,7 +1,7 @@
 import { defineRootCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { type ToolName, toolNames } from '../../mcp/names.ts';
+import type { Context } from '../../run/context.ts';
 
 // The keys of an object that was written out are its own.
 const toolWords = Object.keys(toolNames) as ToolName[];

@@ -1,13 +1,13 @@
 import { addressFields } from '../../addresses/options.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { checkFollowing, createdOutput, placedExits, watchOptions } from '../../orders/created.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
 import type { Completed } from '../../orders/input/complete.ts';
 import { orderAssembled } from '../../orders/order-assembled.ts';
 import type { TitleOf } from '../../output/result.ts';
+import type { Context } from '../../run/context.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
 
 export const create = defineCommand({

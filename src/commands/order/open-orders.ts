@@ -1,7 +1,7 @@
 import { listRows } from '../../cli/list-command.ts';
-import type { Context } from '../../context.ts';
 import { limits } from '../../contract/limits.ts';
 import { type Until, verdictOf } from '../../orders/watch-policy.ts';
+import type { Context } from '../../run/context.ts';
 
 /** Of what was placed longer ago and has not arrived, nothing more comes, days. */
 const openDays = 60;

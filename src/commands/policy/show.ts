@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { loadPolicy, loadPublished, readPublished } from '../../spending/policy/load.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
 import type { Policy } from '../../spending/policy/policy.ts';

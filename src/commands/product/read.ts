@@ -1,9 +1,9 @@
-import type { Context } from '../../context.ts';
 import type { Received } from '../../contract/received.ts';
 import { ErrandError } from '../../errors.ts';
 import { noProduct } from '../../products/failure.ts';
 import { type Freshness, freshnessFields } from '../../products/freshness.ts';
 import { namedProduct } from '../../products/named.ts';
+import type { Context } from '../../run/context.ts';
 import { Deadline } from '../../wait/deadline.ts';
 import { poll } from '../../wait/poll.ts';
 

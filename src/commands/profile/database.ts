@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import { refusedBy, UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { checkDatabaseUrl } from '../../settings/database-url.ts';
 
 const largestBytes = 4096;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { defineCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { checkBaseUrl } from '../../settings/base-url.ts';
 import type { Profile } from '../../settings/stored.ts';
 import { typedCommand } from '../../shell-word.ts';

@@ -1,4 +1,3 @@
-import type { Context } from '../../context.ts';
 import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
 import type { ReceivedRow } from '../../contract/received.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
@@ -6,6 +5,7 @@ import type { OrderRecord } from '../../orders/order-record.ts';
 import { placeOrder } from '../../orders/place.ts';
 import { formatMoney } from '../../output/money.ts';
 import { plainText } from '../../output/path.ts';
+import type { Context } from '../../run/context.ts';
 import { shellWord } from '../../shell-word.ts';
 import type { QuickstartView } from './view.ts';
 

@@ -1,4 +1,3 @@
-import type { Context } from '../../context.ts';
 import { asTyped } from '../../output/as-typed.ts';
 import { canDrawLive, createLive } from '../../output/live.ts';
 import { writeErr } from '../../output/notice.ts';
@@ -7,6 +6,7 @@ import { spinnerEveryMs, spinnerSign } from '../../output/spinner.ts';
 import { cut, fullMeasure } from '../../output/width.ts';
 import { foldCommand, wrap } from '../../output/wrap.ts';
 import { safeText } from '../../redact/safe-text.ts';
+import type { Context } from '../../run/context.ts';
 
 /** What came of a step; a long text is cut so that the tail is seen. */
 export interface Outcome {

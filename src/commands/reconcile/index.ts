@@ -1,7 +1,7 @@
 import { defineRootCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import { exitCodes, StorageError } from '../../errors.ts';
 import { observeOrders } from '../../orders/observed.ts';
+import type { Context } from '../../run/context.ts';
 import type { Facts } from '../../spending/reconcile/gather.ts';
 
 const usualDays = 30;

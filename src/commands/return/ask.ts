@@ -1,5 +1,4 @@
 import { parseInteger } from '../../cli/parse-option.ts';
-import type { Context } from '../../context.ts';
 import { returnReasons } from '../../contract/enums.ts';
 import { objectsIn } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
@@ -11,6 +10,7 @@ import { plainText } from '../../output/path.ts';
 import type { Column } from '../../output/result.ts';
 import { knownTitles } from '../../products/titles.ts';
 import { RequestPreview } from '../../request-preview.ts';
+import type { Context } from '../../run/context.ts';
 import { typedCommand } from '../../shell-word.ts';
 import { boughtItems, type ReturnItem } from './items.ts';
 

@@ -1,13 +1,13 @@
 import { defineCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
 import { readDocument } from '../../cli/read-document.ts';
-import type { Context } from '../../context.ts';
 import { returnReasons } from '../../contract/enums.ts';
 import { checkShape } from '../../contract/schemas/check.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { issueText } from '../../contract/validation.ts';
 import { UsageError } from '../../errors.ts';
 import { requestReturn } from '../../orders/place-return.ts';
+import type { Context } from '../../run/context.ts';
 import { shellLine } from '../../shell-word.ts';
 import { completeReturn } from './ask.ts';
 import { returnDetailColumns } from './columns.ts';

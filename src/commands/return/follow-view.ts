@@ -1,8 +1,8 @@
-import type { Context } from '../../context.ts';
 import type { Following } from '../../following.ts';
 import { paintFor } from '../../output/paint.ts';
 import { spinnerEveryMs, spinnerSign } from '../../output/spinner.ts';
 import { tableLines } from '../../output/table.ts';
+import type { Context } from '../../run/context.ts';
 import { stopwatch } from '../../wait/deadline.ts';
 import { returnColumns } from './columns.ts';
 import type { FollowEvent, ReturnRecord } from './follow.ts';

@@ -1,7 +1,7 @@
-import type { Context } from '../../context.ts';
 import type { ReturnStatus } from '../../contract/enums.ts';
 import type { Received } from '../../contract/received.ts';
 import { Following } from '../../following.ts';
+import type { Context } from '../../run/context.ts';
 import { Deadline, stopwatch } from '../../wait/deadline.ts';
 import { type Interruption, type Pace, watchWithSummary } from '../../wait/poll.ts';
 import type { Things } from '../../wait/standing.ts';

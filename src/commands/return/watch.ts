@@ -1,12 +1,12 @@
 import { defineCommand } from '../../cli/define.ts';
 import { readIds } from '../../cli/ids.ts';
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { Following } from '../../following.ts';
 import { eventRecords } from '../../output/event-records.ts';
 import { plainText } from '../../output/path.ts';
 import type { Result } from '../../output/result.ts';
 import { safeText } from '../../redact/safe-text.ts';
+import type { Context } from '../../run/context.ts';
 import { exitCodeOf, interruptionText } from '../../wait/verdicts.ts';
 import { returnColumns, returnDetailColumns } from './columns.ts';
 import { type FollowEvent, followingOf, type ReturnRecord, untilValues } from './follow.ts';

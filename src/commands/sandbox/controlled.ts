@@ -1,4 +1,3 @@
-import type { Context } from '../../context.ts';
 import {
   type AdvancedState,
   type ControlAction,
@@ -10,6 +9,7 @@ import {
 import { isObject, numberIn, own } from '../../contract/json.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { isLoopback } from '../../network/loopback.ts';
+import type { Context } from '../../run/context.ts';
 import { tokenFor } from '../../settings/sandbox-token.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 
@@ -60,8 +60,10 @@ export async function controlled(
 }
 
 /** Whether the sandbox that is named can have anything in it: an embedded one that nobody has used has not. */
-export async function mayBeThere({ settings: { baseUrl, folders }, sandbox }: Context): Promise<boolean> {
-  return baseUrl.value !== embeddedUrl || (await sandbox()).hasSandbox(folders.state);
+export async function mayBeThere({ settings: { baseUrl, folders } }: Context): Promise<boolean> {
+  if (baseUrl.value !== embeddedUrl) return true;
+  const { hasSandbox } = await import('../../sandbox-door.ts');
+  return hasSandbox(folders.state);
 }
 
 /** @throws UsageError where the service that is named is not a sandbox. */

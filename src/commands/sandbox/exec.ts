@@ -35,7 +35,7 @@ export const exec = defineCommand({
   readsOnly: true,
   related: ['sandbox serve', 'sandbox mint'],
   async run(context, { command: [command = '', ...args], seed, speed, fault = [], scenario: file }) {
-    const { startSandbox } = await context.sandbox();
+    const { startSandbox } = await import('../../sandbox-door.ts');
     const scenario = await scenarioNamed(context, file, seed);
     const started = await startSandbox({ seed, speed, faults: fault, scenario });
     const sandbox = await keepingToken(context.settings.folders.state, started);

@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { countText } from '../../output/count-text.ts';
+import type { Context } from '../../run/context.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import { journalExists } from '../../state/journal-tables.ts';
 
@@ -23,7 +23,7 @@ export async function noteGone(context: Context, { since, until, why, keptIn }: 
   const { baseUrl, folders } = context.settings;
   if (!journalExists(context.settings)) return [];
   const journal = await context.journal();
-  const sandbox = await context.sandbox();
+  const sandbox = await import('../../sandbox-door.ts');
   // Served on the data of the embedded one, it is that one that went back too.
   const services = new Set([
     baseUrl.value,

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import { own } from '../../contract/json.ts';
 import { UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { checkKey, maskKey } from '../../settings/keys.ts';
 import { shellWord } from '../../shell-word.ts';
 import { whereFlags } from '../../where-flags.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import type { Output } from '../../contract/outputs/index.ts';
+import type { Context } from '../../run/context.ts';
 import type { JunitSuite } from './junit.ts';
 import type { ScenarioFile } from './scenario-file.ts';
 
@@ -7,7 +7,7 @@ type Row = Output<'ScenarioCheck'>;
 
 /** Plays one file in a sandbox of its own, whose clock stands still unless the file says otherwise. */
 export async function* play(context: Context, file: ScenarioFile): AsyncGenerator<Row> {
-  const { startSandbox } = await context.sandbox();
+  const { startSandbox } = await import('../../sandbox-door.ts');
   const { clock } = file.scenario;
   const scenario = { ...file.scenario, clock: { ...clock, frozen: clock.frozen ?? true } };
   const given = { ...file, scenario };

@@ -1,9 +1,9 @@
-import type { Context } from '../../context.ts';
 import type { ServedRequest } from '../../contract/control.ts';
 import { writeErr } from '../../output/notice.ts';
 import { paintFor } from '../../output/paint.ts';
 import { cut, cutMiddle, fullMeasure } from '../../output/width.ts';
 import { safeText } from '../../redact/safe-text.ts';
+import type { Context } from '../../run/context.ts';
 
 const methodWidth = 'DELETE'.length;
 const gap = '  ';

@@ -35,7 +35,7 @@ export const reset = defineCommand({
       }
     }
     // Data that cannot be read any more is deleted too, and no sandbox can be opened on it.
-    const sandbox = await context.sandbox();
+    const sandbox = await import('../../sandbox-door.ts');
     const until = context.clock.now();
     if (served) await served.act('reset', {});
     else await sandbox.resetSandbox(folders.state, context.signal);

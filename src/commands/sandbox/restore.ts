@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
+import type { Context } from '../../run/context.ts';
 import { maskKey } from '../../settings/keys.ts';
 import type { ProfileKey } from '../../settings/profile-keys.ts';
 import { whereFlags } from '../../where-flags.ts';

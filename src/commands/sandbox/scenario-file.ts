@@ -1,8 +1,8 @@
 import { readBytes } from '../../cli/read-bytes.ts';
-import type { Context } from '../../context.ts';
 import type { Scenario } from '../../contract/scenario/scenario.ts';
 import { type BuiltInScenario, builtInScenarios, scenarioAddresses } from '../../contract/scenario/words.ts';
 import { UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 
 /** Largest scenario, in bytes. */
 const largest = 5 * 1024 * 1024;
@@ -34,13 +34,13 @@ export const isBuiltIn = (name: string): name is BuiltInScenario => Object.hasOw
 
 /** A scenario by the name of its file, or one that errand brings along. @throws UsageError naming file, line and field. */
 export async function readScenario(
-  context: Pick<Context, 'readInput' | 'signal' | 'sandbox'>,
+  context: Pick<Context, 'readInput' | 'signal'>,
   flag: string,
   given: string,
   seed?: number,
 ): Promise<ScenarioFile> {
   if (isBuiltIn(given)) {
-    const { builtInScenario } = await context.sandbox();
+    const { builtInScenario } = await import('../../sandbox-door.ts');
     return checked(given, await builtInScenario(given, seed), () => 1);
   }
   const name = given === '-' ? 'stdin' : given;

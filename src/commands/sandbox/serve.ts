@@ -74,7 +74,7 @@ export const serve = defineCommand({
         ],
       });
     }
-    const { serveSandbox } = await context.sandbox();
+    const { serveSandbox } = await import('../../sandbox-door.ts');
     const shows = await requestLines(context);
     const count = { requests: 0, errors: 0 };
     const onRequest = (request: ServedRequest): void => {

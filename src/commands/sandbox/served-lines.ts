@@ -1,7 +1,6 @@
-import type { Context } from '../../context.ts';
 import type { Output } from '../../contract/outputs/index.ts';
 
-type Served = Awaited<ReturnType<Awaited<ReturnType<Context['sandbox']>>['serveSandbox']>>;
+type Served = Awaited<ReturnType<typeof import('../../sandbox-door.ts').serveSandbox>>;
 
 /** What a script reads first of a sandbox that is served. */
 export const readyRecord = (

@@ -1,10 +1,10 @@
 import { defineCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import type { Output } from '../../contract/outputs/index.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { countText } from '../../output/count-text.ts';
 import type { Column } from '../../output/result.ts';
 import { saveFile } from '../../output/save-file.ts';
+import type { Context } from '../../run/context.ts';
 import { checkReportPlace, type JunitSuite, junitReport } from './junit.ts';
 import { play, suiteOf } from './play-file.ts';
 import { readScenario, type ScenarioFile } from './scenario-file.ts';

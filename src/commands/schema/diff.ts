@@ -1,11 +1,11 @@
 import { defineCommand } from '../../cli/define.ts';
 import { readDocument } from '../../cli/read-document.ts';
-import type { Context } from '../../context.ts';
 import { compareDocuments, type Drift, isBreaking } from '../../contract/drift/compare.ts';
 import { changeClasses } from '../../contract/drift/compare-facts.ts';
 import { ErrandError, exitCodes, UsageError } from '../../errors.ts';
 import { isAddress, readTarget } from '../../http/request-target.ts';
 import type { Column } from '../../output/result.ts';
+import type { Context } from '../../run/context.ts';
 
 export const diff = defineCommand({
   name: 'diff',

@@ -1,7 +1,7 @@
 import { defineRootCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { listings, priceBounds, searchOptions, wordsArgument } from '../../products/search.ts';
+import type { Context } from '../../run/context.ts';
 import { shellLine } from '../../shell-word.ts';
 import { policyExit } from '../../spending/options.ts';
 import { whereFlags } from '../../where-flags.ts';

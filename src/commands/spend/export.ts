@@ -1,9 +1,9 @@
 import { defineCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import type { Output } from '../../contract/outputs/index.ts';
 import { UsageError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { Column } from '../../output/result.ts';
+import type { Context } from '../../run/context.ts';
 import { readBookFile, replaceBookFile } from '../../spending/books/book-file.ts';
 import { Collection, openingEntry } from '../../spending/books/collect.ts';
 import { differencesIn } from '../../spending/books/differences.ts';

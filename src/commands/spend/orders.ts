@@ -1,5 +1,5 @@
 import { listRows } from '../../cli/list-command.ts';
-import type { Context } from '../../context.ts';
+import type { Context } from '../../run/context.ts';
 import type { Span } from '../../spending/report/span.ts';
 
 /** Options that say which orders a report is about. */

@@ -1,8 +1,8 @@
 import { defineRootCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
-import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
 import { isOnScreen } from '../../output/on-screen.ts';
+import type { Context } from '../../run/context.ts';
 import { flatColumns, stateOfTracked, trackColumns, trackScreen } from './columns.ts';
 
 export const command = defineRootCommand({

@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { Context } from '../../run/context.ts';
 import { runCommand } from '../../webhooks/exec.ts';
 import { forward } from '../../webhooks/forward.ts';
 import type { ListenOptions } from '../../webhooks/listen.ts';

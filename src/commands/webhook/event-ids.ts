@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 
 /**
  * The ids of events: arguments, `-` standing for stdin, one a line. Duplicates are dropped.

@@ -1,9 +1,10 @@
-import type { Context } from '../../context.ts';
 import { uuidPattern } from '../../contract/limits.ts';
 import type { ShownState } from '../../contract/order-state.ts';
-import { type Paint, paintFor, paintMood, signed } from '../../output/paint.ts';
+import { signed } from '../../output/mood.ts';
+import { type Paint, paintFor, paintMood } from '../../output/paint.ts';
 import { cut, fullMeasure, type Measure, pad } from '../../output/width.ts';
 import { safeText } from '../../redact/safe-text.ts';
+import type { Context } from '../../run/context.ts';
 import type { EventLog } from '../../state/events.ts';
 import type { ShownEvent } from '../../webhooks/listen.ts';
 import { stateOfEvent } from './columns.ts';

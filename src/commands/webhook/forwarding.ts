@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import type { ForwardTarget } from '../../webhooks/forward.ts';
 
 const usualRetries = 4;

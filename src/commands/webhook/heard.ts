@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts';
 import { own } from '../../contract/json.ts';
 import { StorageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import { journalExists } from '../../state/journal-tables.ts';
 import { registrationScope } from './registration.ts';

@@ -1,7 +1,7 @@
-import type { Context } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import type { ListResult, StreamResult } from '../../output/result.ts';
 import { safeText } from '../../redact/safe-text.ts';
+import type { Context } from '../../run/context.ts';
 import type { EventLog } from '../../state/events.ts';
 import { stoppedWith } from '../../wait/stopped.ts';
 import type { ListenRecord, ListenSummary, ShownEvent } from '../../webhooks/listen.ts';

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { isLoopback } from '../../network/loopback.ts';
+import type { Context } from '../../run/context.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import { shellLine } from '../../shell-word.ts';
 import { type ListenOptions, listen } from '../../webhooks/listen.ts';
@@ -131,9 +131,9 @@ async function begin(context: Context, registers: boolean, url: string): Promise
   }
 }
 
-async function runSandbox({ settings, previewsRequests, sandbox, signal }: Context) {
+async function runSandbox({ settings, previewsRequests, signal }: Context) {
   if (previewsRequests || settings.baseUrl.value !== embeddedUrl) return undefined;
-  const { openEmbeddedSandbox } = await sandbox();
+  const { openEmbeddedSandbox } = await import('../../sandbox-door.ts');
   return (await openEmbeddedSandbox(settings.folders.state, { ...settings.sandbox, signal })).close;
 }
 

@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { maskAddress } from '../../webhooks/secret.ts';
 
 /** Whose registration it is: the service keeps one for each account, and another one for test mode. */

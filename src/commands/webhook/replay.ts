@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { eachId } from '../../cli/ids.ts';
-import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { shellLine } from '../../shell-word.ts';
 import type { ForwardOutcome } from '../../state/events.ts';
 import { confirms, disagreement } from '../../webhooks/agreement.ts';

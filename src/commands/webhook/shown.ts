@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { writerOf } from '../../output/writer.ts';
+import type { Context } from '../../run/context.ts';
 import type { EventLog } from '../../state/events.ts';
 
 /** Notes which events were shown. One whose text is not out when this process ends is shown by the next listener. */

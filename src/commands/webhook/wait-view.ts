@@ -1,7 +1,7 @@
-import type { Context } from '../../context.ts';
 import { canDrawLive, createLive } from '../../output/live.ts';
 import { spinnerEveryMs, spinnerSign } from '../../output/spinner.ts';
 import { safeText } from '../../redact/safe-text.ts';
+import type { Context } from '../../run/context.ts';
 import { typedId } from '../../typed-id.ts';
 import { stopwatch } from '../../wait/deadline.ts';
 

@@ -1,9 +1,9 @@
-import type { Context } from '../../context.ts';
 import { objectsIn, own, textIn } from '../../contract/json.ts';
 import { ErrandError, StorageError } from '../../errors.ts';
 import { checkOwn, placeQuoted, quotedBody, quotedIntent } from '../../orders/place-quoted.ts';
 import type { Placed } from '../../orders/placed.ts';
 import { safeText } from '../../redact/safe-text.ts';
+import type { Context } from '../../run/context.ts';
 import { feeOf } from '../../spending/policy/fee.ts';
 import { PolicyRefusal } from '../../spending/policy/refusal.ts';
 import { allowedVerdict } from '../../spending/through-policy.ts';

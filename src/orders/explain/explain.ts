@@ -1,10 +1,10 @@
-import type { Context } from '../../context.ts';
 import { objectsIn, own } from '../../contract/json.ts';
 import { limits, uuidPattern } from '../../contract/limits.ts';
 import type { ShownState } from '../../contract/order-state.ts';
 import { ErrandError, StorageError, UsageError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { unlessMissing } from '../../http/unless-missing.ts';
+import type { Context } from '../../run/context.ts';
 import type { JournalRecord } from '../../state/journal-record.ts';
 import { journalExists } from '../../state/journal-tables.ts';
 import { whereFlags } from '../../where-flags.ts';

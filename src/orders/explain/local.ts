@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts';
 import { objectsIn, textIn } from '../../contract/json.ts';
 import { ErrandError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { recordOfRow } from '../../state/audit-record.ts';
 import type { StoredEvent } from '../../state/events.ts';
 import type { Journal } from '../../state/journal.ts';

@@ -7,11 +7,11 @@ import {
 } from '../../addresses/options.ts';
 import { addressProblems } from '../../addresses/rules.ts';
 import { resolveAddress } from '../../addresses/ship-to.ts';
-import type { Options } from '../../cli/define.ts';
 import { type Document, readDocument } from '../../cli/read-document.ts';
-import type { Context } from '../../context.ts';
 import type { ShapeInput } from '../../contract/schemas/index.ts';
 import { UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
+import type { Options } from '../../run/option.ts';
 import { type Completed, completePayload } from './complete.ts';
 import { eachOrderField, type OrderFlags, orderFieldOptions } from './fields.ts';
 

@@ -1,6 +1,6 @@
 import { addressWords } from '../../addresses/options.ts';
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { typedCommand } from '../../shell-word.ts';
 import { type Asking, eachOrderField, type OrderField, orderFields } from './fields.ts';
 

@@ -1,5 +1,4 @@
 import { addressLine } from '../../addresses/options.ts';
-import type { Context } from '../../context.ts';
 import { isObject, type JsonObject, listIn, numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
 import { eachPlainField } from '../../contract/order-fields.ts';
 import type { Received } from '../../contract/received.ts';
@@ -7,6 +6,7 @@ import { UsageError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
 import { plainText } from '../../output/path.ts';
 import type { TitleOf } from '../../output/result.ts';
+import type { Context } from '../../run/context.ts';
 import { lineNames } from '../products-of.ts';
 import type { OrderFlags } from './fields.ts';
 

@@ -1,10 +1,10 @@
-import { isRowNumber } from '../../cli/handles.ts';
 import { rowNamed } from '../../cli/listed.ts';
-import type { Context } from '../../context.ts';
+import { isRowNumber } from '../../cli/record-kinds.ts';
 import { readAmount } from '../../contract/amount.ts';
 import { refusedBy, UsageError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
 import { searchAndPick } from '../../products/pick.ts';
+import type { Context } from '../../run/context.ts';
 import type { Answer, Asking } from './fields.ts';
 import { parseProduct } from './product-flag.ts';
 

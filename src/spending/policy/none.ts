@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { Context } from '../../run/context.ts';
 
 /** What is said where there is no policy. */
 export const noPolicy = ({ settings }: Pick<Context, 'settings'>): string =>

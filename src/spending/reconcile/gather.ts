@@ -1,8 +1,8 @@
-import type { Context } from '../../context.ts';
 import { objectsIn, textIn } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
 import type { Client } from '../../http/client.ts';
 import { unlessMissing } from '../../http/unless-missing.ts';
+import type { Context } from '../../run/context.ts';
 import { recordOfRow } from '../../state/audit-record.ts';
 import type { Journal } from '../../state/journal.ts';
 import { type JournalRecord, paidAccount } from '../../state/journal-record.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
+import type { Context } from '../../run/context.ts';
 import { recordOfRow } from '../../state/audit-record.ts';
 import { journalExists } from '../../state/journal-tables.ts';
 import { ChainFacts } from '../reconcile/chain-facts.ts';

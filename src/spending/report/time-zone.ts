@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
+import type { Context } from '../../run/context.ts';
 import { loadPolicy } from '../policy/load.ts';
 import { zoneNamed } from '../policy/periods.ts';
 

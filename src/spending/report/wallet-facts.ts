@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { numberIn, textIn } from '../../contract/json.ts';
+import type { Context } from '../../run/context.ts';
 
 export interface WalletFacts {
   readonly id: string;

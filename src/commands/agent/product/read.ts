@@ -1,9 +1,9 @@
-import type { Context } from '../../../context.ts';
 import type { Received } from '../../../contract/received.ts';
 import { paidCall } from '../../../payments/paid-call.ts';
 import { noProduct } from '../../../products/failure.ts';
 import { type Freshness, freshnessFields } from '../../../products/freshness.ts';
 import { namedProduct } from '../../../products/named.ts';
+import type { Context } from '../../../run/context.ts';
 import { paymentFrom } from '../pay-options.ts';
 
 type ReadOptions = Freshness & Parameters<typeof paymentFrom>[0] & { readonly async?: boolean };

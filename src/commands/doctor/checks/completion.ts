@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { completionScript, isCurrentScript } from '../../../completion-scripts.ts';
-import type { Context } from '../../../context.ts';
+import type { Context } from '../../../run/context.ts';
 import type { CompletionPlace } from '../../../settings/completion-places.ts';
 import { withoutKeys } from '../../../settings/keys.ts';
 import { shellWord } from '../../../shell-word.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../../context.ts';
+import type { Context } from '../../../run/context.ts';
 import { ownOpenText } from '../../../state/own-open.ts';
 
 /** What this machine's own journal still holds where machines share one, in a line for people; undefined where nothing. @throws StorageError. */

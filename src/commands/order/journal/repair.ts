@@ -1,6 +1,6 @@
 import { defineCommand } from '../../../cli/define.ts';
-import type { Context } from '../../../context.ts';
 import { DamagedError } from '../../../errors.ts';
+import type { Context } from '../../../run/context.ts';
 import type { Repaired } from '../../../state/journal-repair.ts';
 import { journalColumns, shown } from './columns.ts';
 

@@ -1,10 +1,10 @@
 import { defineCommand } from '../../../cli/define.ts';
 import { eachId, readIds } from '../../../cli/ids.ts';
-import type { Context } from '../../../context.ts';
 import { UsageError } from '../../../errors.ts';
 import { senderOf } from '../../../orders/intent.ts';
 import { resumeIntent } from '../../../orders/resume.ts';
 import { orderList } from '../../../orders/screen.ts';
+import type { Context } from '../../../run/context.ts';
 import { embeddedUrl } from '../../../settings/stored.ts';
 import { shellLine } from '../../../shell-word.ts';
 import { isUnnoted, type JournalRecord } from '../../../state/journal-record.ts';
