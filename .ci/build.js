@@ -40,7 +40,7 @@ async function loadSource(source) {
 
 /** What completion must know of every command, asked of the commands themselves. */
 async function programTree() {
-  const { describeProgram } = await loadSource('src/cli/completion/describe.ts');
+  const { describeProgram } = await loadSource('src/commands/describe.ts');
   return await describeProgram();
 }
 
@@ -61,7 +61,7 @@ async function writeManual() {
 const programTreeWritten = {
   name: 'program-tree-written',
   load(id) {
-    if (!/completion[\\/]program-tree\.ts$/.test(id)) return;
+    if (!/commands[\\/]program-tree\.ts$/.test(id)) return;
     return { code: "export { programTree } from './built-tree.ts';", moduleType: 'js' };
   },
 };
@@ -86,8 +86,8 @@ async function writeProgramTree() {
 const rootPageMade = {
   name: 'root-page-made',
   async load(id) {
-    if (!/help[\\/]root-page\.ts$/.test(id)) return;
-    const { rootPage } = await loadSource('src/cli/help/root-page.ts');
+    if (!/commands[\\/]root-page\.ts$/.test(id)) return;
+    const { rootPage } = await loadSource('src/commands/root-page.ts');
     const json = JSON.stringify(JSON.stringify(await rootPage()));
     return { code: `export const rootPage = async () => JSON.parse(${json});`, moduleType: 'js' };
   },
@@ -103,7 +103,7 @@ const besideMain = {
 const assetsInlined = {
   name: 'assets-inlined',
   load(id) {
-    if (!/sandbox[\\/]pages[\\/]assets\.ts$/.test(id)) return;
+    if (!/sandbox[\\/]console[\\/]pages[\\/]assets\.ts$/.test(id)) return;
     const reads = /readFileSync\(new URL\('([^']+)', import\.meta\.url\), 'utf8'\)/g;
     const textOf = (_, path) => JSON.stringify(readFileSync(new URL(path, pathToFileURL(id)), 'utf8'));
     return { code: readFileSync(id, 'utf8').replace(reads, textOf), moduleType: 'ts' };
@@ -114,7 +114,7 @@ const assetsInlined = {
 const versionMade = {
   name: 'version-made',
   load(id) {
-    if (!/src[\\/]version\.ts$/.test(id)) return;
+    if (!/src[\\/]platform[\\/]version\.ts$/.test(id)) return;
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
     return { code: `export const version = ${JSON.stringify(version)};`, moduleType: 'js' };
   },
@@ -148,43 +148,43 @@ const groups = [
   {
     name: 'first',
     needs: [
-      'errors',
-      'io',
-      'output/writer',
+      'platform/errors',
+      'platform/io',
+      'cli/output/writer',
       'cli/handles',
-      'cli/help/root',
+      'commands/root-help',
       'cli/help/look',
-      'version',
-      'write-now',
-      'memory',
+      'platform/version',
+      'platform/write-now',
+      'platform/memory',
     ],
   },
-  { name: 'help', needs: ['program', 'cli/help/show'] },
+  { name: 'help', needs: ['commands/program', 'cli/help/show'] },
   {
     name: 'command',
     needs: [
       'cli/mount',
-      'context',
-      'output/render',
-      'output/json',
-      'output/id',
-      'output/record-view',
-      'client/open',
+      'cli/context',
+      'cli/output/render',
+      'cli/output/json',
+      'cli/output/id',
+      'cli/output/record-view',
+      'cli/client/open',
     ],
   },
   {
     name: 'order',
     needs: [
-      ...['commands/order/index', 'orders/report', 'state/journal', 'settings/actor', 'settings/fingerprint'],
+      ...[
+        'commands/order/index',
+        'cli/report-printed',
+        'journal/journal',
+        'config/actor',
+        'config/fingerprint',
+      ],
       ...['cli/private-command', 'http/transport/embedded'],
       // What the sandbox and other commands share: neither must load the other for it.
-      ...[
-        'contract/bulk-row',
-        'contract/control',
-        'contract/sandbox-faults',
-        'contract/country',
-        'network/addresses',
-      ],
+      ...['api/bulk-row', 'api/control', 'api/sandbox-faults', 'api/country', 'platform/network/addresses'],
     ],
   },
   { name: 'network', needs: ['http/transport/network'] },
@@ -266,7 +266,7 @@ for (const entry of ['complete', 'quick'])
     notices.plugin,
   );
 await write(
-  Object.fromEntries(doors.map((door) => [door, `src/sdk/${door}.ts`])),
+  Object.fromEntries(doors.map((door) => [door, `src/integrations/sdk/${door}.ts`])),
   {
     ...mapped,
     comments,

@@ -21,8 +21,11 @@ export async function writeDeclarations(loadSource, folder) {
     const compiler = join('node_modules', 'typescript', 'bin', 'tsc');
     const config = join('.ci', 'declarations.tsconfig.json');
     execFileSync(process.execPath, [compiler, '-p', config, '--outDir', made], { stdio: 'inherit' });
-    writeFileSync(join(made, 'sdk', 'wire.d.ts'), await wireTypes(await contract(loadSource)));
-    const seen = new Set(doors.map((door) => join(made, 'sdk', `${door}.d.ts`)));
+    writeFileSync(
+      join(made, 'integrations', 'sdk', 'wire.d.ts'),
+      await wireTypes(await contract(loadSource)),
+    );
+    const seen = new Set(doors.map((door) => join(made, 'integrations', 'sdk', `${door}.d.ts`)));
     for (const file of seen) {
       const text = readFileSync(file, 'utf8').replace(imported, (_, before, quote, name) => {
         if (name.startsWith('.')) seen.add(resolve(dirname(file), name.replace(/\.ts$/, '.d.ts')));
@@ -42,8 +45,8 @@ export async function writeDeclarations(loadSource, folder) {
 }
 
 async function contract(loadSource) {
-  const { shapeSchema } = await loadSource('src/contract/openapi.ts');
-  const { schemas } = await loadSource('src/contract/schemas/index.ts');
-  const { operations } = await loadSource('src/contract/operations/index.ts');
+  const { shapeSchema } = await loadSource('src/api/openapi.ts');
+  const { schemas } = await loadSource('src/api/schemas/index.ts');
+  const { operations } = await loadSource('src/api/operations/index.ts');
   return { shapeSchema, schemas, operations };
 }

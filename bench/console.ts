@@ -1,4 +1,4 @@
-import { loadSqlite } from '../src/sqlite/load.ts';
+import { loadSqlite } from '../src/platform/sqlite/load.ts';
 import { type BenchSandbox, fillWallet, fillWithOrders, startSandbox } from './sandbox.ts';
 import { atMost, median, type Row } from './table.ts';
 

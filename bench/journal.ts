@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Journal } from '../src/state/journal.ts';
+import { Journal } from '../src/journal/journal.ts';
 import { atMost, median, type Row } from './table.ts';
 
 const rounds = 500;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { triggerPath } from '../src/contract/control.ts';
+import { triggerPath } from '../src/api/control.ts';
 import { firstLine } from '../test/program/first-line.ts';
 import { copyOrders } from '../test/service/copy-orders.ts';
 import { program } from './program.ts';

@@ -1,6 +1,6 @@
-import { programTree } from './cli/completion/program-tree.ts';
 import { completionRecords } from './cli/completion/records.ts';
-import { writeNow } from './write-now.ts';
+import { programTree } from './commands/program-tree.ts';
+import { writeNow } from './platform/write-now.ts';
 
 /**
  * The entry of `errand __complete -- words…`, which the shells' scripts call at each TAB: it loads nothing of what

@@ -1,15 +1,15 @@
 import { hasHandles } from './cli/handles.ts';
 import { lookOf } from './cli/help/look.ts';
-import { rootHelp } from './cli/help/root.ts';
 import type { CommandLine } from './cli/mount.ts';
-import { ErrandError, type ErrorCategory, exitCodes } from './errors.ts';
-import { type Io, processIo } from './io.ts';
-import { limitMemory } from './memory.ts';
-import { mayDraw } from './output/live-area.ts';
-import type { ListedRows, Result, TitleOf } from './output/result.ts';
-import { writerOf } from './output/writer.ts';
+import { mayDraw } from './cli/output/live-area.ts';
+import { writerOf } from './cli/output/writer.ts';
+import { rootHelp } from './commands/root-help.ts';
+import type { ListedRows, Result, TitleOf } from './format/result.ts';
+import { ErrandError, type ErrorCategory, exitCodes } from './platform/errors.ts';
+import { type Io, processIo } from './platform/io.ts';
+import { limitMemory } from './platform/memory.ts';
+import { version } from './platform/version.ts';
 import type { Context } from './run/context.ts';
-import { version } from './version.ts';
 
 /**
  * Runs one command line to its end.
@@ -56,7 +56,7 @@ async function runLine(
       io.stdout.stream.write(await rootHelp(await lookOf(io)));
       return 0;
     }
-    const { runProgram } = await import('./program.ts');
+    const { runProgram } = await import('./commands/program.ts');
     await runProgram(argv, {
       now: Date.now,
       version,
@@ -83,7 +83,7 @@ async function runCommand(
 ): Promise<number> {
   const { command, globals } = line;
   let { input } = line;
-  const { createContext } = await import('./context.ts');
+  const { createContext } = await import('./cli/context.ts');
   limitMemory();
   const environment = { ...process.env };
   // A diagnostic report of Node holds the environment, and this variable a password of the whole team.
@@ -100,14 +100,14 @@ async function runCommand(
     mendsConfig: command.mendsConfig === true,
     defaultFormat: command.defaultFormat,
     diagnoses: command.diagnoses === true,
-    commands: async () => (await import('./program.ts')).printingCommands(),
+    commands: async () => (await import('./commands/program.ts')).printingCommands(),
     privateCommand: async () => (await import('./cli/private-command.ts')).privateCommand({ ...line, input }),
   });
   let result: Result | undefined;
   try {
-    const { printResult } = await import('./output/render.ts');
+    const { printResult } = await import('./cli/output/render.ts');
     const { fields } = context.output;
-    const titles = async () => (await import('./products/titles.ts')).knownTitles(context);
+    const titles = async () => (await import('./orders/products/titles.ts')).knownTitles(context);
     const whole = await withWholeIds(context, line, titles);
     input = whole.input;
     const knownFields = fields && (await import('./cli/known-fields.ts')).knownFieldsOf(command, input);
@@ -126,7 +126,7 @@ async function runCommand(
     }
     return code;
   } catch (error) {
-    const { RequestPreview } = await import('./request-preview.ts');
+    const { RequestPreview } = await import('./run/request-preview.ts');
     if (error instanceof RequestPreview) {
       io.stdout.stream.write(error.text);
       return 0;
@@ -165,7 +165,7 @@ const listKeeper =
     const { profile, baseUrl } = context.settings;
     (await context.lastList())?.write({ ...list, profile: profile.value, service: baseUrl.value });
     if (list.kind !== 'products') return;
-    const { keepTitles } = await import('./products/titles.ts');
+    const { keepTitles } = await import('./orders/products/titles.ts');
     await keepTitles(
       context,
       list.rows.map((row) => [row?.facts.url, row?.facts.title]),
@@ -184,7 +184,7 @@ async function showFailure(
   failure: unknown,
 ): Promise<{ readonly code: number; readonly isShown: boolean }> {
   const argv = process.argv.slice(2);
-  const { renderError } = await import('./output/error.ts');
+  const { renderError } = await import('./cli/output/error.ts');
   const debug = argv.includes('--debug') || Boolean(process.env.ERRAND_DEBUG);
   const isShown = await renderError(failure, io, wantedFormat(argv, process.env.ERRAND_OUTPUT), { debug });
   return { isShown, code: failure instanceof ErrandError ? failure.exitCode : exitCodes.unexpected };

@@ -2,7 +2,7 @@ import type { Command as Commander } from 'commander';
 import { type ManReference, manName, manPage, topicPage } from './cli/help/man-page.ts';
 import { pageOf } from './cli/help/page.ts';
 import { topics } from './cli/help/topics.ts';
-import { describedProgram } from './program.ts';
+import { describedProgram } from './commands/program.ts';
 
 /** Every man page by the name of its file, made of the definitions; the build writes them. */
 export async function manual(version: string): Promise<ReadonlyMap<string, string>> {

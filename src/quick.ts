@@ -1,8 +1,8 @@
 import { plainLook } from './cli/help/look.ts';
-import { rootHelp } from './cli/help/root.ts';
-import { wantsColor } from './io.ts';
-import { version } from './version.ts';
-import { writeNow } from './write-now.ts';
+import { rootHelp } from './commands/root-help.ts';
+import { wantsColor } from './platform/io.ts';
+import { version } from './platform/version.ts';
+import { writeNow } from './platform/write-now.ts';
 
 /**
  * The entry of `errand --version` and of the program's own help, which need nothing of what runs commands. Where they

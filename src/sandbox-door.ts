@@ -1,24 +1,18 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { steadyTime } from './clock.ts';
-import type { ServedRequest } from './contract/control.ts';
-import { StorageError, UsageError } from './errors.ts';
-import type { Tell } from './private-files.ts';
+import type { ServedRequest } from './api/control.ts';
+import { sandboxFaults } from './api/sandbox-faults.ts';
+import type { Scenario } from './api/scenario/scenario.ts';
+import type { BuiltInScenario } from './api/scenario/words.ts';
+import { makeStateFolder } from './config/paths.ts';
+import { keepingToken } from './config/sandbox-token.ts';
+import { steadyTime } from './platform/clock.ts';
+import { StorageError, UsageError } from './platform/errors.ts';
+import type { Tell } from './platform/private-files.ts';
+import { DatabaseError, remedies } from './platform/sqlite/database-error.ts';
 import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts';
+import type { Fault, ScenarioProblem } from './sandbox/in-process.ts';
 import type { Served } from './sandbox/serve.ts';
-import {
-  faultsIn,
-  type GivenScenario,
-  reportBug,
-  scenarioError,
-  scenarioFaults,
-  seedOf,
-} from './scenario-door.ts';
-import { makeStateFolder } from './settings/paths.ts';
-import { keepingToken } from './settings/sandbox-token.ts';
-import { DatabaseError, remedies } from './sqlite/database-error.ts';
-
-export { builtInScenario, type GivenScenario, startSandbox } from './scenario-door.ts';
 
 /** What the program does with the sandbox besides calling it: its two doors, seen from the commands. */
 
@@ -168,4 +162,97 @@ function storageError(error: unknown): unknown {
     cause: error,
     hint: remedies[error.trouble],
   });
+}
+
+/** Sandboxes in this process's memory, and what any of them begins with. */
+
+/** A scenario that was read and checked, and how what is wrong with it is told. */
+export interface GivenScenario {
+  readonly name: string;
+  readonly scenario: Scenario;
+  refused(problems: readonly ScenarioProblem[]): UsageError;
+}
+
+interface StartRequest {
+  readonly seed: number | undefined;
+  readonly speed: number | undefined;
+  /** As `--fault` writes them. */
+  readonly faults: readonly string[];
+  readonly scenario?: GivenScenario | undefined;
+  /** Opens it on a socket of its own; without one, only this process reaches it. */
+  readonly isServed?: boolean;
+}
+
+/** Starts a sandbox in memory on a free port of this machine, with a key. @throws UsageError for a fault. */
+export async function startSandbox({ seed, speed, faults, scenario: given, isServed = true }: StartRequest) {
+  const { openInProcess, readFault } = await import('./sandbox/in-process.ts');
+  const scenario = given?.scenario;
+  const { seed: chosen } = seedOf(seed, scenario);
+  try {
+    return await openInProcess({
+      ...{ port: isServed ? 0 : undefined, seed: chosen, now: steadyTime(), report: reportBug },
+      speed: speed ?? scenario?.clock.speed ?? 1,
+      faults: [...scenarioFaults(given, readFault), ...faultsIn(faults, readFault)],
+      scenario,
+    });
+  } catch (error) {
+    throw (await scenarioError(error, given)) ?? error;
+  }
+}
+
+/** A scenario that errand brings along. */
+export async function builtInScenario(name: BuiltInScenario, seed: number | undefined): Promise<unknown> {
+  const { builtIns } = await import('./sandbox/in-process.ts');
+  return (await builtIns[name]())(seed);
+}
+
+const seedOf = (seed: number | undefined, scenario: Scenario | undefined): { seed?: number } => {
+  const chosen = seed ?? scenario?.seed;
+  return typeof chosen === 'number' ? { seed: chosen } : {};
+};
+
+/** @throws UsageError naming the line of what is not a fault. */
+function scenarioFaults(
+  given: GivenScenario | undefined,
+  read: (text: string) => Fault | undefined,
+): Fault[] {
+  const found = given?.scenario.faults.map(read) ?? [];
+  const message = `is not a fault; write one of ${Object.keys(sandboxFaults).join(', ')}`;
+  const problems = found.flatMap((fault, index) => (fault ? [] : [{ path: ['faults', index], message }]));
+  if (given && problems.length > 0) throw given.refused(problems);
+  return found.filter((fault) => fault !== undefined);
+}
+
+/** What a scenario was refused with, as it is told; undefined for any other error. */
+async function scenarioError(
+  error: unknown,
+  given: GivenScenario | undefined,
+  data?: string,
+): Promise<UsageError | undefined> {
+  if (!given) return undefined;
+  const { ScenarioRefused, NotEmpty } = await import('./sandbox/in-process.ts');
+  if (error instanceof ScenarioRefused) return given.refused(error.problems);
+  if (!(error instanceof NotEmpty)) return undefined;
+  return new UsageError(
+    `--scenario begins in an empty sandbox, and ${data} has keys and orders already; nothing was changed`,
+    { hint: 'Name a file that is not there yet with --data, or leave --data out to keep nothing.' },
+  );
+}
+
+/** @throws UsageError for a text that is not a fault. */
+const faultsIn = (texts: readonly string[], read: (text: string) => Fault | undefined): Fault[] =>
+  texts.map((text) => read(text) ?? refuseFault(text));
+
+function refuseFault(text: string): never {
+  const forms = Object.keys(sandboxFaults).join(', ');
+  throw new UsageError(`--fault "${text}" is not a fault; write one of ${forms}`, {
+    next: [{ command: 'errand sandbox serve --help', when: 'to see what each does' }],
+  });
+}
+
+/** A bug behind a 500: the response says no more, whoever runs the sandbox sees it all. */
+function reportBug(error: unknown): void {
+  process.stderr.write(
+    `sandbox: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
 }

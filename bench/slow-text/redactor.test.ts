@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRedactor } from '../../src/redact/redactor.ts';
+import { createRedactor } from '../../src/platform/redact/redactor.ts';
 import { growth, linear } from './growth.ts';
 
 const repeated: readonly (readonly [before: string, part: string])[] = [

@@ -1,4 +1,4 @@
-import { formatMoney } from '../output/money.ts';
+import { formatMoney } from '../format/money.ts';
 import { rowsText } from './spend.ts';
 
 /** Two amounts of one class differ by less than a hundredth. */

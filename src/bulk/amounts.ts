@@ -1,6 +1,6 @@
-import { type AmountUnit, readAmount, serviceCurrency } from '../contract/amount.ts';
-import { plainHeading } from '../contract/bulk-columns.ts';
-import { formatMoney } from '../output/money.ts';
+import { type AmountUnit, readAmount, serviceCurrency } from '../api/amount.ts';
+import { plainHeading } from '../api/bulk-columns.ts';
+import { formatMoney } from '../format/money.ts';
 
 /** The heading of prices that are always cents. The service calls the same column `max_price`. */
 export const centsHeading = 'max_price_cents';

@@ -1,5 +1,5 @@
-import type { BulkIssue } from '../contract/bulk-row.ts';
-import { countryCodePattern } from '../contract/limits.ts';
+import type { BulkIssue } from '../api/bulk-row.ts';
+import { countryCodePattern } from '../api/limits.ts';
 import type { TablePlan } from './columns.ts';
 import { hiddenIn, visible } from './hidden-characters.ts';
 import { addRow, hasMore, noRows, type RowSample } from './row-sample.ts';

@@ -1,4 +1,4 @@
-import { uuidPattern } from '../contract/limits.ts';
+import { uuidPattern } from '../api/limits.ts';
 import type { Batch, BatchRow } from './batch.ts';
 import { isMet } from './row-state.ts';
 

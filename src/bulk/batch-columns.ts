@@ -1,10 +1,10 @@
-import { numberIn } from '../contract/json.ts';
-import { type ShownState, spoken } from '../contract/order-state.ts';
-import type { Unchecked } from '../contract/received.ts';
-import type { Shape } from '../contract/schemas/index.ts';
-import { countText } from '../output/count-text.ts';
-import { plainText } from '../output/path.ts';
-import type { Column } from '../output/result.ts';
+import { numberIn } from '../api/json.ts';
+import { type ShownState, spoken } from '../api/order-state.ts';
+import type { Unchecked } from '../api/received.ts';
+import type { Shape } from '../api/schemas/index.ts';
+import { countText } from '../format/count-text.ts';
+import { plainText } from '../format/path.ts';
+import type { Column } from '../format/result.ts';
 import { type BatchRow, rowsOf } from './batch.ts';
 import { type Reasons, reasonOf } from './reasons.ts';
 import { type RowState, stateOf, tallyOf } from './row-state.ts';

@@ -1,5 +1,5 @@
-import { type JsonObject, numberIn, objectsIn, textIn } from '../contract/json.ts';
-import type { Received } from '../contract/received.ts';
+import { type JsonObject, numberIn, objectsIn, textIn } from '../api/json.ts';
+import type { Received } from '../api/received.ts';
 
 export type Batch = Received<'bulk.get'>;
 

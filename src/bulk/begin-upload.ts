@@ -1,6 +1,6 @@
-import { UsageError } from '../errors.ts';
+import type { KeptUpload, NewUpload } from '../journal/uploads.ts';
+import { UsageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
-import type { KeptUpload, NewUpload } from '../state/uploads.ts';
 import { tellingEarlier } from './earlier-uploads.ts';
 import { hasUploads, uploadOwner } from './named.ts';
 import { type Shard, shardName } from './shard.ts';

@@ -1,5 +1,5 @@
-import type { BulkIssue } from '../contract/bulk-row.ts';
-import type { Output } from '../contract/outputs/index.ts';
+import type { BulkIssue } from '../api/bulk-row.ts';
+import type { Output } from '../api/outputs/index.ts';
 import { AmountSpread } from './amount-spread.ts';
 import { countPrice, emptyPrices, type PriceTally } from './amounts.ts';
 import { noReadings, type Readings } from './as-exported.ts';

@@ -1,4 +1,4 @@
-import { ErrandError } from '../errors.ts';
+import { ErrandError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 import { savingIssues } from './errors-file.ts';
 import { FileCheck, type Scope } from './file-check.ts';

@@ -4,10 +4,10 @@ import {
   type ColumnPlan,
   plainHeading,
   planColumns,
-} from '../contract/bulk-columns.ts';
-import { UsageError } from '../errors.ts';
-import { type MapPreset, orderColumn, presetLike } from '../settings/map-presets.ts';
-import { shellWord } from '../shell-word.ts';
+} from '../api/bulk-columns.ts';
+import { type MapPreset, orderColumn, presetLike } from '../config/map-presets.ts';
+import { UsageError } from '../platform/errors.ts';
+import { shellWord } from '../platform/shell-word.ts';
 import { centsHeading, isCentsHeading, namesCurrency } from './amounts.ts';
 import { type ColumnMap, columnOf, type HeadingMap, isKeptOwn, nameHeadings } from './headings.ts';
 import { mistakenFor, optionalColumns } from './mapping/likeness.ts';

@@ -1,8 +1,8 @@
-import type { NextStep } from '../errors.ts';
-import { countText } from '../output/count-text.ts';
+import { countText } from '../format/count-text.ts';
+import type { NextStep } from '../platform/errors.ts';
+import { shellWord } from '../platform/shell-word.ts';
 import type { Context } from '../run/context.ts';
-import { shellWord } from '../shell-word.ts';
-import { whereFlags } from '../where-flags.ts';
+import { whereFlags } from '../run/context-flags.ts';
 import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 import type { FollowSummary } from './follow.ts';
 import { isInDoubt, type NamedBatches, uploadNames } from './named.ts';

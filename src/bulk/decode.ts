@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../platform/errors.ts';
 
 /** What a table's text may be written in, beside what its first bytes say. */
 export const encodings = ['utf-8', 'latin1', 'utf-16le', 'utf-16be'] as const;

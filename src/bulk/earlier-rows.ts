@@ -1,7 +1,7 @@
-import { objectsIn, own, textIn } from '../contract/json.ts';
+import { objectsIn, own, textIn } from '../api/json.ts';
+import { type JournalRecord, paidAccount } from '../journal/journal-record.ts';
+import { journalExists } from '../journal/journal-tables.ts';
 import type { Context } from '../run/context.ts';
-import { type JournalRecord, paidAccount } from '../state/journal-record.ts';
-import { journalExists } from '../state/journal-tables.ts';
 import type { SentBefore } from './kept-keys.ts';
 import { nameOf, numbersOf, ordering, withinMs } from './plan/twins.ts';
 import { CellReader, codeOf, placeOf, twinCodes, urlsIn } from './row-cells.ts';

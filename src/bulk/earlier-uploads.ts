@@ -1,10 +1,10 @@
-import { ErrandError, type ErrorFacts, StorageError } from '../errors.ts';
+import { journalCommand } from '../journal/journal-command.ts';
+import type { JournalRecord } from '../journal/journal-record.ts';
+import { journalExists } from '../journal/journal-tables.ts';
 import { thingOf } from '../orders/things.ts';
+import { ErrandError, type ErrorFacts, StorageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
-import { journalCommand } from '../state/journal-command.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
-import { journalExists } from '../state/journal-tables.ts';
-import { whereFlags } from '../where-flags.ts';
+import { whereFlags } from '../run/context-flags.ts';
 
 /**
  * Does what an upload needs the disk for. Where the disk fails, nothing is sent now, but what an earlier upload sent

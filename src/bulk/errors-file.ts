@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
-import { UsageError } from '../errors.ts';
+import { byteOrderMark } from '../platform/csv-cell.ts';
+import { UsageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
-import { byteOrderMark } from '../spreadsheet-cell.ts';
 import type { ShownIssue } from './check.ts';
 
 /** Where every error of a file is written, however many there are. */
@@ -36,8 +36,8 @@ export async function* savingIssues(
   path: string | undefined,
 ): AsyncGenerator<readonly ShownIssue[]> {
   if (path === undefined) return yield* issues;
-  const { saveFile } = await import('../output/save-file.ts');
-  const { csvRecords } = await import('../output/csv.ts');
+  const { saveFile } = await import('../format/save-file.ts');
+  const { csvRecords } = await import('../format/csv.ts');
   const force = await isErrorsFile(path);
   const lines = new PassThrough();
   if (excel) lines.write(byteOrderMark);

@@ -1,5 +1,5 @@
-import type { Output } from '../contract/outputs/index.ts';
-import { exitCodes, UsageError } from '../errors.ts';
+import type { Output } from '../api/outputs/index.ts';
+import { exitCodes, UsageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 import { farLines } from './amount-spread.ts';
 import { readingLines } from './as-exported.ts';

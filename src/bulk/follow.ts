@@ -1,9 +1,9 @@
-import { type JsonObject, numberIn } from '../contract/json.ts';
-import { exitCodes } from '../errors.ts';
+import { type JsonObject, numberIn } from '../api/json.ts';
+import type { TableLayout } from '../journal/uploads.ts';
+import { exitCodes } from '../platform/errors.ts';
+import { Deadline, stopwatch } from '../platform/wait/deadline.ts';
+import { type Interruption, watchWithSummary } from '../platform/wait/poll.ts';
 import type { Context } from '../run/context.ts';
-import type { TableLayout } from '../state/uploads.ts';
-import { Deadline, stopwatch } from '../wait/deadline.ts';
-import { type Interruption, watchWithSummary } from '../wait/poll.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { layoutOf } from './layout.ts';
 import { withMetOrders } from './met-orders.ts';

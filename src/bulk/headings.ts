@@ -1,5 +1,5 @@
-import { meaningOf, plainHeading } from '../contract/bulk-columns.ts';
-import type { MapPreset } from '../settings/map-presets.ts';
+import { meaningOf, plainHeading } from '../api/bulk-columns.ts';
+import type { MapPreset } from '../config/map-presets.ts';
 import { isCentsHeading } from './amounts.ts';
 import { visible } from './hidden-characters.ts';
 

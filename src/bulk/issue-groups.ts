@@ -1,5 +1,5 @@
-import { countText } from '../output/count-text.ts';
-import type { Row } from '../output/result.ts';
+import { countText } from '../format/count-text.ts';
+import type { Row } from '../format/result.ts';
 import type { ShownIssue } from './check.ts';
 import { addRow, hasMore, noRows, type RowSample } from './row-sample.ts';
 import { rowsText } from './spend.ts';

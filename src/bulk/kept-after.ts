@@ -1,8 +1,8 @@
-import type { Shape } from '../contract/schemas/index.ts';
-import { ErrandError } from '../errors.ts';
+import type { Shape } from '../api/schemas/index.ts';
+import { plainText } from '../format/path.ts';
 import { pages } from '../http/paging.ts';
 import { differences } from '../orders/compare.ts';
-import { plainText } from '../output/path.ts';
+import { ErrandError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 import { earlierOrder } from './attempts.ts';
 import { type Batch, rowsOf } from './batch.ts';

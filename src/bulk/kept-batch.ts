@@ -1,4 +1,4 @@
-import { type JsonObject, listIn, objectsIn, textIn } from '../contract/json.ts';
+import { type JsonObject, listIn, objectsIn, textIn } from '../api/json.ts';
 import type { Batch } from './batches.ts';
 import type { UploadRow } from './rows.ts';
 

@@ -1,10 +1,10 @@
-import { orderOfRow, rowReader } from '../contract/bulk-row.ts';
-import { own } from '../contract/json.ts';
-import { ErrandError } from '../errors.ts';
-import { formatMoney } from '../output/money.ts';
-import { plainText } from '../output/path.ts';
+import { orderOfRow, rowReader } from '../api/bulk-row.ts';
+import { own } from '../api/json.ts';
+import { formatMoney } from '../format/money.ts';
+import { plainText } from '../format/path.ts';
+import { differingFields } from '../journal/content.ts';
+import { ErrandError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
-import { differingFields } from '../state/content.ts';
 import { rowsOf } from './batch.ts';
 import { stateOf } from './row-state.ts';
 import type { FileRow, UploadRow } from './rows.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../contract/json.ts';
+import { isObject } from '../api/json.ts';
 import { type Batch, batchesAgain, batchesOf } from './batches.ts';
 import { Identity } from './identity.ts';
 import { batchIn, keptBatch } from './kept-batch.ts';

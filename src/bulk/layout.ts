@@ -1,7 +1,7 @@
-import { StorageError } from '../errors.ts';
+import type { JournalRecord } from '../journal/journal-record.ts';
+import type { TableLayout } from '../journal/uploads.ts';
+import { StorageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
-import type { TableLayout } from '../state/uploads.ts';
 
 /** How the rows of a batch stood in the file that they came from; undefined where that is not known on this machine. */
 export const layoutOf = (context: Context, batchId: string): Promise<TableLayout | undefined> =>

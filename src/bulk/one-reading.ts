@@ -1,7 +1,7 @@
-import { UsageError } from '../errors.ts';
-import { formatMoney } from '../output/money.ts';
+import { formatMoney } from '../format/money.ts';
+import { UsageError } from '../platform/errors.ts';
+import { typedCommand } from '../platform/shell-word.ts';
 import type { Context } from '../run/context.ts';
-import { typedCommand } from '../shell-word.ts';
 import type { PriceTally } from './amounts.ts';
 import { centsHeading } from './amounts.ts';
 

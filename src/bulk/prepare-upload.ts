@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { countText } from '../format/count-text.ts';
 import { confirmSpending } from '../orders/confirm-spending.ts';
 import { readyToSend } from '../orders/ready.ts';
-import { countText } from '../output/count-text.ts';
+import { shellWord } from '../platform/shell-word.ts';
 import type { Context } from '../run/context.ts';
-import { shellWord } from '../shell-word.ts';
 import { type Consent, consentOf } from '../spending/options.ts';
 import { notePolicy, policyLines } from '../spending/through-policy.ts';
 import { usualBatchRows } from './batches.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { StorageError } from '../errors.ts';
+import { StorageError } from '../platform/errors.ts';
 
 interface Block {
   readonly at: number;

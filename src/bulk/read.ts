@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.ts';
-import { fused } from '../spreadsheet-cell.ts';
+import { fused } from '../platform/csv-cell.ts';
+import { UsageError } from '../platform/errors.ts';
 import { readBeginning } from './beginning.ts';
 import { asUtf8, type Encoding } from './decode.ts';
 

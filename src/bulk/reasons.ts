@@ -1,10 +1,10 @@
-import { textIn } from '../contract/json.ts';
-import { valueAt } from '../contract/received.ts';
-import { ErrandError } from '../errors.ts';
+import { textIn } from '../api/json.ts';
+import { valueAt } from '../api/received.ts';
+import { countText } from '../format/count-text.ts';
+import { plainText } from '../format/path.ts';
 import { pages } from '../http/paging.ts';
 import type { Order } from '../orders/order-record.ts';
-import { countText } from '../output/count-text.ts';
-import { plainText } from '../output/path.ts';
+import { ErrandError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { isMet } from './row-state.ts';

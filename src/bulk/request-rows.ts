@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { rowReader } from '../contract/bulk-row.ts';
-import type { Shape } from '../contract/schemas/index.ts';
+import { rowReader } from '../api/bulk-row.ts';
+import type { Shape } from '../api/schemas/index.ts';
 import type { Placing } from '../orders/placed.ts';
 import type { BatchIntent } from '../orders/send-batch.ts';
 import { keyOfRows, RowKeys } from './rows.ts';

@@ -8,7 +8,7 @@ import { resultOf } from './report/record.ts';
  * row. Cells that a spreadsheet would run are prefixed.
  */
 export async function* resultsCsv({ rows }: Report): AsyncGenerator<string> {
-  const { csvFormat } = await import('../output/csv.ts');
+  const { csvFormat } = await import('../format/csv.ts');
   const columns = resultColumns({
     headings: headingsOf(rows),
     isNumbered: rows.every(({ number }) => number !== undefined),

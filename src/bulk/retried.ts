@@ -1,9 +1,9 @@
-import { readAmount } from '../contract/amount.ts';
-import { ErrandError, UsageError } from '../errors.ts';
-import { formatMoney } from '../output/money.ts';
+import { readAmount } from '../api/amount.ts';
+import { canonicalJson } from '../format/canonical.ts';
+import { formatMoney } from '../format/money.ts';
+import type { TableLayout } from '../journal/uploads.ts';
+import { ErrandError, UsageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
-import { canonicalJson } from '../state/canonical.ts';
-import type { TableLayout } from '../state/uploads.ts';
 import { earlierOrder } from './attempts.ts';
 import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 import type { Batch as NewBatch } from './batches.ts';

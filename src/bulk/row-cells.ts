@@ -1,4 +1,4 @@
-import { type BulkColumn, bulkListSeparator, meaningOf } from '../contract/bulk-columns.ts';
+import { type BulkColumn, bulkListSeparator, meaningOf } from '../api/bulk-columns.ts';
 import { placeText } from '../spending/policy/facts.ts';
 import { hostOf, productOf } from '../spending/policy/url-forms.ts';
 

@@ -1,4 +1,4 @@
-import { failedOrderStatuses } from '../contract/enums.ts';
+import { failedOrderStatuses } from '../api/enums.ts';
 import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 
 /**

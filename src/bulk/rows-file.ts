@@ -1,7 +1,7 @@
-import type { NoResult, StreamResult } from '../output/result.ts';
-import { saveFile } from '../output/save-file.ts';
+import type { NoResult, StreamResult } from '../format/result.ts';
+import { saveFile } from '../format/save-file.ts';
+import { byteOrderMark } from '../platform/csv-cell.ts';
 import type { Context } from '../run/context.ts';
-import { byteOrderMark } from '../spreadsheet-cell.ts';
 import { centsHeading } from './amounts.ts';
 import { isPriceHeading } from './columns.ts';
 import type { UploadRow } from './rows.ts';
@@ -19,7 +19,7 @@ async function csvOf(
     visible,
   }: { readonly headings: readonly string[]; readonly raw: boolean; readonly visible: boolean },
 ): Promise<string> {
-  const { csvRecord } = await import('../output/csv.ts');
+  const { csvRecord } = await import('../format/csv.ts');
   const names = [...new Set([...headings, ...rows.flatMap((row) => Object.keys(row))])];
   const table = [
     names.map((name) => (isPriceHeading(name) ? centsHeading : name)),

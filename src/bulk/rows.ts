@@ -1,9 +1,9 @@
-import { addressProblem } from '../addresses/rules.ts';
-import type { AmountUnit } from '../contract/amount.ts';
-import type { ColumnPlan } from '../contract/bulk-columns.ts';
-import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../contract/bulk-row.ts';
-import { setOwn } from '../contract/json.ts';
-import { bodyHash, sha256 } from '../state/canonical.ts';
+import type { AmountUnit } from '../api/amount.ts';
+import type { ColumnPlan } from '../api/bulk-columns.ts';
+import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../api/bulk-row.ts';
+import { setOwn } from '../api/json.ts';
+import { bodyHash, sha256 } from '../format/canonical.ts';
+import { addressProblem } from '../orders/addresses/rules.ts';
 import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './amounts.ts';
 import {
   addressOfOrder,

@@ -1,10 +1,10 @@
-import { type BulkColumn, meaningOf } from '../contract/bulk-columns.ts';
-import type { BulkIssue } from '../contract/bulk-row.ts';
-import { listIn, numberIn, objectsIn } from '../contract/json.ts';
-import type { Received } from '../contract/received.ts';
-import { ErrandError } from '../errors.ts';
+import { type BulkColumn, meaningOf } from '../api/bulk-columns.ts';
+import type { BulkIssue } from '../api/bulk-row.ts';
+import { listIn, numberIn, objectsIn } from '../api/json.ts';
+import type { Received } from '../api/received.ts';
+import { plainText } from '../format/path.ts';
 import type { Client } from '../http/client.ts';
-import { plainText } from '../output/path.ts';
+import { ErrandError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 import { centsHeading } from './amounts.ts';
 import type { Batch } from './batches.ts';

@@ -1,8 +1,8 @@
+import type { JournalRecord } from '../journal/journal-record.ts';
+import { isAtWork, workerOf } from '../journal/take-over.ts';
 import { resumeIntent } from '../orders/resume.ts';
+import { shellWord } from '../platform/shell-word.ts';
 import type { Context } from '../run/context.ts';
-import { shellWord } from '../shell-word.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
-import { isAtWork, workerOf } from '../state/take-over.ts';
 import { knownUpload } from './named.ts';
 
 /** What became of batches that the journal had open. */

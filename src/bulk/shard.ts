@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { UsageError } from '../errors.ts';
-import { countText } from '../output/count-text.ts';
+import { countText } from '../format/count-text.ts';
+import { UsageError } from '../platform/errors.ts';
 import { rowsText } from './spend.ts';
 
 /** One of the equal parts that a file is divided into, counted from 1: `3/8`. */

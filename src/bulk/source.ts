@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { readPipe } from '../cli/read-pipe.ts';
-import { ErrandError, StorageError, UsageError } from '../errors.ts';
-import { piecesOf } from '../io.ts';
+import { ErrandError, StorageError, UsageError } from '../platform/errors.ts';
+import { piecesOf } from '../platform/io.ts';
+import { readPipe } from '../platform/read-pipe.ts';
+import { closeAll } from '../platform/wait/close-all.ts';
 import type { Context } from '../run/context.ts';
-import { closeAll } from '../wait/close-all.ts';
 import { tellingEarlier } from './earlier-uploads.ts';
 import { addChunks, PrivateBlocks } from './private-blocks.ts';
 
@@ -86,7 +86,7 @@ function fromStdin({ io: { stdin }, signal }: Context): AsyncIterable<Buffer> {
 }
 
 async function copied(context: Context, { path, name, isPipe, chunks }: Found): Promise<Source> {
-  const { makeStateFolder } = await import('../settings/paths.ts');
+  const { makeStateFolder } = await import('../config/paths.ts');
   const { state } = context.settings.folders;
   makeStateFolder(state, false);
   const opened: PrivateBlocks[] = [];

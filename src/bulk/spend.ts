@@ -1,10 +1,10 @@
-import { ErrandError } from '../errors.ts';
-import { countText } from '../output/count-text.ts';
-import { formatMoney } from '../output/money.ts';
+import { embeddedUrl } from '../config/stored.ts';
+import { countText } from '../format/count-text.ts';
+import { formatMoney } from '../format/money.ts';
+import { ErrandError } from '../platform/errors.ts';
+import { shellLine } from '../platform/shell-word.ts';
 import type { Context } from '../run/context.ts';
-import { embeddedUrl } from '../settings/stored.ts';
-import { shellLine } from '../shell-word.ts';
-import { whereFlags } from '../where-flags.ts';
+import { whereFlags } from '../run/context-flags.ts';
 import type { Tally } from './check.ts';
 
 /** What an upload may come to cost, against what there is; cents. */

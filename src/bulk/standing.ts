@@ -1,11 +1,11 @@
-import { numberIn } from '../contract/json.ts';
-import type { NextStep } from '../errors.ts';
+import { numberIn } from '../api/json.ts';
+import type { NextStep } from '../platform/errors.ts';
+import { shellWord } from '../platform/shell-word.ts';
+import { type Standing, standingText, type Things } from '../platform/wait/standing.ts';
+import { untilStopped } from '../platform/wait/stopped.ts';
 import type { Context } from '../run/context.ts';
-import { shellWord } from '../shell-word.ts';
-import { typedIds } from '../typed-id.ts';
-import { type Standing, standingText, type Things } from '../wait/standing.ts';
-import { untilStopped } from '../wait/stopped.ts';
-import { waitFlags } from '../where-flags.ts';
+import { waitFlags } from '../run/context-flags.ts';
+import { typedIds } from '../run/typed-id.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { type FollowEvent, followBatches, isDone } from './follow.ts';
 import { isMadeHere } from './layout.ts';

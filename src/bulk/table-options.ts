@@ -1,9 +1,9 @@
-import { type AmountUnit, amountUnits } from '../contract/amount.ts';
-import { UsageError } from '../errors.ts';
+import { type AmountUnit, amountUnits } from '../api/amount.ts';
+import { mapPresets } from '../config/map-presets.ts';
+import type { SavedMap } from '../config/maps.ts';
+import { UsageError } from '../platform/errors.ts';
+import { shellWord } from '../platform/shell-word.ts';
 import type { Context } from '../run/context.ts';
-import { mapPresets } from '../settings/map-presets.ts';
-import type { SavedMap } from '../settings/maps.ts';
-import { shellWord } from '../shell-word.ts';
 import type { Decimal } from './amounts.ts';
 import { delimiters } from './beginning.ts';
 import { checkMap } from './columns.ts';

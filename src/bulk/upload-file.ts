@@ -1,14 +1,14 @@
-import { ErrandError, StorageError } from '../errors.ts';
+import { journalExists } from '../journal/journal-tables.ts';
+import { mayHaveMade } from '../journal/take-over.ts';
+import type { KeptUpload } from '../journal/uploads.ts';
 import { batchIntent, placeBatch } from '../orders/place-batch.ts';
 import { readyToSend } from '../orders/ready.ts';
 import type { BatchIntent } from '../orders/send-batch.ts';
+import { ErrandError, StorageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 import type { Consent } from '../spending/options.ts';
 import type { Meant } from '../spending/policy/gate.ts';
 import { hasPolicy, reserveAhead } from '../spending/through-policy.ts';
-import { journalExists } from '../state/journal-tables.ts';
-import { mayHaveMade } from '../state/take-over.ts';
-import type { KeptUpload } from '../state/uploads.ts';
 import type { Batch } from './batches.ts';
 import { type BeginningUpload, beginUpload } from './begin-upload.ts';
 import { tellingEarlier } from './earlier-uploads.ts';

@@ -1,4 +1,4 @@
-import { StorageError } from '../errors.ts';
+import { StorageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 import { AmountSpread, farLines } from './amount-spread.ts';
 import type { Batch } from './batches.ts';

@@ -1,5 +1,5 @@
-import { uuidPattern } from '../contract/limits.ts';
-import { UsageError } from '../errors.ts';
+import { uuidPattern } from '../api/limits.ts';
+import { UsageError } from '../platform/errors.ts';
 
 const longest = 60;
 const allowed = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;

@@ -1,5 +1,5 @@
-import { ErrandError } from '../errors.ts';
-import { formatMoney } from '../output/money.ts';
+import { formatMoney } from '../format/money.ts';
+import { ErrandError } from '../platform/errors.ts';
 import { usualBatchRows } from './batches.ts';
 
 /** What makes the batches of an upload, whether it is planned or placed at once. */

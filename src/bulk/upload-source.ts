@@ -1,5 +1,5 @@
-import { type AmountUnit, amountUnits } from '../contract/amount.ts';
-import { isObject, type JsonObject, numberIn, own, textIn } from '../contract/json.ts';
+import { type AmountUnit, amountUnits } from '../api/amount.ts';
+import { isObject, type JsonObject, numberIn, own, textIn } from '../api/json.ts';
 import { usualBatchRows } from './batches.ts';
 import type { TableFlags } from './table-options.ts';
 import { tableOptions } from './table-options.ts';

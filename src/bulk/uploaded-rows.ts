@@ -1,8 +1,8 @@
-import { rowReader } from '../contract/bulk-row.ts';
-import { ErrandError, UsageError } from '../errors.ts';
-import { plainText } from '../output/path.ts';
+import { rowReader } from '../api/bulk-row.ts';
+import { plainText } from '../format/path.ts';
+import type { TableLayout } from '../journal/uploads.ts';
+import { ErrandError, UsageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
-import type { TableLayout } from '../state/uploads.ts';
 import { countPrice, emptyPrices } from './amounts.ts';
 import type { Batch, BatchRow } from './batch.ts';
 import { layoutOf } from './layout.ts';

@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.ts';
-import type { OutputOptions } from '../output/result.ts';
+import type { OutputOptions } from '../format/result.ts';
+import { UsageError } from '../platform/errors.ts';
 import type { AnyCommand } from './define.ts';
 
 /** @throws UsageError where `--excel` is given for what no spreadsheet is to read. */

@@ -1,6 +1,6 @@
-import type { OperationName } from '../contract/operations/index.ts';
-import type { OutputForms, ResultOf } from '../output/output-forms.ts';
-import type { OutputFormat, Result } from '../output/result.ts';
+import type { OperationName } from '../api/operations/index.ts';
+import type { OutputForms, ResultOf } from '../format/output-forms.ts';
+import type { OutputFormat, Result } from '../format/result.ts';
 import type { Context } from '../run/context.ts';
 import type { Arguments, Input, Options } from '../run/option.ts';
 

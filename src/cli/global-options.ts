@@ -1,4 +1,4 @@
-import { outputFormats } from '../output/result.ts';
+import { outputFormats } from '../format/result.ts';
 import type { Options } from '../run/option.ts';
 
 /** Options that every command has. */

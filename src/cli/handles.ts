@@ -1,7 +1,7 @@
 import type { Completable } from '../run/option.ts';
+import { isRowNumber } from '../run/row-references.ts';
 import type { AnyCommand } from './define.ts';
 import type { Values } from './mount.ts';
-import { isRowNumber } from './record-kinds.ts';
 
 /** The id that a search across retailers gives a listing; its prefix is the service's own. */
 export const isListingId = (text: string): boolean => /^[A-Za-z0-9]+_sku_[A-Za-z0-9]+$/.test(text);

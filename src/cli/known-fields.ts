@@ -1,6 +1,6 @@
-import type { SuccessResponse } from '../contract/operation.ts';
-import { operations } from '../contract/operations/index.ts';
-import type { KnownFields } from '../output/result.ts';
+import type { SuccessResponse } from '../api/operation.ts';
+import { operations } from '../api/operations/index.ts';
+import type { KnownFields } from '../format/result.ts';
 import type { AnyCommand } from './define.ts';
 
 /** Whether a command changes nothing with this input: it says so, or calls operations that all read. */
@@ -26,7 +26,7 @@ export function knownFieldsOf(command: AnyCommand, input: Readonly<Record<string
   };
 
   async function isInResponse(path: string): Promise<boolean> {
-    const { hasPath } = await import('../contract/schemas/has-path.ts');
+    const { hasPath } = await import('../api/schemas/has-path.ts');
     return responses.some(({ schema, rows }) =>
       hasPath(schema, rows === undefined ? path : `${rows}.0.${path}`),
     );

@@ -1,18 +1,18 @@
-import type { Operation } from '../contract/operation.ts';
-import { type OperationName, operations } from '../contract/operations/index.ts';
-import type { ReceivedRow, RowShape } from '../contract/received.ts';
+import type { Operation } from '../api/operation.ts';
+import { type OperationName, operations } from '../api/operations/index.ts';
+import type { ReceivedRow, RowShape } from '../api/received.ts';
+import { countText } from '../format/count-text.ts';
+import type { Column, PagedRows, RowsOfPage } from '../format/result.ts';
 import type { QueryOf } from '../http/client-types.ts';
 import { type Page, pages } from '../http/paging.ts';
-import { collectOften } from '../memory.ts';
-import { countText } from '../output/count-text.ts';
-import { isWrittenAsSent } from '../output/format.ts';
-import { isOnScreen } from '../output/on-screen.ts';
-import type { Column, PagedRows, RowsOfPage } from '../output/result.ts';
+import { collectOften } from '../platform/memory.ts';
+import { Deadline } from '../platform/wait/deadline.ts';
 import type { Context } from '../run/context.ts';
+import { optionsFrom, type Presentation, type QueryOfRow } from '../run/from-contract.ts';
+import { isOnScreen } from '../run/on-screen.ts';
 import type { Options } from '../run/option.ts';
-import { Deadline } from '../wait/deadline.ts';
 import { type AnyCommand, defineCommand, type Example } from './define.ts';
-import { optionsFrom, type Presentation, type QueryOfRow } from './from-contract.ts';
+import { isWrittenAsSent } from './output/format.ts';
 
 /** Operations whose records are paged. */
 export type ListName = OperationName & (`${string}.list` | `${string}.search`);

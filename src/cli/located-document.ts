@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq } from 'yaml';
-import { parseDocument, readYaml } from './parse-document.ts';
+import { parseDocument, readYaml } from '../format/parse-document.ts';
 
 type Path = readonly (string | number)[];
 

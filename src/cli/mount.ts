@@ -1,6 +1,6 @@
 import type { Command as Commander } from 'commander';
-import { operations } from '../contract/operations/index.ts';
-import { UsageError } from '../errors.ts';
+import { operations } from '../api/operations/index.ts';
+import { UsageError } from '../platform/errors.ts';
 import type { Options } from '../run/option.ts';
 import type { AnyCommand, Noun } from './define.ts';
 import { globalOptions, requestOptions, writeOptions } from './global-options.ts';

@@ -1,9 +1,9 @@
 import { type Command as Commander, Option as CommanderOption } from 'commander';
-import { own } from '../contract/json.ts';
-import { UsageError } from '../errors.ts';
+import { own } from '../api/json.ts';
+import { UsageError } from '../platform/errors.ts';
 import type { Option, Options } from '../run/option.ts';
+import { flagOf, parseInteger, parseOption } from '../run/parse-option.ts';
 import { globalOptions } from './global-options.ts';
-import { flagOf, parseInteger, parseOption } from './parse-option.ts';
 
 export const globalHeading = 'Global options:';
 

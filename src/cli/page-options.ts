@@ -1,6 +1,6 @@
-import { UsageError } from '../errors.ts';
-import { refuseOverwriting } from '../output/overwriting.ts';
+import { UsageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
+import { refuseOverwriting } from './output/overwriting.ts';
 
 /** What a command takes that writes a page beside its rows. @param about what the page is, as the help goes on. */
 export const pageOptions = (about: string) =>
@@ -31,7 +31,7 @@ export async function savePage(
   text: string,
   options: { readonly force: boolean; readonly mode?: number },
 ): Promise<void> {
-  const { saveFile } = await import('../output/save-file.ts');
+  const { saveFile } = await import('../format/save-file.ts');
   await saveFile(html, [text], options);
   context.note(`wrote ${html}`);
 }

@@ -1,7 +1,7 @@
 import type { Option, Options } from '../run/option.ts';
+import { flagOf } from '../run/parse-option.ts';
 import { globalOptions, requestOptions, writeOptions } from './global-options.ts';
 import type { CommandLine } from './mount.ts';
-import { flagOf } from './parse-option.ts';
 
 /** In the place of a value that may be private. */
 const withheld = '…';

@@ -1,8 +1,8 @@
 import { createReadStream, statSync } from 'node:fs';
-import { ErrandError, UsageError } from '../errors.ts';
-import { piecesOf } from '../io.ts';
+import { ErrandError, UsageError } from '../platform/errors.ts';
+import { piecesOf } from '../platform/io.ts';
+import { readPipe } from '../platform/read-pipe.ts';
 import type { Context } from '../run/context.ts';
-import { readPipe } from './read-pipe.ts';
 
 /** Of one line, bytes. */
 const longestLine = 1024 * 1024;

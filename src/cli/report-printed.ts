@@ -1,7 +1,7 @@
 import { reportShown } from '../orders/report.ts';
 import { thingOf } from '../orders/things.ts';
-import { writerOf } from '../output/writer.ts';
 import type { Context } from '../run/context.ts';
+import { writerOf } from './output/writer.ts';
 
 /** Stdout has taken the result: what this run made is known to the user now. Where its reader has gone, stderr says it. */
 export async function reportPrinted(context: Context): Promise<void> {

@@ -1,16 +1,16 @@
-import { objectsIn, textIn } from '../contract/json.ts';
-import { idPattern } from '../contract/limits.ts';
-import { operations } from '../contract/operations/index.ts';
-import { ErrandError, UsageError } from '../errors.ts';
-import type { RecordKind, TitleOf } from '../output/result.ts';
+import { objectsIn, textIn } from '../api/json.ts';
+import { idPattern } from '../api/limits.ts';
+import { operations } from '../api/operations/index.ts';
+import type { RecordKind, TitleOf } from '../format/result.ts';
+import { ErrandError, UsageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
+import { type Found, listingNamed, listNow, rowNamed } from '../run/listed.ts';
+import { isRowNumber, kinds, listOf, oneOf } from '../run/row-references.ts';
 import { beginningWith, isUpload } from './completion/sources.ts';
 import type { AnyCommand } from './define.ts';
 import { isListingId, naming, textsOf } from './handles.ts';
 import { onlyReads } from './known-fields.ts';
-import { type Found, listingNamed, listNow, rowNamed } from './listed.ts';
 import type { Values } from './mount.ts';
-import { isRowNumber, kinds, listOf, oneOf } from './record-kinds.ts';
 
 /** Characters that a beginning has at least. */
 const leastBeginning = 8;

@@ -1,4 +1,4 @@
-import { isNear } from './near-words.ts';
+import { isNear } from '../platform/near-words.ts';
 import { commandNamed, type Named } from './where-to-look.ts';
 
 interface Optioned extends Named<Optioned> {

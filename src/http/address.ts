@@ -1,7 +1,7 @@
-import { UsageError } from '../errors.ts';
-import { isLoopback } from '../network/loopback.ts';
-import { hasCredentials, hasQuery } from '../network/plain-base.ts';
-import { trimSlashes } from '../network/trim-slashes.ts';
+import { UsageError } from '../platform/errors.ts';
+import { isLoopback } from '../platform/network/loopback.ts';
+import { hasCredentials, hasQuery } from '../platform/network/plain-base.ts';
+import { trimSlashes } from '../platform/network/trim-slashes.ts';
 
 /** The scheme of the sandbox inside this process: `embedded:` is its base URL, `embedded:/orders` an address in it. */
 export const embeddedScheme = 'embedded:';

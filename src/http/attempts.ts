@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import type { RetryPolicy } from '../contract/operation.ts';
+import type { RetryPolicy } from '../api/operation.ts';
+import type { Clock } from '../platform/clock.ts';
 import { type AttemptResult, nextAttempt } from './retry.ts';
 import { readRetryAfter } from './retry-after.ts';
 import type { CutShort, Scope } from './scope.ts';

@@ -1,6 +1,6 @@
-import type { Operation, Parameter } from '../contract/operation.ts';
-import type { OperationName, operations } from '../contract/operations/index.ts';
-import type { SchemaName, ShapeInput } from '../contract/schemas/index.ts';
+import type { Operation, Parameter } from '../api/operation.ts';
+import type { OperationName, operations } from '../api/operations/index.ts';
+import type { SchemaName, ShapeInput } from '../api/schemas/index.ts';
 
 type Table = typeof operations;
 type Specs = Readonly<Record<string, Parameter>>;

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
-import type { Operation } from '../contract/operation.ts';
-import { type OperationName, operations } from '../contract/operations/index.ts';
-import type { Received } from '../contract/received.ts';
+import type { Operation } from '../api/operation.ts';
+import { type OperationName, operations } from '../api/operations/index.ts';
+import type { Received } from '../api/received.ts';
+import type { Clock } from '../platform/clock.ts';
 import { checkedBase } from './address.ts';
 import { type Advice, adviceToPeople } from './advice.ts';
 import type { CallName, InputOf, StreamName } from './client-types.ts';

@@ -1,6 +1,6 @@
-import { refusalHint } from '../contract/error-codes.ts';
-import type { Auth } from '../contract/operation.ts';
-import { redactor } from '../redact/redactor.ts';
+import { refusalHint } from '../api/error-codes.ts';
+import type { Auth } from '../api/operation.ts';
+import { redactor } from '../platform/redact/redactor.ts';
 import { MissingKeyError } from './errors.ts';
 
 /** What a key is needed for. */

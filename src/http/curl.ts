@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../platform/errors.ts';
 import { embeddedScheme } from './address.ts';
 import type { Described } from './describe.ts';
 

@@ -1,4 +1,4 @@
-import { redacted, redactor } from '../redact/redactor.ts';
+import { redacted, redactor } from '../platform/redact/redactor.ts';
 import { parseJson } from './read-body.ts';
 import type { WireRequest } from './transport/transport.ts';
 

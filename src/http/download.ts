@@ -1,5 +1,5 @@
-import { isLoopback } from '../network/loopback.ts';
-import { hasCredentials } from '../network/plain-base.ts';
+import { isLoopback } from '../platform/network/loopback.ts';
+import { hasCredentials } from '../platform/network/plain-base.ts';
 import { isSafeToSend, isSameOrigin } from './address.ts';
 import { UnavailableError } from './errors.ts';
 import type { Prepared, Service } from './request.ts';

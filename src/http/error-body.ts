@@ -1,5 +1,5 @@
-import type { ValidationIssue } from '../contract/validation.ts';
-import { redactor } from '../redact/redactor.ts';
+import type { ValidationIssue } from '../api/validation.ts';
+import { redactor } from '../platform/redact/redactor.ts';
 import { parseJson } from './read-body.ts';
 
 /** What a refusal says of itself. */

@@ -1,5 +1,5 @@
-import type { ValidationIssue } from '../contract/validation.ts';
-import { ErrandError, type ErrorCategory, type ErrorFacts, type Stop } from '../errors.ts';
+import type { ValidationIssue } from '../api/validation.ts';
+import { ErrandError, type ErrorCategory, type ErrorFacts, type Stop } from '../platform/errors.ts';
 import type { PaymentChallenge } from './payment-challenge.ts';
 import type { WireHeaders } from './transport/transport.ts';
 

@@ -1,4 +1,4 @@
-import { type ErrandError, type ErrorFacts, type Outcome, stopOf } from '../errors.ts';
+import { type ErrandError, type ErrorFacts, type Outcome, stopOf } from '../platform/errors.ts';
 import { type Advice, checkFirst } from './advice.ts';
 import type { Attempted } from './attempts.ts';
 import { DeadlineError, InDoubtError, InterruptedError, UnavailableError } from './errors.ts';

@@ -1,8 +1,8 @@
-import type { AsSent } from '../as-sent.ts';
-import { isObject, own } from '../contract/json.ts';
-import { idPattern, uuidPattern } from '../contract/limits.ts';
-import type { EssentialKind, Operation, Surface } from '../contract/operation.ts';
-import { redactor } from '../redact/redactor.ts';
+import { isObject, own } from '../api/json.ts';
+import { idPattern, uuidPattern } from '../api/limits.ts';
+import type { EssentialKind, Operation, Surface } from '../api/operation.ts';
+import type { AsSent } from '../format/raw-records.ts';
+import { redactor } from '../platform/redact/redactor.ts';
 import { parseJson } from './read-body.ts';
 import type { ServiceResponse } from './send.ts';
 import { readSent } from './sent-records.ts';

@@ -1,4 +1,4 @@
-import type { Output } from '../contract/outputs/index.ts';
+import type { Output } from '../api/outputs/index.ts';
 import { decodeJson, type PaymentChallenge } from './payment-challenge.ts';
 import { headerText, type WireHeaders } from './transport/transport.ts';
 

@@ -1,7 +1,7 @@
-import type { AsSent } from '../as-sent.ts';
-import { type Clock, realMs } from '../clock.ts';
-import { redactor } from '../redact/redactor.ts';
-import { secretsSent } from '../redact/secrets-sent.ts';
+import type { AsSent } from '../format/raw-records.ts';
+import { type Clock, realMs } from '../platform/clock.ts';
+import { redactor } from '../platform/redact/redactor.ts';
+import { secretsSent } from '../platform/redact/secrets-sent.ts';
 import type { Advice } from './advice.ts';
 import { type Attempted, sendWithRetries } from './attempts.ts';
 import { UnavailableError } from './errors.ts';

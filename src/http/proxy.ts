@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.ts';
-import { isLoopback } from '../network/loopback.ts';
+import { UsageError } from '../platform/errors.ts';
+import { isLoopback } from '../platform/network/loopback.ts';
 
 /** Proxies as the settings give them; this part never reads the environment. */
 export interface ProxySettings {

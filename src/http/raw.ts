@@ -1,8 +1,8 @@
-import type { Operation, Surface } from '../contract/operation.ts';
-import { findOperation, isRead, pathPattern } from '../contract/operations/find.ts';
-import { refusalCodes } from '../contract/refusals.ts';
-import { UsageError } from '../errors.ts';
-import { withPlainLetters } from '../network/escapes.ts';
+import type { Operation, Surface } from '../api/operation.ts';
+import { findOperation, isRead, pathPattern } from '../api/operations/find.ts';
+import { refusalCodes } from '../api/refusals.ts';
+import { UsageError } from '../platform/errors.ts';
+import { withPlainLetters } from '../platform/network/escapes.ts';
 import { isSameOrigin, underBase } from './address.ts';
 import { parseJson } from './read-body.ts';
 import { baseOf, type Prepared, retryPolicyOf, type Service } from './request.ts';

@@ -1,8 +1,8 @@
-import type { Operation, Surface } from '../contract/operation.ts';
-import { findOperation } from '../contract/operations/find.ts';
-import { operations } from '../contract/operations/index.ts';
-import { UsageError } from '../errors.ts';
-import { trimSlashes } from '../network/trim-slashes.ts';
+import type { Operation, Surface } from '../api/operation.ts';
+import { findOperation } from '../api/operations/find.ts';
+import { operations } from '../api/operations/index.ts';
+import { UsageError } from '../platform/errors.ts';
+import { trimSlashes } from '../platform/network/trim-slashes.ts';
 import { isSameOrigin } from './address.ts';
 import { operationOf } from './raw.ts';
 

@@ -1,9 +1,9 @@
-import type { ErrorCode } from '../contract/error-codes.ts';
-import type { Auth, Operation, RetryPolicy, Surface } from '../contract/operation.ts';
-import { type ParameterValues, wireTexts, writeParameters } from '../contract/parameters.ts';
-import { refusalCodes } from '../contract/refusals.ts';
-import { issueText } from '../contract/validation.ts';
-import { UsageError } from '../errors.ts';
+import type { ErrorCode } from '../api/error-codes.ts';
+import type { Auth, Operation, RetryPolicy, Surface } from '../api/operation.ts';
+import { type ParameterValues, wireTexts, writeParameters } from '../api/parameters.ts';
+import { refusalCodes } from '../api/refusals.ts';
+import { issueText } from '../api/validation.ts';
+import { UsageError } from '../platform/errors.ts';
 import { shownOrigin, shownUrl, underBase } from './address.ts';
 
 /** The service as the settings name it. */

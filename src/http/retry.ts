@@ -1,5 +1,5 @@
-import type { RetryPolicy } from '../contract/operation.ts';
-import { backoffMs, requestBackoff } from '../wait/backoff.ts';
+import type { RetryPolicy } from '../api/operation.ts';
+import { backoffMs, requestBackoff } from '../platform/wait/backoff.ts';
 import type { Sent } from './transport/transport.ts';
 
 /** How one attempt ended: with a response, or without one. */

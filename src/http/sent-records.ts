@@ -1,5 +1,5 @@
-import type { AsSent } from '../as-sent.ts';
-import type { JsonObject } from '../contract/json.ts';
+import type { JsonObject } from '../api/json.ts';
+import type { AsSent } from '../format/raw-records.ts';
 import { endOfObject } from './dense-json.ts';
 import { deepestJson, parseJson } from './read-body.ts';
 

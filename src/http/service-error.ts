@@ -1,5 +1,5 @@
-import { type ErrorCode, errorCodes, errorHint, refusalHint } from '../contract/error-codes.ts';
-import type { ErrandError, ErrorCategory, ErrorFacts } from '../errors.ts';
+import { type ErrorCode, errorCodes, errorHint, refusalHint } from '../api/error-codes.ts';
+import type { ErrandError, ErrorCategory, ErrorFacts } from '../platform/errors.ts';
 import { isSameOrigin, shownOrigin, shownUrl } from './address.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
 import { PaymentRequiredError, ServiceError, UnavailableError, ValidationError } from './errors.ts';

@@ -1,4 +1,4 @@
-import { redactor } from '../redact/redactor.ts';
+import { redactor } from '../platform/redact/redactor.ts';
 import type { WireHeaders, WireRequest } from './transport/transport.ts';
 
 /** What happens to a request, as it happens. Times in ms. */

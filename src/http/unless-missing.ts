@@ -1,4 +1,4 @@
-import { ErrandError } from '../errors.ts';
+import { ErrandError } from '../platform/errors.ts';
 
 /** What is read; undefined where the service says that there is none. */
 export async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {

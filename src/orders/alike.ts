@@ -1,11 +1,11 @@
-import { numberIn } from '../contract/json.ts';
-import { ErrandError } from '../errors.ts';
+import { numberIn } from '../api/json.ts';
 import type { Client } from '../http/client.ts';
 import { pages } from '../http/paging.ts';
-import type { OrderContext } from '../order-context.ts';
-import { shellWord } from '../shell-word.ts';
-import { type JournalRecord, paidAccount } from '../state/journal-record.ts';
-import { whereFlags } from '../where-flags.ts';
+import { type JournalRecord, paidAccount } from '../journal/journal-record.ts';
+import { ErrandError } from '../platform/errors.ts';
+import { shellWord } from '../platform/shell-word.ts';
+import { whereFlags } from '../run/context-flags.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { differences, isAnotherOrder } from './compare.ts';
 import { asBatch, asOrder, asReturn } from './journaled-order.ts';
 import type { OrderRecord } from './order-record.ts';

@@ -1,8 +1,8 @@
-import { ErrandError, StorageError } from '../errors.ts';
-import type { OrderContext } from '../order-context.ts';
-import { appendOrTell } from '../state/append-or-tell.ts';
-import type { AuditEntry, AuditStep } from '../state/audit-entry.ts';
-import type { Intent } from '../state/journal-record.ts';
+import { appendOrTell } from '../journal/append-or-tell.ts';
+import type { AuditEntry, AuditStep } from '../journal/audit-entry.ts';
+import type { Intent } from '../journal/journal-record.ts';
+import { ErrandError, StorageError } from '../platform/errors.ts';
+import type { OrderContext } from '../run/order-context.ts';
 
 /**
  * Does what is no intent of the journal, with its records in the audit chain: that it is sent, and how that ended.

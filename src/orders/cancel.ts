@@ -1,5 +1,5 @@
-import { ErrandError } from '../errors.ts';
-import type { OrderContext } from '../order-context.ts';
+import { ErrandError } from '../platform/errors.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { audited } from './audited.ts';
 
 /**

@@ -1,12 +1,12 @@
-import { own } from '../contract/json.ts';
-import { eachPlainField } from '../contract/order-fields.ts';
-import type { Mood } from '../contract/order-state.ts';
-import { type PathOf, valueAt } from '../contract/received.ts';
-import type { Shape } from '../contract/schemas/index.ts';
-import { moodOf } from '../output/mood.ts';
-import { joinedText, plainText } from '../output/path.ts';
-import type { Column } from '../output/result.ts';
-import { spanText } from '../output/time.ts';
+import { own } from '../api/json.ts';
+import { eachPlainField } from '../api/order-fields.ts';
+import type { Mood } from '../api/order-state.ts';
+import { type PathOf, valueAt } from '../api/received.ts';
+import type { Shape } from '../api/schemas/index.ts';
+import { moodOf } from '../format/mood.ts';
+import { joinedText, plainText } from '../format/path.ts';
+import type { Column } from '../format/result.ts';
+import { spanText } from '../format/time.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 
 type Item = Shape<'OrderItem'>;

@@ -1,6 +1,6 @@
-import { isObject, own } from '../contract/json.ts';
-import type { Shape } from '../contract/schemas/index.ts';
-import { canonicalJson } from '../state/canonical.ts';
+import { isObject, own } from '../api/json.ts';
+import type { Shape } from '../api/schemas/index.ts';
+import { canonicalJson } from '../format/canonical.ts';
 import { eachOrderField } from './input/fields.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 import {

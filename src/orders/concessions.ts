@@ -1,5 +1,5 @@
-import { numberIn, textIn } from '../contract/json.ts';
-import { quantityText } from '../contract/order-state.ts';
+import { numberIn, textIn } from '../api/json.ts';
+import { quantityText } from '../api/order-state.ts';
 
 /** What was relaxed for an order, as its own words have it: `As many as it sells were bought, as you allowed (2 of 5).` */
 export function concessionText(concession: unknown): string {

@@ -1,7 +1,7 @@
-import type { Surface } from '../contract/operation.ts';
-import { ErrandError, UsageError } from '../errors.ts';
+import type { Surface } from '../api/operation.ts';
+import { ErrandError, UsageError } from '../platform/errors.ts';
+import { typedCommand } from '../platform/shell-word.ts';
 import type { Context } from '../run/context.ts';
-import { typedCommand } from '../shell-word.ts';
 
 interface Spending {
   /** Whether `--yes` was given. */

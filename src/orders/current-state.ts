@@ -1,8 +1,8 @@
-import { isFailedOrder } from '../contract/order-state.ts';
-import { ErrandError } from '../errors.ts';
-import type { OrderContext } from '../order-context.ts';
-import { safeText } from '../redact/safe-text.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
+import { isFailedOrder } from '../api/order-state.ts';
+import type { JournalRecord } from '../journal/journal-record.ts';
+import { ErrandError } from '../platform/errors.ts';
+import { safeText } from '../platform/redact/safe-text.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { isAnotherOrder } from './compare.ts';
 import { readOrder } from './existing.ts';
 import { asOrder } from './journaled-order.ts';

@@ -1,9 +1,9 @@
-import { type ErrandError, type ErrorFacts, stopOf } from '../errors.ts';
 import { InDoubtError, PaymentRequiredError } from '../http/errors.ts';
-import type { OrderContext } from '../order-context.ts';
-import { journalCommand } from '../state/journal-command.ts';
-import type { Intent } from '../state/journal-record.ts';
-import { whereFlags } from '../where-flags.ts';
+import { journalCommand } from '../journal/journal-command.ts';
+import type { Intent } from '../journal/journal-record.ts';
+import { type ErrandError, type ErrorFacts, stopOf } from '../platform/errors.ts';
+import { whereFlags } from '../run/context-flags.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { noteInDoubt } from './audited.ts';
 import { type Thing, thingOf } from './things.ts';
 

@@ -1,6 +1,6 @@
 import type { CallOptions } from '../http/perform.ts';
-import type { OrderContext } from '../order-context.ts';
-import type { Intent } from '../state/journal-record.ts';
+import type { Intent } from '../journal/journal-record.ts';
+import type { OrderContext } from '../run/order-context.ts';
 
 type Held = Pick<Intent, 'key' | 'baseUrl'>;
 

@@ -1,7 +1,7 @@
-import type { Operation } from '../contract/operation.ts';
-import { operations } from '../contract/operations/index.ts';
-import type { OrderContext } from '../order-context.ts';
-import { type Intent, type PaymentNote, paidAccount } from '../state/journal-record.ts';
+import type { Operation } from '../api/operation.ts';
+import { operations } from '../api/operations/index.ts';
+import { type Intent, type PaymentNote, paidAccount } from '../journal/journal-record.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import type { JournaledOperation } from './order-record.ts';
 
 type Given = Pick<Intent, 'key' | 'keyOrigin' | 'body'>;

@@ -1,6 +1,6 @@
-import type { Shape } from '../contract/schemas/index.ts';
-import { ErrandError } from '../errors.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
+import type { Shape } from '../api/schemas/index.ts';
+import type { JournalRecord } from '../journal/journal-record.ts';
+import { ErrandError } from '../platform/errors.ts';
 
 /** The order that a record holds. @throws ErrandError where it holds none. */
 export const asOrder = (record: JournalRecord): Promise<Shape<'OrderCreate'>> =>
@@ -19,7 +19,7 @@ async function held<N extends 'OrderCreate' | 'BulkUploadRequest' | 'ReturnReque
   name: N,
   what: string,
 ): Promise<Shape<N>> {
-  const { checkShape } = await import('../contract/schemas/check.ts');
+  const { checkShape } = await import('../api/schemas/check.ts');
   const { value } = checkShape(name, body, 'body');
   if (value) return value;
   throw new ErrandError('unexpected', `the journal's record ${key} does not hold ${what}`);

@@ -1,10 +1,10 @@
-import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
-import type { OrderContext } from '../order-context.ts';
-import { anotherSentence } from '../state/another.ts';
-import { journalCommand } from '../state/journal-command.ts';
-import { type Intent, type JournalRecord, keyLifeMs } from '../state/journal-record.ts';
-import { whereFlags } from '../where-flags.ts';
+import { anotherSentence } from '../journal/another.ts';
+import { journalCommand } from '../journal/journal-command.ts';
+import { type Intent, type JournalRecord, keyLifeMs } from '../journal/journal-record.ts';
+import { ErrandError } from '../platform/errors.ts';
+import { whereFlags } from '../run/context-flags.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { mayExist, searchService } from './alike.ts';
 
 /** Whether the key of a record may no longer be kept by the service. A time of the future is no reason to think so. */

@@ -1,6 +1,6 @@
-import { ErrandError } from '../errors.ts';
-import type { OrderContext } from '../order-context.ts';
-import type { RunIntent } from '../state/run-intents.ts';
+import type { RunIntent } from '../journal/run-intents.ts';
+import { ErrandError } from '../platform/errors.ts';
+import type { OrderContext } from '../run/order-context.ts';
 
 /**
  * For a process that goes on after what it left in doubt: another one may settle that now. Where this cannot be written

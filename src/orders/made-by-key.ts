@@ -1,6 +1,6 @@
-import type { OrderContext } from '../order-context.ts';
-import { contentHash } from '../state/content.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
+import { contentHash } from '../journal/content.ts';
+import type { JournalRecord } from '../journal/journal-record.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { keyOfAnother } from './existing.ts';
 import type { IntentOf } from './intent.ts';
 import type { JournaledOperation, MadeBy } from './order-record.ts';

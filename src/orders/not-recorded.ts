@@ -1,5 +1,5 @@
-import { DamagedError, type ErrandError, StorageError } from '../errors.ts';
-import type { Intent, JournalRecord } from '../state/journal-record.ts';
+import type { Intent, JournalRecord } from '../journal/journal-record.ts';
+import { DamagedError, type ErrandError, StorageError } from '../platform/errors.ts';
 import { thingOf } from './things.ts';
 
 /** Nothing was sent now; what an earlier command has sent for the same intent stands all the same. */

@@ -1,11 +1,11 @@
-import { failedOrderStatuses } from '../contract/enums.ts';
-import { type JsonObject, numberIn, objectsIn, own, textIn } from '../contract/json.ts';
-import { uuidPattern } from '../contract/limits.ts';
-import { ErrandError } from '../errors.ts';
+import { failedOrderStatuses } from '../api/enums.ts';
+import { type JsonObject, numberIn, objectsIn, own, textIn } from '../api/json.ts';
+import { uuidPattern } from '../api/limits.ts';
+import type { AuditEntry } from '../journal/audit-entry.ts';
+import { journalExists } from '../journal/journal-tables.ts';
+import { ErrandError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 import { chargeOf } from '../spending/price-of-order.ts';
-import type { AuditEntry } from '../state/audit-entry.ts';
-import { journalExists } from '../state/journal-tables.ts';
 import type { IdentifiedOrder } from './order-record.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { StorageError } from '../errors.ts';
 import type { KeySource } from '../http/credentials.ts';
+import { journalExists } from '../journal/journal-tables.ts';
+import { StorageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
-import { journalExists } from '../state/journal-tables.ts';
 
 /** The temporary key of an order that was paid for without an account, where this machine ordered it. */
 export async function orderKey(context: Context, orderId: string): Promise<string | undefined> {

@@ -1,7 +1,7 @@
-import { numberIn, objectsIn } from '../contract/json.ts';
-import { limits } from '../contract/limits.ts';
-import { ErrandError } from '../errors.ts';
+import { numberIn, objectsIn } from '../api/json.ts';
+import { limits } from '../api/limits.ts';
 import type { Client } from '../http/client.ts';
+import { ErrandError } from '../platform/errors.ts';
 import type { IdentifiedOrder, OrderRecord } from './order-record.ts';
 
 /** More orders than this are paged to when a watch begins; of fewer, those that are not among the newest are read singly. */

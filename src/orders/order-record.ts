@@ -1,7 +1,7 @@
-import type { OperationName, operations } from '../contract/operations/index.ts';
-import { orderState, type ShownState } from '../contract/order-state.ts';
-import { type Received, type Unchecked, valueAt } from '../contract/received.ts';
-import type { Shape } from '../contract/schemas/index.ts';
+import type { OperationName, operations } from '../api/operations/index.ts';
+import { orderState, type ShownState } from '../api/order-state.ts';
+import { type Received, type Unchecked, valueAt } from '../api/received.ts';
+import type { Shape } from '../api/schemas/index.ts';
 
 export type Order = Shape<'OrderResponse'>;
 

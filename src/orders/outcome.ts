@@ -1,8 +1,8 @@
-import type { JsonObject } from '../contract/json.ts';
-import { ErrandError, type ErrorFacts, OutputError, StorageError, toError } from '../errors.ts';
-import { shellWord } from '../shell-word.ts';
-import { journalCommand } from '../state/journal-command.ts';
-import type { RunIntent } from '../state/run-intents.ts';
+import type { JsonObject } from '../api/json.ts';
+import { journalCommand } from '../journal/journal-command.ts';
+import type { RunIntent } from '../journal/run-intents.ts';
+import { ErrandError, type ErrorFacts, OutputError, StorageError, toError } from '../platform/errors.ts';
+import { shellWord } from '../platform/shell-word.ts';
 import { hintInDoubt } from './doubt.ts';
 import { thingOf } from './things.ts';
 

@@ -1,6 +1,6 @@
+import type { JournalRecord } from '../journal/journal-record.ts';
 import type { Context } from '../run/context.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
-import { anotherService, flagsTo, whereFlags } from '../where-flags.ts';
+import { anotherService, flagsTo, whereFlags } from '../run/context-flags.ts';
 
 interface Owed {
   readonly inDoubt: readonly JournalRecord[];

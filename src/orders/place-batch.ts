@@ -1,6 +1,6 @@
-import type { OrderContext } from '../order-context.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
-import { wasSentWithAnother } from '../state/take-over.ts';
+import type { JournalRecord } from '../journal/journal-record.ts';
+import { wasSentWithAnother } from '../journal/take-over.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { type IntentOf, intentOf } from './intent.ts';
 import { asBatch } from './journaled-order.ts';
 import type { Placing } from './placed.ts';

@@ -1,11 +1,11 @@
-import { textIn } from '../contract/json.ts';
-import type { Shape } from '../contract/schemas/index.ts';
-import { ErrandError } from '../errors.ts';
+import { textIn } from '../api/json.ts';
+import type { Shape } from '../api/schemas/index.ts';
 import type { Client } from '../http/client.ts';
-import type { OrderContext } from '../order-context.ts';
-import { checkUsable, type Quote } from '../state/quotes.ts';
-import { isBeingSent } from '../state/take-over.ts';
-import { Deadline } from '../wait/deadline.ts';
+import { checkUsable, type Quote } from '../journal/quotes.ts';
+import { isBeingSent } from '../journal/take-over.ts';
+import { ErrandError } from '../platform/errors.ts';
+import { Deadline } from '../platform/wait/deadline.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { adoptOrder } from './existing.ts';
 import { type IntentOf, intentOf } from './intent.ts';
 import { earlierOrder } from './place.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { OrderContext } from '../order-context.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { intentOf } from './intent.ts';
 import type { MadeBy } from './order-record.ts';
 import type { Made, Placing } from './placed.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../http/client.ts';
-import type { OrderContext } from '../order-context.ts';
+import { contentHash } from '../journal/content.ts';
+import { isMade } from '../journal/journal-record.ts';
+import { wasSentWithAnother } from '../journal/take-over.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import type { Meant } from '../spending/policy/gate.ts';
 import { approvedKey, notePolicy } from '../spending/through-policy.ts';
-import { contentHash } from '../state/content.ts';
-import { isMade } from '../state/journal-record.ts';
-import { wasSentWithAnother } from '../state/take-over.ts';
 import { adoptOrder, keyOfAnother } from './existing.ts';
 import { type IntentOf, intentOf } from './intent.ts';
 import type { Body, KeyedBody, Placed, Placing } from './placed.ts';

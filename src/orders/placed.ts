@@ -1,4 +1,4 @@
-import type { Shape } from '../contract/schemas/index.ts';
+import type { Shape } from '../api/schemas/index.ts';
 import type { Consent } from '../spending/options.ts';
 import type { MadeRecord, OrderRecord } from './order-record.ts';
 

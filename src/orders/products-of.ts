@@ -1,6 +1,6 @@
-import { type JsonObject, numberIn, objectsIn, own, textIn } from '../contract/json.ts';
-import { isFailedOrder, shortfallOf, shortfallsIn } from '../contract/order-state.ts';
-import type { TitleOf } from '../output/result.ts';
+import { type JsonObject, numberIn, objectsIn, own, textIn } from '../api/json.ts';
+import { isFailedOrder, shortfallOf, shortfallsIn } from '../api/order-state.ts';
+import type { TitleOf } from '../format/result.ts';
 
 /** A product of an order, by its title, or by its URL as long as nothing names it. */
 interface OrderedProduct {

@@ -1,11 +1,11 @@
-import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
-import type { OrderContext } from '../order-context.ts';
+import { proofOf, type Unproven } from '../journal/intent-proof.ts';
+import { journalCommand } from '../journal/journal-command.ts';
+import type { JournalRecord } from '../journal/journal-record.ts';
+import { ErrandError } from '../platform/errors.ts';
+import { whereFlags } from '../run/context-flags.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { isReserved } from '../spending/through-policy.ts';
-import { proofOf, type Unproven } from '../state/intent-proof.ts';
-import { journalCommand } from '../state/journal-command.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
-import { whereFlags } from '../where-flags.ts';
 import { searchService } from './alike.ts';
 import { thingOf } from './things.ts';
 

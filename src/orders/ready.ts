@@ -1,5 +1,5 @@
-import { StorageError } from '../errors.ts';
-import type { OrderContext } from '../order-context.ts';
+import { StorageError } from '../platform/errors.ts';
+import type { OrderContext } from '../run/order-context.ts';
 
 /**
  * What a journal that machines share must answer before the service is asked anything: whether it can be reached, and

@@ -1,10 +1,10 @@
-import { ErrandError, type ErrorFacts, type NextStep } from '../errors.ts';
-import type { OrderContext } from '../order-context.ts';
-import { shellLine, shellWord, typedCommand } from '../shell-word.ts';
-import { anotherSentence, hasNew } from '../state/another.ts';
-import { journalCommand } from '../state/journal-command.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
-import { whereFlags } from '../where-flags.ts';
+import { anotherSentence, hasNew } from '../journal/another.ts';
+import { journalCommand } from '../journal/journal-command.ts';
+import type { JournalRecord } from '../journal/journal-record.ts';
+import { ErrandError, type ErrorFacts, type NextStep } from '../platform/errors.ts';
+import { shellLine, shellWord, typedCommand } from '../platform/shell-word.ts';
+import { whereFlags } from '../run/context-flags.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { type CurrentState, sentText } from './current-state.ts';
 import { isKeyed, thingOf } from './things.ts';
 

@@ -1,4 +1,4 @@
-import { ErrandError } from '../errors.ts';
+import { ErrandError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 
 /** The user has been shown what became of everything in this run. */

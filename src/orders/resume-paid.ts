@@ -1,9 +1,9 @@
-import { ErrandError } from '../errors.ts';
+import { canonicalJson } from '../format/canonical.ts';
 import type { Client } from '../http/client.ts';
 import { readGrant } from '../http/payment-credential.ts';
-import type { OrderContext } from '../order-context.ts';
-import { canonicalJson } from '../state/canonical.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
+import type { JournalRecord } from '../journal/journal-record.ts';
+import { ErrandError } from '../platform/errors.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { paidOperation } from './intent.ts';
 import { asOrder } from './journaled-order.ts';
 import { isKeyOld, tooOld } from './key-life.ts';

@@ -1,10 +1,10 @@
-import { ErrandError, StorageError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
-import type { OrderContext } from '../order-context.ts';
-import { journalCommand } from '../state/journal-command.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
-import { damagedRecord, sentWithAnother, wasSentWithAnother } from '../state/take-over.ts';
-import { anotherService, flagsTo } from '../where-flags.ts';
+import { journalCommand } from '../journal/journal-command.ts';
+import type { JournalRecord } from '../journal/journal-record.ts';
+import { damagedRecord, sentWithAnother, wasSentWithAnother } from '../journal/take-over.ts';
+import { ErrandError, StorageError } from '../platform/errors.ts';
+import { anotherService, flagsTo } from '../run/context-flags.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { adoptOrder } from './existing.ts';
 import { senderOf } from './intent.ts';
 import { asBatch, asOrder, asReturn } from './journaled-order.ts';

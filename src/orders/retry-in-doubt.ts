@@ -1,9 +1,9 @@
-import { type ErrandError, stopOf } from '../errors.ts';
 import { InDoubtError } from '../http/errors.ts';
-import type { OrderContext } from '../order-context.ts';
-import { journalCommand } from '../state/journal-command.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
-import { whereFlags } from '../where-flags.ts';
+import { journalCommand } from '../journal/journal-command.ts';
+import type { JournalRecord } from '../journal/journal-record.ts';
+import { type ErrandError, stopOf } from '../platform/errors.ts';
+import { whereFlags } from '../run/context-flags.ts';
+import type { OrderContext } from '../run/order-context.ts';
 
 /** What became of a retry cannot be found out by sending it again: the newest orders tell. */
 export function retryInDoubt(

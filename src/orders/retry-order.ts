@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { ErrandError } from '../errors.ts';
 import type { CallOptions } from '../http/perform.ts';
-import type { OrderContext } from '../order-context.ts';
-import { MadeTwiceError } from '../state/booked.ts';
+import { MadeTwiceError } from '../journal/booked.ts';
+import { ErrandError } from '../platform/errors.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { noteInDoubt } from './audited.ts';
 import { isCertain } from './doubt.ts';
 import { otherKeyOf } from './existing.ts';

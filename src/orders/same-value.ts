@@ -1,7 +1,7 @@
-import { namedCountry } from '../contract/country.ts';
-import { isObject } from '../contract/json.ts';
-import { comparableUrl } from '../network/comparable-url.ts';
-import { canonicalJson } from '../state/canonical.ts';
+import { namedCountry } from '../api/country.ts';
+import { isObject } from '../api/json.ts';
+import { canonicalJson } from '../format/canonical.ts';
+import { comparableUrl } from '../platform/network/comparable-url.ts';
 
 /** Whether two values mean the same, though a service may spell one of them its own way. */
 export type Same = (requested: unknown, existing: unknown) => boolean;

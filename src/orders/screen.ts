@@ -1,5 +1,5 @@
-import type { OrderStatus } from '../contract/enums.ts';
-import { objectsIn, textIn } from '../contract/json.ts';
+import type { OrderStatus } from '../api/enums.ts';
+import { objectsIn, textIn } from '../api/json.ts';
 import {
   lineState,
   quantityText,
@@ -7,12 +7,12 @@ import {
   shortfallOf,
   shortfallsIn,
   spoken,
-} from '../contract/order-state.ts';
-import { valueAt } from '../contract/received.ts';
-import type { Shape } from '../contract/schemas/index.ts';
-import { formatMoney } from '../output/money.ts';
-import { plainText } from '../output/path.ts';
-import type { Column, Row, TitleOf } from '../output/result.ts';
+} from '../api/order-state.ts';
+import { valueAt } from '../api/received.ts';
+import type { Shape } from '../api/schemas/index.ts';
+import { formatMoney } from '../format/money.ts';
+import { plainText } from '../format/path.ts';
+import type { Column, Row, TitleOf } from '../format/result.ts';
 import { moneyOf } from '../spending/money-of-order.ts';
 import { centsIn, chargeOf } from '../spending/price-of-order.ts';
 import { cameToNothing, orderColumns, orderDetailColumns } from './columns.ts';

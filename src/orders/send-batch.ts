@@ -1,12 +1,12 @@
-import type { Received } from '../contract/received.ts';
-import { ErrandError } from '../errors.ts';
+import type { Received } from '../api/received.ts';
 import type { Client } from '../http/client.ts';
 import { pages } from '../http/paging.ts';
 import type { CallOptions } from '../http/perform.ts';
-import type { OrderContext } from '../order-context.ts';
-import { MadeTwiceError } from '../state/booked.ts';
-import type { Intent } from '../state/journal-record.ts';
-import { backoffMs } from '../wait/backoff.ts';
+import { MadeTwiceError } from '../journal/booked.ts';
+import type { Intent } from '../journal/journal-record.ts';
+import { ErrandError } from '../platform/errors.ts';
+import { backoffMs } from '../platform/wait/backoff.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { isCertain, leftInDoubt } from './doubt.ts';
 import { otherKeyOf } from './existing.ts';
 import { heldCall } from './hold.ts';

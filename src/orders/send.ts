@@ -1,12 +1,12 @@
-import type { ErrorCode } from '../contract/error-codes.ts';
-import { ErrandError } from '../errors.ts';
+import type { ErrorCode } from '../api/error-codes.ts';
 import type { Client } from '../http/client.ts';
 import { ServiceError } from '../http/errors.ts';
 import { type Grant, readGrant } from '../http/payment-credential.ts';
 import type { CallOptions } from '../http/perform.ts';
-import type { OrderContext } from '../order-context.ts';
-import { MadeTwiceError } from '../state/booked.ts';
-import type { Intent, KeyOrigin } from '../state/journal-record.ts';
+import { MadeTwiceError } from '../journal/booked.ts';
+import type { Intent, KeyOrigin } from '../journal/journal-record.ts';
+import { ErrandError } from '../platform/errors.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { isAnotherOrder } from './compare.ts';
 import { isCertain, leftInDoubt, type Sending } from './doubt.ts';
 import { existingId, namesAnother, otherKeyOf, readExisting, withoutId } from './existing.ts';

@@ -1,11 +1,11 @@
-import { ErrandError } from '../errors.ts';
 import type { Grant } from '../http/payment-credential.ts';
-import type { OrderContext } from '../order-context.ts';
-import type { Booked } from '../state/booked.ts';
-import { MadeTwiceError } from '../state/booked.ts';
-import { journalCommand } from '../state/journal-command.ts';
-import type { Intent } from '../state/journal-record.ts';
-import { whereFlags } from '../where-flags.ts';
+import type { Booked } from '../journal/booked.ts';
+import { MadeTwiceError } from '../journal/booked.ts';
+import { journalCommand } from '../journal/journal-command.ts';
+import type { Intent } from '../journal/journal-record.ts';
+import { ErrandError } from '../platform/errors.ts';
+import { whereFlags } from '../run/context-flags.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { thingOf } from './things.ts';
 
 type Settled = Pick<Intent, 'key' | 'baseUrl' | 'operation'>;

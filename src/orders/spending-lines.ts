@@ -1,9 +1,9 @@
-import { own } from '../contract/json.ts';
-import type { Received } from '../contract/received.ts';
-import type { Shape } from '../contract/schemas/index.ts';
+import { own } from '../api/json.ts';
+import type { Received } from '../api/received.ts';
+import type { Shape } from '../api/schemas/index.ts';
+import { formatMoney } from '../format/money.ts';
 import { UnavailableError } from '../http/errors.ts';
-import type { OrderContext } from '../order-context.ts';
-import { formatMoney } from '../output/money.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import { policyLines } from '../spending/through-policy.ts';
 import { meantBy } from './place.ts';
 

@@ -1,4 +1,4 @@
-import { type OperationName, operations } from '../contract/operations/index.ts';
+import { type OperationName, operations } from '../api/operations/index.ts';
 
 /** What an operation makes, in words and commands. */
 export interface Thing {

@@ -5,9 +5,9 @@ import {
   isLost,
   isUnfinished,
   statusesOf,
-} from '../contract/order-state.ts';
-import type { Pace } from '../wait/poll.ts';
-import type { Verdict } from '../wait/verdicts.ts';
+} from '../api/order-state.ts';
+import type { Pace } from '../platform/wait/poll.ts';
+import type { Verdict } from '../platform/wait/verdicts.ts';
 import type { OrderRecord } from './order-record.ts';
 
 export const untilValues = ['placed', 'delivered'] as const;

@@ -1,8 +1,8 @@
-import { ErrandError } from '../errors.ts';
+import { ErrandError } from '../platform/errors.ts';
+import { Deadline, stopwatch } from '../platform/wait/deadline.ts';
+import { type Interruption, type Pace, watchWithSummary } from '../platform/wait/poll.ts';
+import { tallyOf, type Verdict, type WatchSummary } from '../platform/wait/verdicts.ts';
 import type { Context } from '../run/context.ts';
-import { Deadline, stopwatch } from '../wait/deadline.ts';
-import { type Interruption, type Pace, watchWithSummary } from '../wait/poll.ts';
-import { tallyOf, type Verdict, type WatchSummary } from '../wait/verdicts.ts';
 import { observeOrder } from './observed.ts';
 import { orderKey } from './order-keys.ts';
 import { OrderPoll } from './order-poll.ts';

@@ -1,18 +1,18 @@
-import type { PrintingCommand } from '../contract/outputs/printed.ts';
-import type { ErrandError } from '../errors.ts';
+import type { PrintingCommand } from '../api/outputs/printed.ts';
+import type { Diagnosis } from '../config/diagnose.ts';
+import type { Settings } from '../config/resolve.ts';
+import type { SettingsStore } from '../config/store.ts';
+import type { Column, OutputOptions, Row } from '../format/result.ts';
 import type { Client } from '../http/client.ts';
 import type { PaceKeeper } from '../http/transport/paced.ts';
-import type { Io } from '../io.ts';
-import type { OrderContext } from '../order-context.ts';
-import type { Column, OutputOptions, Row } from '../output/result.ts';
-import type { ServiceClock } from '../service-clock.ts';
-import type { Diagnosis } from '../settings/diagnose.ts';
-import type { Settings } from '../settings/resolve.ts';
-import type { SettingsStore } from '../settings/store.ts';
-import type { LastList } from '../state/last-list.ts';
-import type { Uploads } from '../state/uploads.ts';
-import type { WebhookStore } from '../state/webhook-store.ts';
-import type { InputLine } from '../stdin.ts';
+import type { LastList } from '../journal/last-list.ts';
+import type { Uploads } from '../journal/uploads.ts';
+import type { WebhookStore } from '../journal/webhook-store.ts';
+import type { ErrandError } from '../platform/errors.ts';
+import type { Io } from '../platform/io.ts';
+import type { ServiceClock } from '../platform/service-clock.ts';
+import type { InputLine } from '../platform/stdin.ts';
+import type { OrderContext } from './order-context.ts';
 import type { Progress, ProgressOptions } from './progress.ts';
 
 /** What a command may touch. What is costly is made when it is first needed. */

@@ -1,4 +1,4 @@
-import type { RecordKind } from '../output/result.ts';
+import type { RecordKind } from '../format/result.ts';
 
 /** Kinds of records that this machine can list by their ids without asking anyone. */
 export type RecordSource = 'orders' | 'accounts' | 'batches' | 'returns' | 'approvals' | 'intents';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { sandboxWalletCents } from '../contract/limits.ts';
+import { sandboxWalletCents } from '../api/limits.ts';
 import type { PaymentMethod } from './payments/methods.ts';
 
 /** What distinguishes one sandbox from another; nothing of it stands fixed in a handler. */

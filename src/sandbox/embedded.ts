@@ -1,12 +1,12 @@
 import { existsSync, rmSync } from 'node:fs';
-import { isControl } from '../contract/control.ts';
-import { DatabaseError, type Trouble } from '../sqlite/database-error.ts';
-import type { Waiting } from '../wait/retry-while.ts';
+import { isControl } from '../api/control.ts';
+import { DatabaseError, type Trouble } from '../platform/sqlite/database-error.ts';
+import type { Waiting } from '../platform/wait/retry-while.ts';
 import { sandboxFile } from './config.ts';
 import { tick } from './control/tick.ts';
-import type { Reply } from './http/reply.ts';
-import type { SandboxRequest } from './http/wire.ts';
 import { type OpenSandbox, openSandbox } from './open.ts';
+import type { Reply } from './server/reply.ts';
+import type { SandboxRequest } from './server/wire.ts';
 import { RunTime, readKeptFaults } from './store/run-time.ts';
 import { Store } from './store/store.ts';
 import { emptyStore } from './store/tables.ts';

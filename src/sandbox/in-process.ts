@@ -1,27 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { triggerPath } from '../contract/control.ts';
-import type { Scenario } from '../contract/scenario/scenario.ts';
-import { setImmediate } from '../wait/own-timers.ts';
+import { triggerPath } from '../api/control.ts';
+import type { Scenario } from '../api/scenario/scenario.ts';
+import { setImmediate } from '../platform/wait/own-timers.ts';
 import { SandboxFaults } from './control/faults.ts';
 import { tick } from './control/tick.ts';
-import { addressOf, type Delivery, readDeliveries } from './deliveries/read.ts';
-import type { Fault } from './http/faults/spec.ts';
-import { type Reply, replyTo } from './http/reply.ts';
-import { type Logged, mostKept, RequestLog } from './http/request-log.ts';
-import type { Handle, SandboxRequest, SandboxResponse } from './http/wire.ts';
 import { mintLastingKey } from './keys/mint.ts';
 import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
 import type { Played } from './scenarios/play.ts';
 import type { Outcome } from './scenarios/rehearse.ts';
+import type { Fault } from './server/faults/spec.ts';
+import { type Reply, replyTo } from './server/reply.ts';
+import { type Logged, mostKept, RequestLog } from './server/request-log.ts';
+import type { Handle, SandboxRequest, SandboxResponse } from './server/wire.ts';
+import { addressOf, type Delivery, readDeliveries } from './webhooks/read.ts';
 
-export type { Delivery } from './deliveries/read.ts';
-export { type Fault, readFault } from './http/faults/spec.ts';
-export type { Logged } from './http/request-log.ts';
-export { halfOf, piecesOf, type SandboxBody, type SandboxResponse } from './http/wire.ts';
 export { exampleOrder } from './keys/example-order.ts';
 export { builtIns } from './scenarios/built-in.ts';
 export { NotEmpty, type ScenarioProblem, ScenarioRefused } from './scenarios/problem.ts';
 export type { Outcome } from './scenarios/rehearse.ts';
+export { type Fault, readFault } from './server/faults/spec.ts';
+export type { Logged } from './server/request-log.ts';
+export { halfOf, piecesOf, type SandboxBody, type SandboxResponse } from './server/wire.ts';
+export type { Delivery } from './webhooks/read.ts';
 
 /** What a client sees of a connection that ends before its response. */
 const brokenOff: SandboxResponse = { status: 0, headers: {}, body: 'the connection was broken off' };
@@ -184,7 +184,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   async function begin(scenario: Scenario): Promise<Played> {
     const [{ playScenario }, { createApp }] = await Promise.all([
       import('./scenarios/play.ts'),
-      import('./http/app.ts'),
+      import('./server/app.ts'),
     ]);
     try {
       return await playScenario(service, scenario, createApp);
@@ -209,7 +209,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
 
   async function behindSocket(port: number) {
     const { openBehindSocket } = await import('./serve.ts');
-    const { stop } = await import('./http/server.ts');
+    const { stop } = await import('./server/server.ts');
     const answering = { host, port, report, requests, now: time, faults, seed, signal: closing.signal };
     const { server, sandbox, owner } = await openBehindSocket(answering, open);
     // A test that forgets to close it must not hang.

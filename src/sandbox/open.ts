@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
-import { makePrivateDatabase, type Tell } from '../private-files.ts';
-import { databaseError } from '../sqlite/database-error.ts';
-import type { Waiting } from '../wait/retry-while.ts';
+import { makePrivateDatabase, type Tell } from '../platform/private-files.ts';
+import { databaseError } from '../platform/sqlite/database-error.ts';
+import type { Waiting } from '../platform/wait/retry-while.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import type { Listing } from './catalogue/listing.ts';
 import { givenListingsName, type SandboxConfig, sandboxConfig } from './config.ts';
@@ -10,17 +10,17 @@ import type { SandboxFaults } from './control/faults.ts';
 import { Pace } from './control/pace.ts';
 import { Patience } from './control/patience.ts';
 import { untilDone } from './control/until-done.ts';
-import { Outbox } from './deliveries/outbox.ts';
-import { createApp } from './http/app.ts';
-import type { RequestLog } from './http/request-log.ts';
-import type { Handle } from './http/wire.ts';
 import { fillRecords } from './orders/fill-records.ts';
+import { createApp } from './server/app.ts';
+import type { RequestLog } from './server/request-log.ts';
+import type { Handle } from './server/wire.ts';
 import type { Service } from './service.ts';
 import { SandboxClock } from './store/clock.ts';
 import { Identity } from './store/identity.ts';
 import { RunTime } from './store/run-time.ts';
 import type { Sealer } from './store/secrets.ts';
 import { Store } from './store/store.ts';
+import { Outbox } from './webhooks/outbox.ts';
 
 export interface OpenOptions {
   /** File of the store, or `:memory:`. */
@@ -158,7 +158,7 @@ export async function openSandbox({
   /** The catalogue follows from a number alone, and stands in a file of its own beside the store. */
   async function openStoresCatalogue(given: string | undefined): Promise<Catalogue> {
     const { openCatalogue } = await import('./catalogue/catalogue.ts');
-    const { loadSqlite } = await import('../sqlite/load.ts');
+    const { loadSqlite } = await import('../platform/sqlite/load.ts');
     const number = catalogueSeed(identity.seed);
     const Database = loadSqlite();
     // Written from a checked scenario.

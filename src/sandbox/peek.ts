@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Sqlite } from '../sqlite/load.ts';
+import type { Sqlite } from '../platform/sqlite/load.ts';
 import { sandboxFile } from './config.ts';
 
 export type Kind = 'orders' | 'accounts' | 'batches' | 'returns';

@@ -1,24 +1,24 @@
 import { existsSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
-import type { ServedRequest } from '../contract/control.ts';
-import type { Scenario } from '../contract/scenario/scenario.ts';
-import type { Tell } from '../private-files.ts';
-import type { Waiting } from '../wait/retry-while.ts';
+import type { ServedRequest } from '../api/control.ts';
+import type { Scenario } from '../api/scenario/scenario.ts';
+import type { Tell } from '../platform/private-files.ts';
+import type { Waiting } from '../platform/wait/retry-while.ts';
 import { type SandboxConfig, servedMintsPerDay, servedPatienceMs } from './config.ts';
 import { SandboxFaults } from './control/faults.ts';
 import { tick } from './control/tick.ts';
-import { createApp } from './http/app.ts';
-import { refuseConnections } from './http/faults/inject.ts';
-import type { Fault } from './http/faults/spec.ts';
-import { codeParameter, Owner, type Users } from './http/owner.ts';
-import { RequestLog } from './http/request-log.ts';
-import { createHttpServer, listen, respondWith, stop } from './http/server.ts';
 import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
 import { ScenarioRefused } from './scenarios/problem.ts';
+import { createApp } from './server/app.ts';
+import { refuseConnections } from './server/faults/inject.ts';
+import type { Fault } from './server/faults/spec.ts';
+import { codeParameter, Owner, type Users } from './server/owner.ts';
+import { RequestLog } from './server/request-log.ts';
+import { createHttpServer, listen, respondWith, stop } from './server/server.ts';
 import { filesOf } from './store/store.ts';
 import { emptyStore } from './store/tables.ts';
 
-export { readFault } from './http/faults/spec.ts';
+export { readFault } from './server/faults/spec.ts';
 
 interface SocketOptions {
   readonly host: string;

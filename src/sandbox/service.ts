@@ -3,7 +3,7 @@ import type { SandboxConfig } from './config.ts';
 import type { Control } from './control/control.ts';
 import type { Pace } from './control/pace.ts';
 import type { Patience } from './control/patience.ts';
-import type { RequestLog } from './http/request-log.ts';
+import type { RequestLog } from './server/request-log.ts';
 import type { SandboxClock } from './store/clock.ts';
 import type { Identity } from './store/identity.ts';
 import type { Sealer } from './store/secrets.ts';

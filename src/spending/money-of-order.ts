@@ -1,5 +1,5 @@
-import { failedOrderStatuses } from '../contract/enums.ts';
-import { objectsIn, own, textIn } from '../contract/json.ts';
+import { failedOrderStatuses } from '../api/enums.ts';
+import { objectsIn, own, textIn } from '../api/json.ts';
 import { type MoneyDue, type MoneyLine, type MoneySum, type Payer, sumsOf } from './money-lines.ts';
 import { centsIn, chargeOf, minorUnits } from './price-of-order.ts';
 

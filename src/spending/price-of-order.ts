@@ -1,4 +1,4 @@
-import { type JsonObject, numberIn, objectsIn, own, textIn } from '../contract/json.ts';
+import { type JsonObject, numberIn, objectsIn, own, textIn } from '../api/json.ts';
 
 /** What was charged for the goods, in the currency that was charged. */
 export function chargeOf(order: unknown): { readonly cents: number; readonly currency: string } | undefined {

@@ -1,7 +1,7 @@
-import { ErrandError, UsageError } from '../errors.ts';
-import type { OrderContext } from '../order-context.ts';
-import { type IntentProof, wasHeld } from '../state/intent-proof.ts';
-import type { Intent, JournalRecord } from '../state/journal-record.ts';
+import { type IntentProof, wasHeld } from '../journal/intent-proof.ts';
+import type { Intent, JournalRecord } from '../journal/journal-record.ts';
+import { ErrandError, UsageError } from '../platform/errors.ts';
+import type { OrderContext } from '../run/order-context.ts';
 import type { ApprovedKey } from './approval/key.ts';
 import type { Consent } from './options.ts';
 import type { Verdict } from './policy/finding.ts';

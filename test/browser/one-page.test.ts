@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { barChart } from '../../src/output/page/bar-chart.ts';
-import { pageText } from '../../src/output/page/page.ts';
-import { pageTable } from '../../src/output/page/page-table.ts';
+import { barChart } from '../../src/format/page/bar-chart.ts';
+import { pageText } from '../../src/format/page/page.ts';
+import { pageTable } from '../../src/format/page/page-table.ts';
 import { describeInChromium, openTab } from './chromium.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'errand-page-'));

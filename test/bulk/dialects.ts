@@ -1,6 +1,6 @@
+import { orderOfRow } from '../../src/api/bulk-row.ts';
 import { noReadings, readingLines } from '../../src/bulk/as-exported.ts';
 import { type RowsOptions, readRows } from '../../src/bulk/rows.ts';
-import { orderOfRow } from '../../src/contract/bulk-row.ts';
 
 /** What a file is to order: the same in every dialect. */
 export interface Wanted {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import type { ColumnMap } from '../../src/bulk/headings.ts';
 import { readRows } from '../../src/bulk/rows.ts';
-import { mapPresets, presetLike } from '../../src/settings/map-presets.ts';
+import { mapPresets, presetLike } from '../../src/config/map-presets.ts';
 import { asOrders, read, type Wanted, wanted } from './dialects.ts';
 
 const [ada, grace] = wanted as [Wanted, Wanted];

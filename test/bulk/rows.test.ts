@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { plainBulkFields, planColumns } from '../../src/api/bulk-columns.ts';
+import { orderOfRow, readBulkRow } from '../../src/api/bulk-row.ts';
+import { checkShape } from '../../src/api/schemas/check.ts';
 import { batchesOf } from '../../src/bulk/batches.ts';
 import { inFlight } from '../../src/bulk/flow.ts';
 import { RowKeys, readRows } from '../../src/bulk/rows.ts';
-import { plainBulkFields, planColumns } from '../../src/contract/bulk-columns.ts';
-import { orderOfRow, readBulkRow } from '../../src/contract/bulk-row.ts';
-import { checkShape } from '../../src/contract/schemas/check.ts';
 
 const headings = 'product_url,max_price_cents,name,address,city,zip,phone';
 const line = (n: number) => `https://x.example/${n},5000,Ada Byron,${n} Main St,Austin,78701,5125550100`;

@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { commandName, type Started } from '../../src/command-name.ts';
-import { asTyped } from '../../src/output/as-typed.ts';
-import { entries } from '../../src/program.ts';
+import { asTyped } from '../../src/cli/output/as-typed.ts';
+import { entries } from '../../src/commands/program.ts';
+import { commandName, type Started } from '../../src/platform/command-name.ts';
 import { capture } from '../output/streams.ts';
 
 let folder: string;

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { type HelpLook, layOutPage, layOutTopic } from '../../src/cli/help/layout.ts';
 import { globalOptionsTitle, pageOf } from '../../src/cli/help/page.ts';
 import { topics } from '../../src/cli/help/topics.ts';
-import { paintFor } from '../../src/output/paint.ts';
-import { isNarrow } from '../../src/output/width.ts';
-import { foldCommand, wrap } from '../../src/output/wrap.ts';
-import { describedProgram, entries } from '../../src/program.ts';
+import { paintFor } from '../../src/cli/output/paint.ts';
+import { foldCommand, wrap } from '../../src/cli/output/wrap.ts';
+import { describedProgram, entries } from '../../src/commands/program.ts';
+import { isNarrow } from '../../src/format/width.ts';
 
 const program = await describedProgram();
 const plain = await paintFor(false);

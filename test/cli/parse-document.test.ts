@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseDocument } from '../../src/cli/parse-document.ts';
+import { parseDocument } from '../../src/format/parse-document.ts';
 
 const yaml = (text: string): unknown => parseDocument('order.yaml', text, false, ['max_price']);
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseCeiling, parseMoney } from '../../src/cli/parse-money.ts';
-import { UsageError } from '../../src/errors.ts';
-import { formatMoney } from '../../src/output/money.ts';
+import { formatMoney } from '../../src/format/money.ts';
+import { UsageError } from '../../src/platform/errors.ts';
+import { parseCeiling, parseMoney } from '../../src/run/parse-money.ts';
 
 describe('the amount of a price flag', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { quickstartView } from '../../src/commands/quickstart/view.ts';
-import { fullMeasure } from '../../src/output/width.ts';
+import { fullMeasure } from '../../src/format/width.ts';
 import type { Context } from '../../src/run/context.ts';
 import { capture } from '../output/streams.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { limits } from '../../src/contract/limits.ts';
-import { operations } from '../../src/contract/operations/index.ts';
-import { writeParameters } from '../../src/contract/parameters.ts';
-import { checkShape } from '../../src/contract/schemas/check.ts';
+import { limits } from '../../src/api/limits.ts';
+import { operations } from '../../src/api/operations/index.ts';
+import { writeParameters } from '../../src/api/parameters.ts';
+import { checkShape } from '../../src/api/schemas/check.ts';
 import { orderBody } from '../http/caller.ts';
 
 /** One character, two UTF-16 units. */

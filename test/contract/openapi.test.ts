@@ -1,10 +1,10 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
-import { errorCodes } from '../../src/contract/error-codes.ts';
-import { openApiDocument } from '../../src/contract/openapi.ts';
-import type { Operation } from '../../src/contract/operation.ts';
-import { operations } from '../../src/contract/operations/index.ts';
-import { schemas } from '../../src/contract/schemas/index.ts';
+import { errorCodes } from '../../src/api/error-codes.ts';
+import { openApiDocument } from '../../src/api/openapi.ts';
+import type { Operation } from '../../src/api/operation.ts';
+import { operations } from '../../src/api/operations/index.ts';
+import { schemas } from '../../src/api/schemas/index.ts';
 
 interface Reference {
   $ref?: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { failedOrderStatuses, orderStatuses, trackingStatuses } from '../../src/contract/enums.ts';
-import { errorTypes } from '../../src/contract/error-types.ts';
-import { lineState, orderState } from '../../src/contract/order-state.ts';
+import { failedOrderStatuses, orderStatuses, trackingStatuses } from '../../src/api/enums.ts';
+import { errorTypes } from '../../src/api/error-types.ts';
+import { lineState, orderState } from '../../src/api/order-state.ts';
 
 const stateOf = (
   status: unknown,

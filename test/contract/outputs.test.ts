@@ -1,11 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
-import { ownShapes } from '../../src/contract/outputs/index.ts';
-import { errorSchema, outputName, outputSchema, outputSchemas } from '../../src/contract/outputs/schema.ts';
-import { schemas } from '../../src/contract/schemas/index.ts';
-import { exitCodes } from '../../src/errors.ts';
-import { printingCommands } from '../../src/program.ts';
+import { ownShapes } from '../../src/api/outputs/index.ts';
+import { errorSchema, outputName, outputSchema, outputSchemas } from '../../src/api/outputs/schema.ts';
+import { schemas } from '../../src/api/schemas/index.ts';
+import { printingCommands } from '../../src/commands/program.ts';
+import { exitCodes } from '../../src/platform/errors.ts';
 import { mismatch, problemIn } from '../printed/check.ts';
 import { knownCommands } from '../program/known-commands.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { planColumns } from '../../src/contract/bulk-columns.ts';
-import { readBulkRow } from '../../src/contract/bulk-row.ts';
-import { checkShape } from '../../src/contract/schemas/check.ts';
+import { planColumns } from '../../src/api/bulk-columns.ts';
+import { readBulkRow } from '../../src/api/bulk-row.ts';
+import { checkShape } from '../../src/api/schemas/check.ts';
 import { parseProduct } from '../../src/orders/input/product-flag.ts';
 
 const [one, other] = ['https://a.example/p/1', 'https://b.example/p/2?x=1'];

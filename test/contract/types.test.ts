@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { optionsFrom } from '../../src/cli/from-contract.ts';
+import { operationTable } from '../../src/api/operation.ts';
+import { operations } from '../../src/api/operations/index.ts';
+import { type Received, type ReceivedRow, valueAt } from '../../src/api/received.ts';
+import type { Shape } from '../../src/api/schemas/index.ts';
 import { listCommand } from '../../src/cli/list-command.ts';
-import { operationTable } from '../../src/contract/operation.ts';
-import { operations } from '../../src/contract/operations/index.ts';
-import { type Received, type ReceivedRow, valueAt } from '../../src/contract/received.ts';
-import type { Shape } from '../../src/contract/schemas/index.ts';
+import type { Column } from '../../src/format/result.ts';
 import type { Client } from '../../src/http/client.ts';
 import { pages } from '../../src/http/paging.ts';
-import type { Column } from '../../src/output/result.ts';
+import { optionsFrom } from '../../src/run/from-contract.ts';
 
 type Order = Shape<'OrderResponse'>;
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { openReader } from '../../src/sqlite/load.ts';
-import { ChainCheck } from '../../src/state/audit-check.ts';
-import { recordOfRow } from '../../src/state/audit-record.ts';
-import { journalFile } from '../../src/state/journal-tables.ts';
+import { ChainCheck } from '../../src/journal/audit-check.ts';
+import { recordOfRow } from '../../src/journal/audit-record.ts';
+import { journalFile } from '../../src/journal/journal-tables.ts';
+import { openReader } from '../../src/platform/sqlite/load.ts';
 
 /** What is wrong with the audit chain of a machine; nothing where all of it is as it was written. */
 export function brokenChain(home: string): string[] {

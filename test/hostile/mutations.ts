@@ -1,5 +1,5 @@
-import { shapeSchema } from '../../src/contract/openapi.ts';
-import type { SchemaName } from '../../src/contract/schemas/index.ts';
+import { shapeSchema } from '../../src/api/openapi.ts';
+import type { SchemaName } from '../../src/api/schemas/index.ts';
 import type { Random } from '../faults/random.ts';
 
 /** From a response's root to a value in it: names of fields, and 0 for the first of a list. */

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import type { Operation } from '../../src/contract/operation.ts';
-import { type OperationName, operations } from '../../src/contract/operations/index.ts';
+import type { Operation } from '../../src/api/operation.ts';
+import { type OperationName, operations } from '../../src/api/operations/index.ts';
 import type { Mutation } from './mutations.ts';
 
 /** A refusal as the service sends it, or a gateway in front of it. */

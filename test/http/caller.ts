@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
-import { ErrandError } from '../../src/errors.ts';
 import { type Client, type ClientOptions, createClient } from '../../src/http/client.ts';
 import { type NetworkOptions, NetworkTransport } from '../../src/http/transport/network.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import { ErrandError } from '../../src/platform/errors.ts';
 
 export const testKey = 'xx_test_0123456789abcdef0123';
 export const orderId = '0b9c4a52-6f0e-4a55-9d1c-2f6f3f0f7c11';

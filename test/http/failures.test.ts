@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { brotliCompressSync, createGzip, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { ErrandError } from '../../src/errors.ts';
+import { ErrandError } from '../../src/platform/errors.ts';
 import { caller, failureOf, keyedOrder, order, orderBody, orderId, textOf } from './caller.ts';
 import { closedPort, hang, json, peer, reset, text, truncated } from './peer.ts';
 

@@ -6,7 +6,7 @@ import { curlCommand } from '../../src/http/curl.ts';
 import type { Described } from '../../src/http/describe.ts';
 import { previewKeys, previewTransport } from '../../src/http/transport/preview.ts';
 import type { Transport } from '../../src/http/transport/transport.ts';
-import { redactor } from '../../src/redact/redactor.ts';
+import { redactor } from '../../src/platform/redact/redactor.ts';
 import { caller, keyedOrder, orderId, testKey } from './caller.ts';
 
 class Shown extends Error {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { errorCodes, refusalHint } from '../../src/contract/error-codes.ts';
+import { errorCodes, refusalHint } from '../../src/api/error-codes.ts';
 import { caller, failureOf, keyedOrder, orderId } from './caller.ts';
 import { json, peer, text } from './peer.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { operations } from '../../src/contract/operations/index.ts';
+import { operations } from '../../src/api/operations/index.ts';
 import { readTarget } from '../../src/http/request-target.ts';
 
 const bases = { base: 'https://service.example/api', legacyBase: 'https://legacy.example' };

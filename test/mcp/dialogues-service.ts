@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { isAlive } from '../../src/state/owner.ts';
+import { isAlive } from '../../src/journal/owner.ts';
 import { errand } from '../program/run.ts';
 import type { Dialogue } from './dialogues.ts';
 import type { Scene } from './scene.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { loadSqlite } from '../../src/sqlite/load.ts';
+import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 import { makeKey } from '../program/approval-workspace.ts';
 import { serviceDialogues } from './dialogues-service.ts';
 import type { Scene } from './scene.ts';

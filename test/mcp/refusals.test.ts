@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { exitCodes } from '../../src/errors.ts';
-import { type ToolName, toolNames } from '../../src/mcp/names.ts';
+import { type ToolName, toolNames } from '../../src/integrations/mcp/names.ts';
+import { exitCodes } from '../../src/platform/errors.ts';
 import { prefer } from '../program/workspace.ts';
 import type { Agent } from './agent.ts';
 import { type ClientLine, clients } from './client-lines.ts';

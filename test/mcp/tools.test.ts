@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { toolNames } from '../../src/mcp/names.ts';
+import { toolNames } from '../../src/integrations/mcp/names.ts';
 import { embeddedShop } from '../program/run.ts';
 import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
 import { Agent } from './agent.ts';

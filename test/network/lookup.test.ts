@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkedLookup, localLookup } from '../../src/network/lookup.ts';
-import { isLoopback, listeningAddress } from '../../src/network/loopback.ts';
+import { checkedLookup, localLookup } from '../../src/platform/network/lookup.ts';
+import { isLoopback, listeningAddress } from '../../src/platform/network/loopback.ts';
 
 const found = (lookup: typeof localLookup, name: string, options = {}): Promise<unknown> =>
   new Promise((resolve, reject) => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { eachPlainField } from '../../src/contract/order-fields.ts';
-import { normaliseSpellings } from '../../src/contract/sandbox-faults.ts';
-import type { Shape } from '../../src/contract/schemas/index.ts';
+import { eachPlainField } from '../../src/api/order-fields.ts';
+import { normaliseSpellings } from '../../src/api/sandbox-faults.ts';
+import type { Shape } from '../../src/api/schemas/index.ts';
+import type { Row } from '../../src/format/result.ts';
 import { differences, isAnotherOrder } from '../../src/orders/compare.ts';
-import type { Row } from '../../src/output/result.ts';
-import { normalise } from '../../src/sandbox/http/faults/normalise.ts';
+import { normalise } from '../../src/sandbox/server/faults/normalise.ts';
 import { Random } from '../../src/sandbox/store/random.ts';
 
 const body = {

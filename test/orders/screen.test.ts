@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { Row } from '../../src/format/result.ts';
 import { orderList, orderView, productLine } from '../../src/orders/screen.ts';
-import type { Row } from '../../src/output/result.ts';
 import { printed } from '../output/streams.ts';
 
 const tea = 'https://www.shop.example/p/green-tea-500-g/5456092992';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { LiveTable } from '../../src/orders/watch-view.ts';
-import type { Row } from '../../src/output/result.ts';
+import { LiveTable } from '../../src/cli/orders/watch-view.ts';
+import type { Row } from '../../src/format/result.ts';
 import { capture } from '../output/streams.ts';
 
 const created_at = '2026-11-21T12:00:00.000Z';

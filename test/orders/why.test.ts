@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusalHint } from '../../src/contract/error-codes.ts';
+import { refusalHint } from '../../src/api/error-codes.ts';
 import { sentences } from '../../src/orders/concessions.ts';
 import { whyOf } from '../../src/orders/explain/why.ts';
 

@@ -2,8 +2,8 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { neutraliseCsv } from '../../src/output/csv-stream.ts';
-import { defuse } from '../../src/spreadsheet-cell.ts';
+import { neutraliseCsv } from '../../src/format/csv-stream.ts';
+import { defuse } from '../../src/platform/csv-cell.ts';
 
 async function neutralised(chunks: readonly (string | Uint8Array)[]): Promise<string> {
   let text = '';

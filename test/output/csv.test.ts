@@ -2,8 +2,8 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { csvRecords } from '../../src/output/csv.ts';
-import type { Column, Row } from '../../src/output/result.ts';
+import { csvRecords } from '../../src/format/csv.ts';
+import type { Column, Row } from '../../src/format/result.ts';
 import { printed } from './streams.ts';
 
 const columns: readonly Column[] = [

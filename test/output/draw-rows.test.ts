@@ -1,8 +1,8 @@
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { drawRows } from '../../src/output/draw-rows.ts';
-import type { PlacedColumn } from '../../src/output/layout.ts';
-import { isNarrow, measureFor } from '../../src/output/width.ts';
+import { drawRows } from '../../src/cli/output/draw-rows.ts';
+import type { PlacedColumn } from '../../src/cli/output/layout.ts';
+import { isNarrow, measureFor } from '../../src/format/width.ts';
 
 const column = (width: number, align: 'left' | 'right' = 'left'): PlacedColumn => ({
   index: 0,

@@ -1,5 +1,5 @@
-import { processIo } from '../../src/io.ts';
-import { printResult } from '../../src/output/render.ts';
+import { printResult } from '../../src/cli/output/render.ts';
+import { processIo } from '../../src/platform/io.ts';
 
 /** A program that prints records until nobody reads them. */
 async function* endless(): AsyncGenerator<{ id: number }> {

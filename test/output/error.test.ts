@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ErrandError, UsageError } from '../../src/errors.ts';
-import { renderError } from '../../src/output/error.ts';
-import type { OutputFormat } from '../../src/output/result.ts';
+import { renderError } from '../../src/cli/output/error.ts';
+import type { OutputFormat } from '../../src/format/result.ts';
+import { ErrandError, UsageError } from '../../src/platform/errors.ts';
 import { capture } from './streams.ts';
 
 async function rendered(

@@ -5,11 +5,11 @@ import { journalColumns } from '../../src/commands/order/journal/columns.ts';
 import { returnColumns } from '../../src/commands/return/columns.ts';
 import { trackScreen } from '../../src/commands/track/columns.ts';
 import { eventList, eventView } from '../../src/commands/webhook/columns.ts';
+import type { Column, Result, Row } from '../../src/format/result.ts';
 import { milestoneScreen } from '../../src/orders/columns.ts';
+import { offerList, resultList } from '../../src/orders/products/columns.ts';
+import { listingList } from '../../src/orders/products/listing-columns.ts';
 import { orderList, orderView } from '../../src/orders/screen.ts';
-import type { Column, Result, Row } from '../../src/output/result.ts';
-import { offerList, resultList } from '../../src/products/columns.ts';
-import { listingList } from '../../src/products/listing-columns.ts';
 import { printed } from './streams.ts';
 
 const id = '9e2919b9-0b43-4c2e-9c50-6c8a3b2d1f00';

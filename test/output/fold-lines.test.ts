@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { ErrandError } from '../../src/errors.ts';
-import { renderError } from '../../src/output/error.ts';
-import { foldLines } from '../../src/output/fold-lines.ts';
-import { noteLines } from '../../src/output/notice.ts';
+import { renderError } from '../../src/cli/output/error.ts';
+import { foldLines } from '../../src/cli/output/fold-lines.ts';
+import { noteLines } from '../../src/cli/output/notice.ts';
+import { ErrandError } from '../../src/platform/errors.ts';
 import { capture } from './streams.ts';
 
 const id = '9e2919b9-0000-4000-8000-000000000001';

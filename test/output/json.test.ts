@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Row } from '../../src/output/result.ts';
+import type { Row } from '../../src/format/result.ts';
 import { printed } from './streams.ts';
 
 const records = fc.array(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), { maxLength: 5 });

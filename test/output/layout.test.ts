@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { layOut } from '../../src/output/layout.ts';
-import type { Column } from '../../src/output/result.ts';
+import { layOut } from '../../src/cli/output/layout.ts';
+import type { Column } from '../../src/format/result.ts';
 
 const column = (name: string, weight: number, kind: Column['kind'] = 'id'): Column => ({
   name,

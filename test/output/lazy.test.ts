@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 import { expect, test } from 'vitest';
 
-const source = (name: string): string => fileURLToPath(new URL(`../../src/output/${name}`, import.meta.url));
+const source = (name: string): string => fileURLToPath(new URL(`../../src/${name}`, import.meta.url));
 
 /** The packages that a module loads before anything is called: what its bundle holds without dynamic imports. */
 async function packagesOf(name: string): Promise<string[]> {
@@ -23,24 +23,24 @@ async function packagesOf(name: string): Promise<string[]> {
 }
 
 test.each([
-  'render.ts',
-  'json.ts',
-  'id.ts',
-  'money.ts',
-  'time.ts',
-  '../redact/safe-text.ts',
-  'error.ts',
-  'progress.ts',
-  'table.ts',
-  'stream.ts',
+  'cli/output/render.ts',
+  'cli/output/json.ts',
+  'cli/output/id.ts',
+  'format/money.ts',
+  'format/time.ts',
+  'platform/redact/safe-text.ts',
+  'cli/output/error.ts',
+  'cli/output/progress.ts',
+  'cli/output/table.ts',
+  'cli/output/stream.ts',
 ])('%s loads no library', async (name) => {
   expect(await packagesOf(name)).toEqual([]);
 });
 
 test.each([
-  ['csv.ts', 'csv-stringify'],
-  ['yaml.ts', 'yaml'],
-  ['query.ts', '@jmespath-community/jmespath'],
+  ['format/csv.ts', 'csv-stringify'],
+  ['cli/output/yaml.ts', 'yaml'],
+  ['cli/output/query.ts', '@jmespath-community/jmespath'],
 ])('%s loads only %s', async (name, library) => {
   expect(await packagesOf(name)).toEqual([library]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { leftOut } from '../../src/output/left-out.ts';
+import { leftOut } from '../../src/cli/output/left-out.ts';
 
 const hidden = ['delivery', 'total', 'ceiling', 'created', 'product'];
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Column, ListedRows, ListResult, OutputOptions, Row } from '../../src/output/result.ts';
+import type { Column, ListedRows, ListResult, OutputOptions, Row } from '../../src/format/result.ts';
 import { printed } from './streams.ts';
 
 const uuid = (number: number): string =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canDrawLive, createLive } from '../../src/output/live.ts';
+import { canDrawLive, createLive } from '../../src/cli/output/live.ts';
 import { Screen } from './screen.ts';
 import { capture } from './streams.ts';
 

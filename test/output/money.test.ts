@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatMoney } from '../../src/output/money.ts';
+import { formatMoney } from '../../src/format/money.ts';
 
 describe('an amount for people', () => {
   test.each([

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
-import { paintFor } from '../../src/output/paint.ts';
-import { createProgress, progressFacts } from '../../src/output/progress.ts';
-import { barLine } from '../../src/output/progress-bar.ts';
-import { fullMeasure } from '../../src/output/width.ts';
+import { paintFor } from '../../src/cli/output/paint.ts';
+import { createProgress, progressFacts } from '../../src/cli/output/progress.ts';
+import { barLine } from '../../src/cli/output/progress-bar.ts';
+import { fullMeasure } from '../../src/format/width.ts';
 import { Screen } from './screen.ts';
 import { capture } from './streams.ts';
 
@@ -108,7 +108,7 @@ describe('progress', () => {
     const progress = createProgress(io, { label: 'quick', total: 1, now: () => 0 });
     progress.update(1);
     progress.end();
-    await import('../../src/output/progress-bar.ts');
+    await import('../../src/cli/output/progress-bar.ts');
     await new Promise(setImmediate);
     expect(err.text).toBe('');
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
-import { checkQuery } from '../../src/output/render.ts';
+import { checkQuery } from '../../src/cli/output/render.ts';
+import { UsageError } from '../../src/platform/errors.ts';
 import { printed } from './streams.ts';
 
 const rows = [

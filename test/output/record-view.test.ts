@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Column } from '../../src/output/result.ts';
+import type { Column } from '../../src/format/result.ts';
 import { printed } from './streams.ts';
 
 const columns: readonly Column[] = [

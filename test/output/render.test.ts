@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { OutputError } from '../../src/errors.ts';
-import { printResult } from '../../src/output/render.ts';
-import type { OutputFormat, Row } from '../../src/output/result.ts';
+import { printResult } from '../../src/cli/output/render.ts';
+import type { OutputFormat, Row } from '../../src/format/result.ts';
+import { OutputError } from '../../src/platform/errors.ts';
 import { Capture, ClosingPipe, capture, noon, output, printed, withStdout } from './streams.ts';
 
 const columns = [{ name: 'id', path: 'id' }];

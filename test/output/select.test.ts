@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readPath } from '../../src/output/path.ts';
-import type { Column } from '../../src/output/result.ts';
+import { readPath } from '../../src/format/path.ts';
+import type { Column } from '../../src/format/result.ts';
 import { printed } from './streams.ts';
 
 const columns: readonly Column[] = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ShortIds } from '../../src/output/short-ids.ts';
+import { ShortIds } from '../../src/format/short-ids.ts';
 
 const first = '9e2919b9-0000-4000-8000-000000000000';
 const alike = '9e2919b9-0a00-4000-8000-000000000000';

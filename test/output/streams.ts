@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from 'node:stream';
-import type { Io, OutputStream } from '../../src/io.ts';
-import type { OutputOptions, Result } from '../../src/output/result.ts';
+import type { OutputOptions, Result } from '../../src/format/result.ts';
+import type { Io, OutputStream } from '../../src/platform/io.ts';
 
 export const noon = Date.parse('2026-06-15T12:00:00Z');
 
@@ -79,7 +79,7 @@ export async function printed(
   stdout: Shape = {},
   stderr: Shape = {},
 ) {
-  const { printResult } = await import('../../src/output/render.ts');
+  const { printResult } = await import('../../src/cli/output/render.ts');
   const { io, out, err } = capture(stdout, stderr);
   const exitCode = await printResult(result, io, { format: 'table', now: () => noon, ...options });
   return { out: out.text, err: err.text, exitCode };

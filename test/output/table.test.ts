@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { printResult } from '../../src/output/render.ts';
-import type { Column, ColumnKind, Row } from '../../src/output/result.ts';
+import { printResult } from '../../src/cli/output/render.ts';
+import type { Column, ColumnKind, Row } from '../../src/format/result.ts';
 import { capture, noon, printed } from './streams.ts';
 
 const columns: readonly Column[] = [

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
-import { absoluteTime, parseDate, relativeTime, spanText } from '../../src/output/time.ts';
+import { absoluteTime, parseDate, relativeTime, spanText } from '../../src/format/time.ts';
+import { UsageError } from '../../src/platform/errors.ts';
 import { noon } from './streams.ts';
 
 const day = 86_400_000;

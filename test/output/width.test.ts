@@ -12,7 +12,7 @@ import {
   leastOfUrl,
   measureFor,
   pad,
-} from '../../src/output/width.ts';
+} from '../../src/format/width.ts';
 
 const measure = await fullMeasure();
 

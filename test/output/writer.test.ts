@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { ErrandError, OutputError } from '../../src/errors.ts';
-import { writerOf } from '../../src/output/writer.ts';
+import { writerOf } from '../../src/cli/output/writer.ts';
+import { ErrandError, OutputError } from '../../src/platform/errors.ts';
 import { Capture, ClosingPipe } from './streams.ts';
 
 class Counting extends Capture {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { Row } from '../../src/output/result.ts';
+import type { Row } from '../../src/format/result.ts';
 import { printed } from './streams.ts';
 
 const list = (rows: readonly unknown[]) => ({ kind: 'list', rows: rows as Row[], columns: [] }) as const;

@@ -14,9 +14,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { shapeSchema } from '../../src/contract/openapi.ts';
-import { ownShapes } from '../../src/contract/outputs/index.ts';
-import { schemas } from '../../src/contract/schemas/index.ts';
+import { shapeSchema } from '../../src/api/openapi.ts';
+import { ownShapes } from '../../src/api/outputs/index.ts';
+import { schemas } from '../../src/api/schemas/index.ts';
 
 /** What a process of the program was started with, and what it printed; undefined where that is not known whole. */
 export interface Recorded {

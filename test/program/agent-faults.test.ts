@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readFault } from '../../src/sandbox/http/faults/spec.ts';
-import { loadSqlite } from '../../src/sqlite/load.ts';
+import { loadSqlite } from '../../src/platform/sqlite/load.ts';
+import { readFault } from '../../src/sandbox/server/faults/spec.ts';
 import { orderBody } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
 import { errand } from './run.ts';

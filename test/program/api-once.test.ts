@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Operation } from '../../src/contract/operation.ts';
-import { operations } from '../../src/contract/operations/index.ts';
+import type { Operation } from '../../src/api/operation.ts';
+import { operations } from '../../src/api/operations/index.ts';
 import type { Finished } from './run.ts';
 import { cutOff, errorOf, lose, type Shopping, shopping } from './shopping.ts';
 

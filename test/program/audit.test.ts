@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadSqlite } from '../../src/sqlite/load.ts';
+import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 import { errand } from './run.ts';
 import { type Shopping, shopping } from './shopping.ts';
 import { makeWorkspace } from './workspace.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { loadSqlite } from '../../src/sqlite/load.ts';
+import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 import { errand, shell } from './run.ts';
 import { shopping } from './shopping.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';

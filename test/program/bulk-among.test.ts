@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 import { sandboxFile } from '../../src/sandbox/config.ts';
-import { loadSqlite } from '../../src/sqlite/load.ts';
 import { embeddedShop, errand } from './run.ts';
 import { makeWorkspace, prefer } from './workspace.ts';
 

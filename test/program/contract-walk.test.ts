@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Operation } from '../../src/contract/operation.ts';
-import { operations } from '../../src/contract/operations/index.ts';
-import { schemas } from '../../src/contract/schemas/index.ts';
+import type { Operation } from '../../src/api/operation.ts';
+import { operations } from '../../src/api/operations/index.ts';
+import { schemas } from '../../src/api/schemas/index.ts';
 import { type Known, knownCommands } from './known-commands.ts';
 
 /** What a person writes for a field that is not called so on the wire; `*` is any operation. */

@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { contractVersion } from '../../src/api/version.ts';
 import { service } from '../../src/commands/doctor/checks/service.ts';
-import { contractVersion } from '../../src/contract/version.ts';
-import { loadSqlite } from '../../src/sqlite/load.ts';
+import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 import { peer, reset } from '../http/peer.ts';
 import { TestService } from '../service/service.ts';
 import { embeddedShop, errand, shell } from './run.ts';

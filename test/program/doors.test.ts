@@ -150,8 +150,8 @@ await client.call('wallet.get', {});
   });
 
   test('declares just the types that the shapes have', () => {
-    const source = `import type * as made from './node_modules/errand/dist/types/sdk/wire.js';
-import type * as ours from '${join(root, 'src/sdk/wire.ts')}';
+    const source = `import type * as made from './node_modules/errand/dist/types/integrations/sdk/wire.js';
+import type * as ours from '${join(root, 'src/integrations/sdk/wire.ts')}';
 type Open<T> = T extends readonly (infer E)[] ? readonly Open<E>[]
   : T extends object ? { readonly [K in keyof T as string extends K ? never : K]: Open<T[K]> } : T;
 type Same<A, B> = [Open<A>] extends [Open<B>] ? [Open<B>] extends [Open<A>] ? true : ['ours is not theirs', B] : ['theirs is not ours', A];

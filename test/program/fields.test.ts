@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hasPath } from '../../src/contract/schemas/has-path.ts';
+import { hasPath } from '../../src/api/schemas/has-path.ts';
 import { beginWithCopies } from './copies.ts';
 import { listCommands } from './known-commands.ts';
 import { embeddedShop, errand, orderOf } from './run.ts';

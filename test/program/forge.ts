@@ -1,12 +1,12 @@
-import type { Database } from '../../src/sqlite/database.ts';
-import { AuditChain } from '../../src/state/audit.ts';
-import { nobody } from '../../src/state/audit-entry.ts';
-import { contentHash } from '../../src/state/content.ts';
-import { type IntentRow, newIntent, sealed } from '../../src/state/intent-row.ts';
-import { IntentTable } from '../../src/state/intent-table.ts';
-import type { Intent } from '../../src/state/journal-record.ts';
-import { openJournalDatabase } from '../../src/state/open-journal.ts';
-import { nobodyAtWork } from '../../src/state/owner.ts';
+import { AuditChain } from '../../src/journal/audit.ts';
+import { nobody } from '../../src/journal/audit-entry.ts';
+import { contentHash } from '../../src/journal/content.ts';
+import { type IntentRow, newIntent, sealed } from '../../src/journal/intent-row.ts';
+import { IntentTable } from '../../src/journal/intent-table.ts';
+import type { Intent } from '../../src/journal/journal-record.ts';
+import { openJournalDatabase } from '../../src/journal/open-journal.ts';
+import { nobodyAtWork } from '../../src/journal/owner.ts';
+import type { Database } from '../../src/platform/sqlite/database.ts';
 import type { Workspace } from './workspace.ts';
 
 /** What whoever may write the journal can do, and knows no key: rows that vouch for themselves. */

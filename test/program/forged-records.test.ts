@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Intent } from '../../src/state/journal-record.ts';
+import type { Intent } from '../../src/journal/journal-record.ts';
 import { orderId } from '../http/caller.ts';
 import { json, peer } from '../http/peer.ts';
 import { rowBody } from '../order-body.ts';

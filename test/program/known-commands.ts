@@ -1,7 +1,7 @@
+import type { Operation } from '../../src/api/operation.ts';
+import { operations } from '../../src/api/operations/index.ts';
 import type { RootCommand, RootNoun } from '../../src/cli/define.ts';
-import type { Operation } from '../../src/contract/operation.ts';
-import { operations } from '../../src/contract/operations/index.ts';
-import { entries } from '../../src/program.ts';
+import { entries } from '../../src/commands/program.ts';
 
 export interface Known {
   /** As it is typed, without `errand`. */

@@ -1,7 +1,7 @@
 import { mkdirSync, rmdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { loadSqlite } from '../../src/sqlite/load.ts';
+import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 import { hangsAfterMs } from '../limits.ts';
 import { opens, untilIdle } from './idle.ts';
 import { begin, errand } from './run.ts';

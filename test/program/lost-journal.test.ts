@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadSqlite } from '../../src/sqlite/load.ts';
+import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 import { errorOf, lose, shopping } from './shopping.ts';
 
 test('a state folder that is gone is not taken for new: nothing is ordered until somebody has looked', async () => {

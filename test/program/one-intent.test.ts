@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { normaliseSpellings } from '../../src/contract/sandbox-faults.ts';
+import { normaliseSpellings } from '../../src/api/sandbox-faults.ts';
 import { orderBody } from '../order-body.ts';
 import { begin, shell } from './run.ts';
 import { errorOf, lose, type Shopping, shopping } from './shopping.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Journal } from '../../src/state/journal.ts';
+import { Journal } from '../../src/journal/journal.ts';
 import { intent } from '../state/intents.ts';
 import { errand, type Finished, shell } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';

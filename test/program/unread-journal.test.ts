@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openJournal } from '../../src/sdk/journal.ts';
+import { openJournal } from '../../src/integrations/sdk/journal.ts';
 import { Agent } from '../mcp/agent.ts';
 import { begin, type Finished } from './run.ts';
 import { errorOf, lose, type Shopping, shopping } from './shopping.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openWebhookStore } from '../../src/state/webhook-store.ts';
+import { openWebhookStore } from '../../src/journal/webhook-store.ts';
 import { peer } from '../http/peer.ts';
 import { order, orderId } from '../webhooks/order.ts';
 import { Listening } from './listening.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRedactor } from '../../src/redact/redactor.ts';
+import { createRedactor } from '../../src/platform/redact/redactor.ts';
 
 const redactor = createRedactor();
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { safeLines, safeText } from '../../src/redact/safe-text.ts';
+import { safeLines, safeText } from '../../src/platform/redact/safe-text.ts';
 
 const family = '👨‍👩‍👧';
 const astronaut = '👩🏽‍🚀';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { secretsSent } from '../../src/redact/secrets-sent.ts';
+import { secretsSent } from '../../src/platform/redact/secrets-sent.ts';
 
 const url = new URL('https://api.example/orders');
 const bytes = (value: unknown): Uint8Array =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { SandboxResponse } from '../../src/sandbox/http/wire.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
+import type { SandboxResponse } from '../../src/sandbox/server/wire.ts';
 import { address } from '../order-body.ts';
 
 /** A sandbox whose clock stands where the test sets it. */

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startSandbox } from '../../src/sdk/sandbox.ts';
-import type { Sandbox, SandboxFault } from '../../src/sdk/sandbox-types.ts';
+import { startSandbox } from '../../src/integrations/sdk/sandbox.ts';
+import type { Sandbox, SandboxFault } from '../../src/integrations/sdk/sandbox-types.ts';
 
 async function start(...faults: SandboxFault[]): Promise<Sandbox> {
   const sandbox = await startSandbox({ port: false, clock: 'frozen', seed: 7, faults });

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startSandbox } from '../../src/sdk/sandbox.ts';
-import type { Sandbox, SandboxOptions } from '../../src/sdk/sandbox-types.ts';
+import { startSandbox } from '../../src/integrations/sdk/sandbox.ts';
+import type { Sandbox, SandboxOptions } from '../../src/integrations/sdk/sandbox-types.ts';
 
 const noon = new Date('2026-03-01T12:00:00Z');
 

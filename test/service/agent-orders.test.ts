@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkShape } from '../../src/contract/schemas/check.ts';
+import { checkShape } from '../../src/api/schemas/check.ts';
 import { orderBody } from '../order-body.ts';
 import { makeFolder } from '../sandbox/folder.ts';
 import { challengeFor, credentialOf, decoded, pay, sendPaid } from './payer.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Operation } from '../../src/contract/operation.ts';
-import { operations } from '../../src/contract/operations/index.ts';
+import type { Operation } from '../../src/api/operation.ts';
+import { operations } from '../../src/api/operations/index.ts';
 import { orderBody } from '../order-body.ts';
 import { TestService } from './service.ts';
 

@@ -1,4 +1,4 @@
-import { loadSqlite } from '../../src/sqlite/load.ts';
+import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 
 /**
  * Copies the first order of a store in its file until there are `count`, each with an id of its own.

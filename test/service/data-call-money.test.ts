@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { operations } from '../../src/contract/operations/index.ts';
+import { operations } from '../../src/api/operations/index.ts';
 import type { TestService } from './service.ts';
 import { startedForEach } from './started-for-each.ts';
 

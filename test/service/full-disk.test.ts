@@ -1,12 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { drawFaults } from '../../src/sandbox/http/faults/inject.ts';
-import { Owner } from '../../src/sandbox/http/owner.ts';
-import { RequestLog } from '../../src/sandbox/http/request-log.ts';
-import { createHttpServer, listen, respondWith, stop } from '../../src/sandbox/http/server.ts';
+import { DatabaseError } from '../../src/platform/sqlite/database-error.ts';
 import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
-import { DatabaseError } from '../../src/sqlite/database-error.ts';
+import { drawFaults } from '../../src/sandbox/server/faults/inject.ts';
+import { Owner } from '../../src/sandbox/server/owner.ts';
+import { RequestLog } from '../../src/sandbox/server/request-log.ts';
+import { createHttpServer, listen, respondWith, stop } from '../../src/sandbox/server/server.ts';
 import { orderBody } from '../order-body.ts';
 import { makeFolder } from '../sandbox/folder.ts';
 

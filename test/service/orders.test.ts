@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkShape } from '../../src/contract/schemas/check.ts';
+import { checkShape } from '../../src/api/schemas/check.ts';
 import { address, orderBody } from '../order-body.ts';
 import type { TestService } from './service.ts';
 import { startedForEach } from './started-for-each.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { returnReasons } from '../../src/contract/enums.ts';
-import { limits } from '../../src/contract/limits.ts';
+import { returnReasons } from '../../src/api/enums.ts';
+import { limits } from '../../src/api/limits.ts';
 import { orderBody } from '../order-body.ts';
 import { TestService } from './service.ts';
 import { startedForEach } from './started-for-each.ts';

@@ -1,8 +1,8 @@
-import type { ServedRequest } from '../../src/contract/control.ts';
+import type { ServedRequest } from '../../src/api/control.ts';
 import type { SandboxConfig } from '../../src/sandbox/config.ts';
-import type { Fault } from '../../src/sandbox/http/faults/spec.ts';
-import type { Users } from '../../src/sandbox/http/owner.ts';
 import { type Served, serveSandbox } from '../../src/sandbox/serve.ts';
+import type { Fault } from '../../src/sandbox/server/faults/spec.ts';
+import type { Users } from '../../src/sandbox/server/owner.ts';
 import { orderBody } from '../order-body.ts';
 
 export interface ServiceResponse {

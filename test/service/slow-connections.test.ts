@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { drawFaults } from '../../src/sandbox/http/faults/inject.ts';
-import { Owner } from '../../src/sandbox/http/owner.ts';
-import { RequestLog } from '../../src/sandbox/http/request-log.ts';
+import { openSandbox } from '../../src/sandbox/open.ts';
+import { drawFaults } from '../../src/sandbox/server/faults/inject.ts';
+import { Owner } from '../../src/sandbox/server/owner.ts';
+import { RequestLog } from '../../src/sandbox/server/request-log.ts';
 import {
   type ConnectionLimits,
   createHttpServer,
   listen,
   respondWith,
-} from '../../src/sandbox/http/server.ts';
-import { openSandbox } from '../../src/sandbox/open.ts';
+} from '../../src/sandbox/server/server.ts';
 import { orderBody } from '../order-body.ts';
 import { serveAt } from '../program/served.ts';
 import { makeWorkspace } from '../program/workspace.ts';

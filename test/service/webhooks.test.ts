@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { targetOf } from '../../src/sandbox/deliveries/address.ts';
+import { targetOf } from '../../src/sandbox/webhooks/address.ts';
 import { TestService } from './service.ts';
 
 interface Received {

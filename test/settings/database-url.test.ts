@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
-import { redactor } from '../../src/redact/redactor.ts';
-import { checkDatabaseUrl } from '../../src/settings/database-url.ts';
-import { withoutKeys } from '../../src/settings/keys.ts';
-import { resolveSettings } from '../../src/settings/resolve.ts';
-import { emptyStored, type Stored } from '../../src/settings/stored.ts';
+import { checkDatabaseUrl } from '../../src/config/database-url.ts';
+import { withoutKeys } from '../../src/config/keys.ts';
+import { resolveSettings } from '../../src/config/resolve.ts';
+import { emptyStored, type Stored } from '../../src/config/stored.ts';
+import { UsageError } from '../../src/platform/errors.ts';
+import { redactor } from '../../src/platform/redact/redactor.ts';
 
 const check = (text: string, password?: string) => checkDatabaseUrl(text, 'ERRAND_DATABASE_URL', password);
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkKey, keyMode, maskKey } from '../../src/settings/keys.ts';
+import { checkKey, keyMode, maskKey } from '../../src/config/keys.ts';
 
 describe('keys', () => {
   test('are shown by prefix, mode and last four characters', () => {

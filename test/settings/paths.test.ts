@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { homeOf } from '../../src/settings/folders.ts';
-import { makeConfigFolder, makeStateFolder, resolveFolders } from '../../src/settings/paths.ts';
+import { homeOf } from '../../src/config/folders.ts';
+import { makeConfigFolder, makeStateFolder, resolveFolders } from '../../src/config/paths.ts';
 
 let folder: string;
 beforeEach(() => {

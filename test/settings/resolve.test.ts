@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
-import { resolveSettings } from '../../src/settings/resolve.ts';
-import { emptyStored, type Stored } from '../../src/settings/stored.ts';
+import { resolveSettings } from '../../src/config/resolve.ts';
+import { emptyStored, type Stored } from '../../src/config/stored.ts';
+import { UsageError } from '../../src/platform/errors.ts';
 
 const folders = { config: '/c', state: '/s' };
 const key = (name: string): string => `abc_test_${name.padEnd(16, '0')}`;

@@ -12,9 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { StorageError, UsageError } from '../../src/errors.ts';
-import { SettingsStore } from '../../src/settings/store.ts';
-import { BrokenConfigError } from '../../src/settings/stored.ts';
+import { SettingsStore } from '../../src/config/store.ts';
+import { BrokenConfigError } from '../../src/config/stored.ts';
+import { StorageError, UsageError } from '../../src/platform/errors.ts';
 
 describe('the stored configuration', () => {
   let folder: string;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Approval } from '../../src/journal/approval-row.ts';
+import type { Intent } from '../../src/journal/journal-record.ts';
 import { shortfall, type Wanted } from '../../src/spending/approval/covers.ts';
 import { type ApprovablePlan, subjectOf } from '../../src/spending/approval/subject.ts';
-import type { Approval } from '../../src/state/approval-row.ts';
-import type { Intent } from '../../src/state/journal-record.ts';
 import { intent } from '../state/intents.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');

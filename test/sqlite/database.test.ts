@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import type { Database } from '../../src/sqlite/database.ts';
-import { DatabaseError } from '../../src/sqlite/database-error.ts';
-import { loadSqlite, type Sqlite } from '../../src/sqlite/load.ts';
-import { openDatabase } from '../../src/sqlite/open.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import type { Database } from '../../src/platform/sqlite/database.ts';
+import { DatabaseError } from '../../src/platform/sqlite/database-error.ts';
+import { loadSqlite, type Sqlite } from '../../src/platform/sqlite/load.ts';
+import { openDatabase } from '../../src/platform/sqlite/open.ts';
 
 const migrations = ['CREATE TABLE notes (text TEXT NOT NULL) STRICT'];
 

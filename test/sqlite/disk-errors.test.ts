@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openDatabase } from '../../src/sqlite/open.ts';
+import { openDatabase } from '../../src/platform/sqlite/open.ts';
 import { hangsAfterMs } from '../limits.ts';
 
 const mustRun = process.env.ERRAND_CI === '1';

@@ -1,5 +1,5 @@
-import { DatabaseError } from '../../src/sqlite/database-error.ts';
-import { openDatabase } from '../../src/sqlite/open.ts';
+import { DatabaseError } from '../../src/platform/sqlite/database-error.ts';
+import { openDatabase } from '../../src/platform/sqlite/open.ts';
 
 /**
  * Keeps three notes, one transaction each, until one cannot be kept; prints how many were, and what stopped it. Ctrl-C

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadSqlite } from '../../src/sqlite/load.ts';
-import { ChainCheck } from '../../src/state/audit-check.ts';
-import { auditColumns, firstPrevious, hashOf, recordOfRow } from '../../src/state/audit-record.ts';
-import { canonicalJson } from '../../src/state/canonical.ts';
-import type { Journal } from '../../src/state/journal.ts';
+import { canonicalJson } from '../../src/format/canonical.ts';
+import { ChainCheck } from '../../src/journal/audit-check.ts';
+import { auditColumns, firstPrevious, hashOf, recordOfRow } from '../../src/journal/audit-record.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 import { isOnPostgres } from '../team/store.ts';
 import { baseUrl, inAnotherProcess, intent, openingIn, openJournal, paidIntent } from './intents.ts';
 

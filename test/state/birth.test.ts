@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { StorageError } from '../../src/errors.ts';
-import { BirthNote } from '../../src/state/birth.ts';
+import { BirthNote } from '../../src/journal/birth.ts';
+import { StorageError } from '../../src/platform/errors.ts';
 
 /** A configuration that takes the note with the given attempt. */
 function noting(takesAt: number) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bodyHash, canonicalJson } from '../../src/state/canonical.ts';
+import { bodyHash, canonicalJson } from '../../src/format/canonical.ts';
 
 /** As JSON can be asked to write it: with each object's members in the order of their names. */
 const written = (value: unknown): string =>

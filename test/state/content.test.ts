@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { contentHash } from '../../src/state/content.ts';
+import { contentHash } from '../../src/journal/content.ts';
 import { address } from '../order-body.ts';
 
 const order = {

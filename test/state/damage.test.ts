@@ -10,11 +10,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { DamagedError } from '../../src/errors.ts';
-import { loadSqlite, type Sqlite } from '../../src/sqlite/load.ts';
-import { Journal } from '../../src/state/journal.ts';
-import type { JournalOptions } from '../../src/state/journal-options.ts';
-import { repairJournal } from '../../src/state/journal-repair.ts';
+import { Journal } from '../../src/journal/journal.ts';
+import type { JournalOptions } from '../../src/journal/journal-options.ts';
+import { repairJournal } from '../../src/journal/journal-repair.ts';
+import { DamagedError } from '../../src/platform/errors.ts';
+import { loadSqlite, type Sqlite } from '../../src/platform/sqlite/load.ts';
 import { baseUrl, inAnotherProcess, intent, recordedElsewhere } from './intents.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Arrival } from '../../src/state/events.ts';
-import { openWebhookStore, type WebhookStore } from '../../src/state/webhook-store.ts';
+import type { Arrival } from '../../src/journal/events.ts';
+import { openWebhookStore, type WebhookStore } from '../../src/journal/webhook-store.ts';
 
 const orderId = '11111111-1111-4111-8111-111111111111';
 const arrival = (status: string, more: Partial<Arrival> = {}): Arrival => ({
@@ -40,7 +40,7 @@ const ids = (filter = {}): number[] => [...store.events.list(filter)].map(({ id 
 
 describe('events received', () => {
   test('one is durable once it is kept: kill -9 right after it changes nothing', () => {
-    const module = new URL('../../src/state/webhook-store.ts', import.meta.url).href;
+    const module = new URL('../../src/journal/webhook-store.ts', import.meta.url).href;
     const script = `const { openWebhookStore } = await import(${JSON.stringify(module)});
       const store = await openWebhookStore(${JSON.stringify(folder)}, () => ${now});
       await store.events.keep(${JSON.stringify(arrival('pending'))}, { acts: true, shows: true });
@@ -178,7 +178,7 @@ describe('addresses registered', () => {
   test('a listener that died without a word is passed over', async () => {
     const { registrations } = store;
     await registrations.stand('a', 'https://stays');
-    const module = new URL('../../src/state/webhook-store.ts', import.meta.url).href;
+    const module = new URL('../../src/journal/webhook-store.ts', import.meta.url).href;
     const script = `const { openWebhookStore } = await import(${JSON.stringify(module)});
       const store = await openWebhookStore(${JSON.stringify(folder)}, Date.now);
       await store.registrations.begin('a', 'http://dead');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isIntact, newIntent, sealed } from '../../src/state/intent-row.ts';
+import { isIntact, newIntent, sealed } from '../../src/journal/intent-row.ts';
 
 const intent = {
   key: 'k-1',

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { expect } from 'vitest';
-import { Journal } from '../../src/state/journal.ts';
-import type { JournalOptions } from '../../src/state/journal-options.ts';
-import { type Intent, paidAccount } from '../../src/state/journal-record.ts';
+import { Journal } from '../../src/journal/journal.ts';
+import type { JournalOptions } from '../../src/journal/journal-options.ts';
+import { type Intent, paidAccount } from '../../src/journal/journal-record.ts';
 import { isOnPostgres, takeDatabase } from '../team/store.ts';
 
 export const baseUrl = 'https://service.example';
@@ -56,7 +56,7 @@ export function openingIn(
   nowMs: number,
   place = folder,
 ): { readonly opens: string; readonly env: NodeJS.ProcessEnv } {
-  const module = new URL('../../src/state/journal.ts', import.meta.url).href;
+  const module = new URL('../../src/journal/journal.ts', import.meta.url).href;
   const opens = `const { Journal } = await import(${JSON.stringify(module)});
     const url = process.env.DATABASE;
     const options = url ? { shared: { address: { url, shown: 'the database' } } } : {};
@@ -83,7 +83,7 @@ export function inAnotherProcess(folder: string, nowMs: number, work: string, le
 }
 
 /** Time passes: no lease holds any more. A change like any other, which copies learn of by its number. */
-const endOfLeases = `const { connect } = await import(${JSON.stringify(new URL('../../src/state/shared/connect.ts', import.meta.url).href)});
+const endOfLeases = `const { connect } = await import(${JSON.stringify(new URL('../../src/journal/postgres/connect.ts', import.meta.url).href)});
   const sql = await connect({ url, shown: '' });
   await sql.unsafe(\`UPDATE errand.heads SET seq = seq + 1 WHERE name = 'journal';
     UPDATE errand.leases SET until = 0, seq = (SELECT seq FROM errand.heads WHERE name = 'journal')\`).simple();`;

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../src/sqlite/open.ts';
-import { type IntentRow, sealed } from '../../src/state/intent-row.ts';
-import { IntentTable } from '../../src/state/intent-table.ts';
-import type { Journal } from '../../src/state/journal.ts';
-import { journalMigrations } from '../../src/state/journal-tables.ts';
+import { type IntentRow, sealed } from '../../src/journal/intent-row.ts';
+import { IntentTable } from '../../src/journal/intent-table.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { journalMigrations } from '../../src/journal/journal-tables.ts';
+import { openDatabase } from '../../src/platform/sqlite/open.ts';
 import { isOnPostgres } from '../team/store.ts';
 import { baseUrl, inAnotherProcess, intent, openingIn, openJournal, recordedElsewhere } from './intents.ts';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { isAlive, self } from '../../src/state/owner.ts';
+import { isAlive, self } from '../../src/journal/owner.ts';
 
 test('a process is at work until it has ended, though nobody has noticed', async () => {
   // The shell becomes a program that asks of no child how it ended.

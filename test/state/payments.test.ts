@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Journal } from '../../src/state/journal.ts';
+import type { Journal } from '../../src/journal/journal.ts';
 import { baseUrl, intent as byAccount, paidIntent as intent, openJournal } from './intents.ts';
 
 const secret = 'Payment eyJhIjoxfQ';

@@ -12,13 +12,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadSqlite } from '../../src/sqlite/load.ts';
-import { ChainCheck } from '../../src/state/audit-check.ts';
-import { recordOfRow } from '../../src/state/audit-record.ts';
-import { Journal } from '../../src/state/journal.ts';
-import { journalFile } from '../../src/state/journal-tables.ts';
-import { copyFolder, type DatabaseAddress } from '../../src/state/shared/address.ts';
-import { Uploads } from '../../src/state/uploads.ts';
+import { copyFolder, type DatabaseAddress } from '../../src/format/database-address.ts';
+import { ChainCheck } from '../../src/journal/audit-check.ts';
+import { recordOfRow } from '../../src/journal/audit-record.ts';
+import { Journal } from '../../src/journal/journal.ts';
+import { journalFile } from '../../src/journal/journal-tables.ts';
+import { Uploads } from '../../src/journal/uploads.ts';
+import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 import { brokenDatabase } from '../faults/team/database.ts';
 import { baseUrl, intent } from '../state/intents.ts';
 import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
@@ -65,7 +65,7 @@ describe.skipIf(!hasPostgres)("a machine's copy of the database", () => {
 
   /** Another process orders and reports k1, of 100 cents, and k2, of 200. */
   function placeElsewhere(machine: string): void {
-    const script = `const { Journal } = await import(${JSON.stringify(new URL('../../src/state/journal.ts', import.meta.url).href)});
+    const script = `const { Journal } = await import(${JSON.stringify(new URL('../../src/journal/journal.ts', import.meta.url).href)});
       const address = { url: process.env.DATABASE, shown: ${JSON.stringify(addressOf(database).shown)} };
       const journal = await Journal.open(${JSON.stringify(join(root, machine))}, Date.now, { shared: { address } });
       for (const intent of ${JSON.stringify([intent('k1', 100), intent('k2', 200)])}) {

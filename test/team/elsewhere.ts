@@ -4,7 +4,7 @@ import { baseUrl } from '../state/intents.ts';
 
 /** Lets another process work on a shared journal, and die without a word. @param folder of its state. @param work with `journal` and `baseUrl` in scope. */
 export async function workElsewhere(folder: string, url: string, work: string): Promise<string> {
-  const module = new URL('../../src/state/journal.ts', import.meta.url).href;
+  const module = new URL('../../src/journal/journal.ts', import.meta.url).href;
   const script = `const { Journal } = await import(${JSON.stringify(module)});
     const baseUrl = ${JSON.stringify(baseUrl)};
     const shared = { address: { url: process.env.TEAM_URL, shown: 'team' } };

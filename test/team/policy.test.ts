@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Journal } from '../../src/state/journal.ts';
+import { Journal } from '../../src/journal/journal.ts';
 import { orderBody } from '../order-body.ts';
 import { errand, type Finished } from '../program/run.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';

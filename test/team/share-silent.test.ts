@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ShareQueue } from '../../src/state/shared/queue.ts';
+import { ShareQueue } from '../../src/journal/postgres/queue.ts';
 import { hasPostgres } from './postgres.ts';
 import { DatabaseProxy } from './proxy.ts';
 import { useWorkers } from './workers.ts';

@@ -2,11 +2,11 @@ import { setTimeout } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { SharedPace } from '../../src/bulk/share/pace.ts';
 import { Team } from '../../src/bulk/share/team.ts';
-import { systemClock } from '../../src/clock.ts';
-import { ErrandError } from '../../src/errors.ts';
+import { RequestBudget } from '../../src/journal/postgres/budget.ts';
+import { ShareQueue } from '../../src/journal/postgres/queue.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { ErrandError } from '../../src/platform/errors.ts';
 import type { Context } from '../../src/run/context.ts';
-import { RequestBudget } from '../../src/state/shared/budget.ts';
-import { ShareQueue } from '../../src/state/shared/queue.ts';
 import { hasPostgres } from './postgres.ts';
 import { useWorkers } from './workers.ts';
 

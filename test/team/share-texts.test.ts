@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { StorageError } from '../../src/errors.ts';
-import { ShareQueue } from '../../src/state/shared/queue.ts';
+import { ShareQueue } from '../../src/journal/postgres/queue.ts';
+import { StorageError } from '../../src/platform/errors.ts';
 import { hasPostgres } from './postgres.ts';
 import { addresses, useWorkers } from './workers.ts';
 

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openReader } from '../../src/sqlite/load.ts';
-import { Journal } from '../../src/state/journal.ts';
-import { journalFile } from '../../src/state/journal-tables.ts';
-import { columnsOf, journalMirror, uploadsMirror } from '../../src/state/shared/tables.ts';
-import { Uploads } from '../../src/state/uploads.ts';
-import { uploadsFile } from '../../src/state/uploads-file.ts';
+import { Journal } from '../../src/journal/journal.ts';
+import { journalFile } from '../../src/journal/journal-tables.ts';
+import { columnsOf, journalMirror, uploadsMirror } from '../../src/journal/postgres/tables.ts';
+import { Uploads } from '../../src/journal/uploads.ts';
+import { uploadsFile } from '../../src/journal/uploads-file.ts';
+import { openReader } from '../../src/platform/sqlite/load.ts';
 import { hasPostgres, useServer } from './postgres.ts';
 
 interface Columns {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
-import { parseDuration } from '../../src/wait/duration.ts';
+import { UsageError } from '../../src/platform/errors.ts';
+import { parseDuration } from '../../src/platform/wait/duration.ts';
 
 const day = 86_400_000;
 

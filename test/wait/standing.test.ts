@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { standingText, type Things, watchingText } from '../../src/wait/standing.ts';
+import { standingText, type Things, watchingText } from '../../src/platform/wait/standing.ts';
 
 const orders: Things = { one: 'order', several: 'orders', badly: 'failed' };
 const returns: Things = {

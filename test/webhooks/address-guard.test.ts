@@ -1,7 +1,11 @@
 import { lookup } from 'node:dns/promises';
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { ForbiddenAddress, guardedLookup, whyForbidden } from '../../src/webhooks/address-guard.ts';
+import {
+  ForbiddenAddress,
+  guardedLookup,
+  whyForbidden,
+} from '../../src/integrations/webhooks/address-guard.ts';
 
 describe('where a name may lead', () => {
   test.each([

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { runCommand } from '../../src/webhooks/exec.ts';
+import { runCommand } from '../../src/integrations/webhooks/exec.ts';
 import { HandClock } from './hand-clock.ts';
 import { order, orderId } from './order.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 
 /** A clock in the test's hand: `sleep` ends when the test lets time pass, or at once where it is `instant`. */
 export class HandClock implements Clock {

@@ -1,6 +1,11 @@
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Kept, type ListenerLimits, openListener, type Received } from '../../src/webhooks/listener.ts';
+import {
+  type Kept,
+  type ListenerLimits,
+  openListener,
+  type Received,
+} from '../../src/integrations/webhooks/listener.ts';
 import { order, orderId } from './order.ts';
 
 const secret = 'a-secret-that-nobody-guesses';

@@ -1,8 +1,8 @@
-import { planColumns } from '../../contract/bulk-columns.ts';
-import { refusedBy } from '../../errors.ts';
-import type { Column } from '../../output/result.ts';
+import { planColumns } from '../../api/bulk-columns.ts';
+import { mapPresets, presetLike } from '../../config/map-presets.ts';
+import type { Column } from '../../format/result.ts';
+import { refusedBy } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { mapPresets, presetLike } from '../../settings/map-presets.ts';
 import { missingColumns, planTable } from '../columns.ts';
 import { type ColumnMap, columnOf, type HeadingMap, nameHeadings, ownName } from '../headings.ts';
 import type { FileSample } from './file-sample.ts';

@@ -1,5 +1,5 @@
-import type { AmountUnit } from '../../contract/amount.ts';
-import { UsageError } from '../../errors.ts';
+import type { AmountUnit } from '../../api/amount.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { countPrice, emptyPrices, type PriceTally } from '../amounts.ts';
 import { readings } from '../one-reading.ts';

@@ -1,8 +1,8 @@
-import { refusedBy } from '../../errors.ts';
+import { mapPresets } from '../../config/map-presets.ts';
+import { namePattern } from '../../config/stored.ts';
+import { refusedBy } from '../../platform/errors.ts';
+import { typedCommand } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { mapPresets } from '../../settings/map-presets.ts';
-import { namePattern } from '../../settings/stored.ts';
-import { typedCommand } from '../../shell-word.ts';
 import { centsHeading } from '../amounts.ts';
 import { planTable } from '../columns.ts';
 import type { HeadingMap } from '../headings.ts';

@@ -1,5 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync';
-import { fused } from '../../spreadsheet-cell.ts';
+import { fused } from '../../platform/csv-cell.ts';
 import { readBeginning } from '../beginning.ts';
 import { asUtf8 } from '../decode.ts';
 import { isKnownHeading, readHeadings } from '../headings.ts';

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
-import type { Plan } from '../../contract/schemas/plan-file.ts';
-import type { ErrorFacts } from '../../errors.ts';
+import type { Plan } from '../../api/schemas/plan-file.ts';
+import type { ErrorFacts } from '../../platform/errors.ts';
+import { shellWord } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { shellWord } from '../../shell-word.ts';
-import { flagsTo, whereFlags } from '../../where-flags.ts';
+import { flagsTo, whereFlags } from '../../run/context-flags.ts';
 import { usualBatchRows } from '../batches.ts';
 import { tableFlags } from '../table-options.ts';
 

@@ -1,4 +1,4 @@
-import type { Plan } from '../../contract/schemas/plan-file.ts';
+import type { Plan } from '../../api/schemas/plan-file.ts';
 import type { Context } from '../../run/context.ts';
 import type { ApprovablePlan } from '../../spending/approval/subject.ts';
 import type { Meant } from '../../spending/policy/gate.ts';

@@ -1,8 +1,8 @@
+import type { JournalRecord } from '../../journal/journal-record.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import { mayHaveMade } from '../../journal/take-over.ts';
 import type { Context } from '../../run/context.ts';
 import { rowKeysOf } from '../../spending/policy/facts.ts';
-import type { JournalRecord } from '../../state/journal-record.ts';
-import { journalExists } from '../../state/journal-tables.ts';
-import { mayHaveMade } from '../../state/take-over.ts';
 
 /** A batch of the journal that orders rows of a plan, or may have. */
 export interface EarlierBatch {

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { stat as lookAt, lstat, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { UsageError } from '../../errors.ts';
-import { saveFile } from '../../output/save-file.ts';
-import { reasonOf } from '../../settings/paths.ts';
+import { reasonOf } from '../../config/paths.ts';
+import { saveFile } from '../../format/save-file.ts';
+import { UsageError } from '../../platform/errors.ts';
 
 /** No plan is larger, bytes. */
 const mostBytes = 256 * 1024 * 1024;

@@ -1,6 +1,6 @@
-import { numberIn, textIn } from '../../contract/json.ts';
-import type { Plan } from '../../contract/schemas/plan-file.ts';
-import { canonicalJson } from '../../state/canonical.ts';
+import { numberIn, textIn } from '../../api/json.ts';
+import type { Plan } from '../../api/schemas/plan-file.ts';
+import { canonicalJson } from '../../format/canonical.ts';
 import { sellersOf, totalsOf } from './totals.ts';
 
 const ceilingOf = (order: object): number => numberIn(order, 'max_price') ?? 0;

@@ -1,7 +1,7 @@
+import { journalCommand } from '../../journal/journal-command.ts';
+import { shellWord } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { shellWord } from '../../shell-word.ts';
-import { journalCommand } from '../../state/journal-command.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { type Again, planAgain, whereOf } from './again.ts';
 import { planLifeMs } from './life.ts';
 import type { ReadPlan } from './read.ts';

@@ -1,8 +1,8 @@
-import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
-import type { Output } from '../../contract/outputs/index.ts';
-import type { Plan, PlanProduct, PlanRow } from '../../contract/schemas/plan-file.ts';
-import { formatMoney } from '../../output/money.ts';
-import type { Column } from '../../output/result.ts';
+import { numberIn, objectsIn, own, textIn } from '../../api/json.ts';
+import type { Output } from '../../api/outputs/index.ts';
+import type { Plan, PlanProduct, PlanRow } from '../../api/schemas/plan-file.ts';
+import { formatMoney } from '../../format/money.ts';
+import type { Column } from '../../format/result.ts';
 import { outcomeWords } from '../../spending/policy/lines.ts';
 import { AmountSpread, type Usual, usualText } from '../amount-spread.ts';
 import { sellersOf } from './totals.ts';

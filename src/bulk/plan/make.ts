@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { orderOfRow } from '../../contract/bulk-row.ts';
-import { numberIn, objectsIn } from '../../contract/json.ts';
-import type { Plan, PlanDraft, PlanProduct } from '../../contract/schemas/plan-file.ts';
-import { UsageError } from '../../errors.ts';
+import { orderOfRow } from '../../api/bulk-row.ts';
+import { numberIn, objectsIn } from '../../api/json.ts';
+import type { Plan, PlanDraft, PlanProduct } from '../../api/schemas/plan-file.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { ordersOf, type SpendingOrder } from '../../spending/policy/facts.ts';
 import type { Verdict } from '../../spending/policy/finding.ts';

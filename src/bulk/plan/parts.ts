@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../platform/errors.ts';
 import { isRetailer } from '../../spending/policy/retailers.ts';
 import { isInShard, type Shard, shardLine } from '../shard.ts';
 import { rowsText } from '../spend.ts';

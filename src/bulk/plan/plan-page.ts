@@ -1,9 +1,9 @@
-import type { Plan, PlanTotal } from '../../contract/schemas/plan-file.ts';
-import type { Html } from '../../markup.ts';
-import { formatMoney } from '../../output/money.ts';
-import { type Bar, barChart } from '../../output/page/bar-chart.ts';
-import { type PageSection, pageText } from '../../output/page/page.ts';
-import { pageTable } from '../../output/page/page-table.ts';
+import type { Plan, PlanTotal } from '../../api/schemas/plan-file.ts';
+import { formatMoney } from '../../format/money.ts';
+import { type Bar, barChart } from '../../format/page/bar-chart.ts';
+import { type PageSection, pageText } from '../../format/page/page.ts';
+import { pageTable } from '../../format/page/page-table.ts';
+import type { Html } from '../../platform/html.ts';
 import type { ShownRow } from './look.ts';
 
 /** Rows that a table of the page has; `bulk show --all -o csv` has every one. */

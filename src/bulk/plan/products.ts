@@ -1,7 +1,7 @@
-import { type JsonObject, listIn, own, textIn } from '../../contract/json.ts';
-import type { PlanProduct } from '../../contract/schemas/plan-file.ts';
-import { ErrandError } from '../../errors.ts';
-import { plainText } from '../../output/path.ts';
+import { type JsonObject, listIn, own, textIn } from '../../api/json.ts';
+import type { PlanProduct } from '../../api/schemas/plan-file.ts';
+import { plainText } from '../../format/path.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { inFlight } from '../flow.ts';
 

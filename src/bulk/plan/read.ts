@@ -1,10 +1,10 @@
-import { planColumns } from '../../contract/bulk-columns.ts';
-import { orderOfRow, readBulkRow } from '../../contract/bulk-row.ts';
-import { numberIn, own } from '../../contract/json.ts';
-import type { Plan, PlanRow } from '../../contract/schemas/plan-file.ts';
-import { UsageError } from '../../errors.ts';
-import { shellWord } from '../../shell-word.ts';
-import { canonicalJson } from '../../state/canonical.ts';
+import { planColumns } from '../../api/bulk-columns.ts';
+import { orderOfRow, readBulkRow } from '../../api/bulk-row.ts';
+import { numberIn, own } from '../../api/json.ts';
+import type { Plan, PlanRow } from '../../api/schemas/plan-file.ts';
+import { canonicalJson } from '../../format/canonical.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { shellWord } from '../../platform/shell-word.ts';
 import { RowKeys } from '../rows.ts';
 import { readPlanFile, usualTarget } from './file.ts';
 import { headProblem } from './head.ts';
@@ -59,7 +59,7 @@ function altered(path: string, bytes: Buffer) {
 }
 
 async function parse(path: string, bytes: Buffer): Promise<Plan> {
-  const { PlanFile, planVersion } = await import('../../contract/schemas/plan-file.ts');
+  const { PlanFile, planVersion } = await import('../../api/schemas/plan-file.ts');
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

@@ -1,5 +1,5 @@
-import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
-import { formatMoney } from '../../output/money.ts';
+import { numberIn, objectsIn, own, textIn } from '../../api/json.ts';
+import { formatMoney } from '../../format/money.ts';
 import type { Context } from '../../run/context.ts';
 import { checkAtService } from '../service-check.ts';
 import { isShort, type Spend, spendLine } from '../spend.ts';

@@ -1,4 +1,4 @@
-import { ErrandError, type ErrorFacts } from '../../errors.ts';
+import { ErrandError, type ErrorFacts } from '../../platform/errors.ts';
 import { rangesText, rowsNamed } from './ranges.ts';
 
 /** Why a row cannot be placed as it was planned. */

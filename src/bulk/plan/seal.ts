@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { PlanDraft } from '../../contract/schemas/plan-file.ts';
+import type { PlanDraft } from '../../api/schemas/plan-file.ts';
 
 /**
  * How a plan stands in its file: one JSON object that begins with the SHA-256 over all bytes of the file, its own place filled

@@ -1,10 +1,10 @@
-import type { Plan, PlanTotal } from '../../contract/schemas/plan-file.ts';
-import { countText } from '../../output/count-text.ts';
-import { formatMoney } from '../../output/money.ts';
+import type { Plan, PlanTotal } from '../../api/schemas/plan-file.ts';
+import { countText } from '../../format/count-text.ts';
+import { formatMoney } from '../../format/money.ts';
+import { shellWord } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { shellWord } from '../../shell-word.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { verdictLines } from '../../spending/policy/lines.ts';
-import { whereFlags } from '../../where-flags.ts';
 import { rowsText } from '../spend.ts';
 import { type LookKind, lookKinds, type ShownRow } from './look.ts';
 import { rangesText } from './ranges.ts';

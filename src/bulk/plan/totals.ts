@@ -1,7 +1,7 @@
-import { isObject, objectsIn, own, textIn } from '../../contract/json.ts';
-import type { PlanProduct, PlanTotal } from '../../contract/schemas/plan-file.ts';
-import { countText } from '../../output/count-text.ts';
-import { formatMoney } from '../../output/money.ts';
+import { isObject, objectsIn, own, textIn } from '../../api/json.ts';
+import type { PlanProduct, PlanTotal } from '../../api/schemas/plan-file.ts';
+import { countText } from '../../format/count-text.ts';
+import { formatMoney } from '../../format/money.ts';
 
 /** What totals are made of. Amounts in cents. */
 export interface TotalledRow {

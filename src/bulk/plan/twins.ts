@@ -1,8 +1,8 @@
-import { StorageError } from '../../errors.ts';
+import type { Intent, JournalRecord } from '../../journal/journal-record.ts';
+import { paidAccount } from '../../journal/journal-record.ts';
+import { StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { ordersOf, type SpendingOrder } from '../../spending/policy/facts.ts';
-import type { Intent, JournalRecord } from '../../state/journal-record.ts';
-import { paidAccount } from '../../state/journal-record.ts';
 
 /** How far back an order may be a twin, ms. */
 export const withinMs = 7 * 24 * 3600 * 1000;

@@ -1,10 +1,10 @@
-import { objectsIn, textIn } from '../../contract/json.ts';
-import { ErrandError } from '../../errors.ts';
+import { objectsIn, textIn } from '../../api/json.ts';
+import { journalCommand } from '../../journal/journal-command.ts';
 import { batchIntent } from '../../orders/place-batch.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import type { Meant } from '../../spending/policy/gate.ts';
-import { journalCommand } from '../../state/journal-command.ts';
-import { whereFlags } from '../../where-flags.ts';
 import type { Batch } from '../batches.ts';
 import { keyOfRows, type UploadRow } from '../rows.ts';
 import { type EarlierBatch, placedText } from './earlier.ts';

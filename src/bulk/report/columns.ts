@@ -1,7 +1,7 @@
-import { plainHeading } from '../../contract/bulk-columns.ts';
-import { own } from '../../contract/json.ts';
-import { joinedText } from '../../output/path.ts';
-import type { Column, Row } from '../../output/result.ts';
+import { plainHeading } from '../../api/bulk-columns.ts';
+import { own } from '../../api/json.ts';
+import { joinedText } from '../../format/path.ts';
+import type { Column, Row } from '../../format/result.ts';
 
 /**
  * What a CSV has of every row behind the columns of its file. Amounts are spelled as in other CSVs: in cents, nothing where

@@ -1,11 +1,11 @@
-import { bulkListSeparator } from '../../contract/bulk-columns.ts';
-import { type BulkRow, rowReader } from '../../contract/bulk-row.ts';
-import { isObject, listIn, own } from '../../contract/json.ts';
-import { StorageError } from '../../errors.ts';
-import { plainText } from '../../output/path.ts';
+import { bulkListSeparator } from '../../api/bulk-columns.ts';
+import { type BulkRow, rowReader } from '../../api/bulk-row.ts';
+import { isObject, listIn, own } from '../../api/json.ts';
+import { plainText } from '../../format/path.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import type { TableLayout } from '../../journal/uploads.ts';
+import { StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { journalExists } from '../../state/journal-tables.ts';
-import type { TableLayout } from '../../state/uploads.ts';
 import { centsHeading } from '../amounts.ts';
 import { type Batch, type BatchRow, rowsOf } from '../batch.ts';
 import { isPriceHeading } from '../columns.ts';

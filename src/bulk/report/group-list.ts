@@ -1,6 +1,6 @@
-import type { Output } from '../../contract/outputs/index.ts';
-import { forTable } from '../../output/for-table.ts';
-import type { Column, ListResult, Row } from '../../output/result.ts';
+import type { Output } from '../../api/outputs/index.ts';
+import { forTable } from '../../format/for-table.ts';
+import type { Column, ListResult, Row } from '../../format/result.ts';
 import type { Context } from '../../run/context.ts';
 import { amountOf, payerNames } from '../../spending/report/rows.ts';
 import { type ReportGroup, totalsOf } from './groups.ts';

@@ -1,6 +1,6 @@
-import { plainHeading } from '../../contract/bulk-columns.ts';
-import { own } from '../../contract/json.ts';
-import { plainText } from '../../output/path.ts';
+import { plainHeading } from '../../api/bulk-columns.ts';
+import { own } from '../../api/json.ts';
+import { plainText } from '../../format/path.ts';
 import { addedSums, type MoneyLine, type MoneySum } from '../../spending/money-lines.ts';
 import { datesIn } from '../../spending/policy/periods.ts';
 import type { RetailerNames } from '../../spending/report/retailers.ts';

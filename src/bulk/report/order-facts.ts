@@ -1,6 +1,7 @@
-import { isObject, type JsonObject, objectsIn, own, textIn } from '../../contract/json.ts';
-import type { ShownState } from '../../contract/order-state.ts';
-import { valueAt } from '../../contract/received.ts';
+import { isObject, type JsonObject, objectsIn, own, textIn } from '../../api/json.ts';
+import type { ShownState } from '../../api/order-state.ts';
+import { valueAt } from '../../api/received.ts';
+import { plainText } from '../../format/path.ts';
 import { concessionText, sentences } from '../../orders/concessions.ts';
 import {
   type IdentifiedOrder,
@@ -9,7 +10,6 @@ import {
   stateOfOrder,
 } from '../../orders/order-record.ts';
 import { quotedOf } from '../../orders/screen.ts';
-import { plainText } from '../../output/path.ts';
 import type { MoneyLine, MoneySum, Payer } from '../../spending/money-lines.ts';
 import { moneyOf } from '../../spending/money-of-order.ts';
 import { centsIn } from '../../spending/price-of-order.ts';

@@ -1,10 +1,10 @@
-import { textIn } from '../../contract/json.ts';
+import { textIn } from '../../api/json.ts';
+import { plainText } from '../../format/path.ts';
 import type { Client } from '../../http/client.ts';
 import type { QueryOf } from '../../http/client-types.ts';
 import { pages } from '../../http/paging.ts';
-import { plainText } from '../../output/path.ts';
+import { Deadline } from '../../platform/wait/deadline.ts';
 import type { Context } from '../../run/context.ts';
-import { Deadline } from '../../wait/deadline.ts';
 import { type Batch, rowsOf } from '../batch.ts';
 import { factsOf, type OrderFacts } from './order-facts.ts';
 

@@ -1,5 +1,5 @@
-import { textIn } from '../../contract/json.ts';
-import { plainText } from '../../output/path.ts';
+import { textIn } from '../../api/json.ts';
+import { plainText } from '../../format/path.ts';
 import type { Context } from '../../run/context.ts';
 import { readWallet } from '../../spending/report/wallet-facts.ts';
 import { type Batch, type BatchRow, rowsOf } from '../batch.ts';

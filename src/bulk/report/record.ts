@@ -1,5 +1,5 @@
-import type { Output } from '../../contract/outputs/index.ts';
-import type { Row } from '../../output/result.ts';
+import type { Output } from '../../api/outputs/index.ts';
+import type { Row } from '../../format/result.ts';
 import type { MoneyLine, MoneySum } from '../../spending/money-lines.ts';
 import { amountOf } from '../../spending/report/rows.ts';
 import type { ReportRow } from './rows.ts';

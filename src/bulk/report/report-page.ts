@@ -1,7 +1,7 @@
-import { formatMoney } from '../../output/money.ts';
-import { barChart } from '../../output/page/bar-chart.ts';
-import { type PageSection, pageText } from '../../output/page/page.ts';
-import { type PageColumn, pageTable } from '../../output/page/page-table.ts';
+import { formatMoney } from '../../format/money.ts';
+import { barChart } from '../../format/page/bar-chart.ts';
+import { type PageSection, pageText } from '../../format/page/page.ts';
+import { type PageColumn, pageTable } from '../../format/page/page-table.ts';
 import { payerNames } from '../../spending/report/rows.ts';
 import { cellUnder } from './file-rows.ts';
 import { type ReportGroup, totalsOf } from './groups.ts';

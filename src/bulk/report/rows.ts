@@ -1,7 +1,7 @@
-import type { ShownState } from '../../contract/order-state.ts';
+import type { ShownState } from '../../api/order-state.ts';
+import { plainText } from '../../format/path.ts';
+import type { TitleOf } from '../../format/result.ts';
 import { productLine } from '../../orders/screen.ts';
-import { plainText } from '../../output/path.ts';
-import type { TitleOf } from '../../output/result.ts';
 import { addedSums, type MoneyLine, type MoneySum } from '../../spending/money-lines.ts';
 import { orderOfAttempt, tellingAttempts } from '../attempts.ts';
 import type { Batch, BatchRow } from '../batch.ts';

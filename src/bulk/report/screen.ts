@@ -1,4 +1,4 @@
-import type { Column, Row } from '../../output/result.ts';
+import type { Column, Row } from '../../format/result.ts';
 import { columnOf } from '../headings.ts';
 import { cellUnder, headingsOf } from './file-rows.ts';
 import type { ReportRow } from './rows.ts';

@@ -1,5 +1,5 @@
-import { countText } from '../../output/count-text.ts';
-import { formatMoney } from '../../output/money.ts';
+import { countText } from '../../format/count-text.ts';
+import { formatMoney } from '../../format/money.ts';
 import { payerNames } from '../../spending/report/rows.ts';
 import { countedReasons } from '../reasons.ts';
 import { rowsText } from '../spend.ts';

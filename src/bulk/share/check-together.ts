@@ -1,5 +1,5 @@
-import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
-import type { Chunk } from '../../state/shared/campaign.ts';
+import { numberIn, objectsIn, textIn } from '../../api/json.ts';
+import type { Chunk } from '../../journal/postgres/campaign.ts';
 import type { Batch } from '../batches.ts';
 import { batchIn, keptBatch } from '../kept-batch.ts';
 import { type Checked, checkBatch } from '../service-check.ts';

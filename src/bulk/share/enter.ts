@@ -1,7 +1,7 @@
-import { textIn } from '../../contract/json.ts';
-import { ErrandError, type ErrorCategory, exitCodes, UsageError } from '../../errors.ts';
-import type { Campaign, CampaignOwner } from '../../state/shared/campaign.ts';
-import type { ShareQueue } from '../../state/shared/queue.ts';
+import { textIn } from '../../api/json.ts';
+import type { Campaign, CampaignOwner } from '../../journal/postgres/campaign.ts';
+import type { ShareQueue } from '../../journal/postgres/queue.ts';
+import { ErrandError, type ErrorCategory, exitCodes, UsageError } from '../../platform/errors.ts';
 import { nameOfFile } from '../upload-name.ts';
 import { checkNotElsewhere, checkTerms, keptTerms, type Said, termsOf } from './terms.ts';
 

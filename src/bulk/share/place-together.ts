@@ -1,9 +1,9 @@
-import { textIn } from '../../contract/json.ts';
-import { type ErrandError, StorageError } from '../../errors.ts';
-import type { Chunk } from '../../state/shared/campaign.ts';
-import { patiently } from '../../state/shared/patience.ts';
-import { isBeingSent, workerOf } from '../../state/take-over.ts';
-import type { KeptUpload } from '../../state/uploads.ts';
+import { textIn } from '../../api/json.ts';
+import type { Chunk } from '../../journal/postgres/campaign.ts';
+import { patiently } from '../../journal/postgres/patience.ts';
+import { isBeingSent, workerOf } from '../../journal/take-over.ts';
+import type { KeptUpload } from '../../journal/uploads.ts';
+import { type ErrandError, StorageError } from '../../platform/errors.ts';
 import { batchIn } from '../kept-batch.ts';
 import { rowsText } from '../spend.ts';
 import { cutShort, uploadBatch } from '../upload-file.ts';

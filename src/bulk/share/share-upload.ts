@@ -1,15 +1,15 @@
 import { hostname } from 'node:os';
-import { isObject, type JsonObject, numberIn, own, textIn } from '../../contract/json.ts';
-import { ErrandError, StorageError } from '../../errors.ts';
+import { isObject, type JsonObject, numberIn, own, textIn } from '../../api/json.ts';
+import type { DatabaseAddress } from '../../format/database-address.ts';
+import { formatMoney } from '../../format/money.ts';
+import { RequestBudget } from '../../journal/postgres/budget.ts';
+import type { Campaign } from '../../journal/postgres/campaign.ts';
+import { ShareQueue } from '../../journal/postgres/queue.ts';
+import type { NewUpload } from '../../journal/uploads.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
-import { formatMoney } from '../../output/money.ts';
+import { ErrandError, StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { consentOf } from '../../spending/options.ts';
-import type { DatabaseAddress } from '../../state/shared/address.ts';
-import { RequestBudget } from '../../state/shared/budget.ts';
-import type { Campaign } from '../../state/shared/campaign.ts';
-import { ShareQueue } from '../../state/shared/queue.ts';
-import type { NewUpload } from '../../state/uploads.ts';
 import { type BeginningUpload, beginUpload } from '../begin-upload.ts';
 import { batchIn, keptBatch } from '../kept-batch.ts';
 import {

@@ -1,7 +1,7 @@
-import { ErrandError } from '../../errors.ts';
+import type { Campaign, Chunk, ChunkKind } from '../../journal/postgres/campaign.ts';
+import type { ShareQueue } from '../../journal/postgres/queue.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import type { Campaign, Chunk, ChunkKind } from '../../state/shared/campaign.ts';
-import type { ShareQueue } from '../../state/shared/queue.ts';
 import { inFlight, Window } from '../flow.ts';
 import type { SharedPace } from './pace.ts';
 

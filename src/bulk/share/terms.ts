@@ -1,7 +1,7 @@
-import { isObject, type JsonObject, numberIn, own, textIn } from '../../contract/json.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
-import { formatMoney } from '../../output/money.ts';
-import type { Campaign } from '../../state/shared/campaign.ts';
+import { isObject, type JsonObject, numberIn, own, textIn } from '../../api/json.ts';
+import { formatMoney } from '../../format/money.ts';
+import type { Campaign } from '../../journal/postgres/campaign.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { usualBatchRows } from '../batches.ts';
 import type { TableFlags } from '../table-options.ts';
 

@@ -1,7 +1,7 @@
-import { uuidPattern } from '../../contract/limits.ts';
+import { uuidPattern } from '../../api/limits.ts';
+import { ShareQueue } from '../../journal/postgres/queue.ts';
+import { Deadline } from '../../platform/wait/deadline.ts';
 import type { Context } from '../../run/context.ts';
-import { ShareQueue } from '../../state/shared/queue.ts';
-import { Deadline } from '../../wait/deadline.ts';
 import { workersText } from './place-together.ts';
 
 /** How often it is looked how far the workers are, ms. */

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
+import { type Environment, foldersOf, isRelative } from '../../config/folders.ts';
+import { peekSettings, type SettingsPeek } from '../../config/peek.ts';
+import type { Settings } from '../../config/resolve.ts';
+import { embeddedUrl } from '../../config/stored.ts';
+import { type JournalPlace, journalFolder } from '../../journal/journal-tables.ts';
+import { peekApprovals, peekEvents, peekJournal, peekUploads } from '../../journal/peek.ts';
+import { openReader } from '../../platform/sqlite/load.ts';
 import type { RecordSource, SourceName } from '../../run/option.ts';
 import { type Kind, peekRetailers, peekSandbox } from '../../sandbox/peek.ts';
-import { type Environment, foldersOf, isRelative } from '../../settings/folders.ts';
-import { peekSettings, type SettingsPeek } from '../../settings/peek.ts';
-import type { Settings } from '../../settings/resolve.ts';
-import { embeddedUrl } from '../../settings/stored.ts';
-import { openReader } from '../../sqlite/load.ts';
-import { type JournalPlace, journalFolder } from '../../state/journal-tables.ts';
-import { peekApprovals, peekEvents, peekJournal, peekUploads } from '../../state/peek.ts';
 import type { LookUp } from './complete.ts';
 import type { Cursor } from './cursor.ts';
 import type { Candidate } from './tree.ts';
@@ -121,7 +121,7 @@ const sources: Readonly<Record<SourceName, Source<KnownToAll>>> = {
   keys: async ({ settings }) => named(settings.keys),
   addresses: async ({ settings }) => named(settings.addresses),
   maps: async ({ settings }) => {
-    const { mapPresets } = await import('../../settings/map-presets.ts');
+    const { mapPresets } = await import('../../config/map-presets.ts');
     const presets = [...mapPresets].map(([name, { description }]) => [name, description] as const);
     return named(new Map([...presets, ...settings.maps]));
   },

@@ -1,6 +1,6 @@
-import type { Paint } from '../../output/paint.ts';
-import { foldCommand, wrap } from '../../output/wrap.ts';
 import type { Example } from '../define.ts';
+import type { Paint } from '../output/paint.ts';
+import { foldCommand, wrap } from '../output/wrap.ts';
 import type { HelpItem, HelpPage, HelpPart, HelpSection } from './page.ts';
 
 /** What help is made for. */

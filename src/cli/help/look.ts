@@ -1,6 +1,6 @@
-import type { Io } from '../../io.ts';
-import { asTyped } from '../../output/as-typed.ts';
-import { noPaint, paintFor } from '../../output/paint.ts';
+import type { Io } from '../../platform/io.ts';
+import { asTyped } from '../output/as-typed.ts';
+import { noPaint, paintFor } from '../output/paint.ts';
 import type { HelpLook } from './layout.ts';
 
 /** Where there is no terminal. */

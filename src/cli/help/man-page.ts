@@ -1,4 +1,4 @@
-import { foldCommand } from '../../output/wrap.ts';
+import { foldCommand } from '../output/wrap.ts';
 import { globalOptionsTitle, type HelpPage, type HelpPart, type HelpSection } from './page.ts';
 import type { HelpTopic } from './topics.ts';
 

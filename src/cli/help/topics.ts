@@ -1,4 +1,4 @@
-import { exitCodes } from '../../errors.ts';
+import { exitCodes } from '../../platform/errors.ts';
 import type { HelpItem, HelpSection } from './page.ts';
 
 const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {

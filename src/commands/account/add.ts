@@ -1,8 +1,8 @@
-import { emailProblem } from '../../addresses/rules.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { refusedBy, UsageError } from '../../errors.ts';
+import { emailProblem } from '../../orders/addresses/rules.ts';
+import { refusedBy, UsageError } from '../../platform/errors.ts';
+import { shellLine, typedCommand } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { shellLine, typedCommand } from '../../shell-word.ts';
 import { auditedAccount } from './audited-account.ts';
 import { accountDetailColumns } from './columns.ts';
 import { accountFields, accountOptions } from './fields.ts';

@@ -1,7 +1,7 @@
-import { textIn } from '../../contract/json.ts';
+import { textIn } from '../../api/json.ts';
+import type { AuditDetails } from '../../journal/audit-entry.ts';
 import { audited } from '../../orders/audited.ts';
 import type { Context } from '../../run/context.ts';
-import type { AuditDetails } from '../../state/audit-entry.ts';
 
 /** Changes a retailer account at the service, with its records in the audit chain. @param shortId of one that is there. */
 export function auditedAccount<T>(

@@ -1,5 +1,5 @@
-import type { Shape } from '../../contract/schemas/index.ts';
-import type { Column } from '../../output/result.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import type { Column } from '../../format/result.ts';
 
 export const accountColumns: readonly Column<Shape<'ManagedAccount'>>[] = [
   { name: 'short id', path: 'short_id', kind: 'id', names: 'accounts', weight: 7 },

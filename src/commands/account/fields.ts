@@ -1,7 +1,7 @@
-import { emailProblem } from '../../addresses/rules.ts';
-import { readDocument } from '../../cli/read-document.ts';
-import { UsageError } from '../../errors.ts';
+import { emailProblem } from '../../orders/addresses/rules.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { readDocument } from '../../run/read-document.ts';
 
 /** What an account has besides its secrets. */
 export const accountOptions = {

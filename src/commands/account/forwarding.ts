@@ -1,13 +1,13 @@
+import { textIn } from '../../api/json.ts';
+import type { ReceivedRow } from '../../api/received.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { checkName, readIds } from '../../cli/ids.ts';
-import { textIn } from '../../contract/json.ts';
-import type { ReceivedRow } from '../../contract/received.ts';
-import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import { Deadline } from '../../platform/wait/deadline.ts';
+import { poll } from '../../platform/wait/poll.ts';
 import type { Context } from '../../run/context.ts';
-import { Deadline } from '../../wait/deadline.ts';
-import { poll } from '../../wait/poll.ts';
+import { checkName, readIds } from '../../run/ids.ts';
 import { accountDetailColumns } from './columns.ts';
 
 type Account = ReceivedRow<'account.list'>;

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { checkName, eachId, readIds } from '../../cli/ids.ts';
+import { checkName, eachId, readIds } from '../../run/ids.ts';
 import { auditedAccount } from './audited-account.ts';
 
 export const remove = defineCommand({

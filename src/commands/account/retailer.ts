@@ -1,13 +1,13 @@
+import { type JsonObject, textIn } from '../../api/json.ts';
+import { limits } from '../../api/limits.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 import { listRows } from '../../cli/list-command.ts';
-import { nearestWord } from '../../cli/near-words.ts';
-import { type JsonObject, textIn } from '../../contract/json.ts';
-import { limits } from '../../contract/limits.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
-import type { Column } from '../../output/result.ts';
+import type { Column } from '../../format/result.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { nearestWord } from '../../platform/near-words.ts';
+import { typedCommand } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { typedCommand } from '../../shell-word.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 
 /** What every command takes that says which retailer an account is for. */
 export const unlistedOption = {

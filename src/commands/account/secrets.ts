@@ -1,7 +1,7 @@
-import { readBytes } from '../../cli/read-bytes.ts';
-import { limits } from '../../contract/limits.ts';
-import { UsageError } from '../../errors.ts';
+import { limits } from '../../api/limits.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { readBytes } from '../../run/read-bytes.ts';
 
 const largestSecretBytes = 4096;
 

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
-import { checkName, readIds } from '../../cli/ids.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { checkName, readIds } from '../../run/ids.ts';
 import { auditedAccount } from './audited-account.ts';
 import { accountDetailColumns } from './columns.ts';
 import { accountFields, accountOptions } from './fields.ts';

@@ -1,8 +1,8 @@
-import { addressColumns } from '../../addresses/columns.ts';
-import { addressFields, addressOptions } from '../../addresses/options.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { readDocument } from '../../cli/read-document.ts';
-import { addressTaken } from '../../settings/addresses.ts';
+import { addressTaken } from '../../config/addresses.ts';
+import { addressColumns } from '../../orders/addresses/columns.ts';
+import { addressFields, addressOptions } from '../../orders/addresses/options.ts';
+import { readDocument } from '../../run/read-document.ts';
 
 export const add = defineCommand({
   name: 'add',
@@ -41,9 +41,9 @@ export const add = defineCommand({
     };
     const isPrompted = context.interactive.yes && file === undefined;
     const whole = isPrompted
-      ? await (await import('../../addresses/ask.ts')).askAddress(context, given)
+      ? await (await import('../../orders/addresses/ask.ts')).askAddress(context, given)
       : given;
-    const { checkedAddress } = await import('../../addresses/checked.ts');
+    const { checkedAddress } = await import('../../orders/addresses/checked.ts');
     const address = checkedAddress(whole);
     await store.addAddress(name, address, { asDefault, replace: isReplaced });
     return { kind: 'record', record: { name, ...address }, columns: addressColumns, id: 'name' };

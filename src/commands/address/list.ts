@@ -1,5 +1,5 @@
-import { addressColumns } from '../../addresses/columns.ts';
 import { defineCommand } from '../../cli/define.ts';
+import { addressColumns } from '../../orders/addresses/columns.ts';
 
 export const list = defineCommand({
   name: 'list',

@@ -1,6 +1,6 @@
-import { addressColumns } from '../../addresses/columns.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { ErrandError } from '../../errors.ts';
+import { addressColumns } from '../../orders/addresses/columns.ts';
+import { ErrandError } from '../../platform/errors.ts';
 
 export const show = defineCommand({
   name: 'show',

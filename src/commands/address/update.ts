@@ -1,6 +1,6 @@
-import { addressColumns } from '../../addresses/columns.ts';
-import { addressFields, addressOptions } from '../../addresses/options.ts';
 import { defineCommand } from '../../cli/define.ts';
+import { addressColumns } from '../../orders/addresses/columns.ts';
+import { addressFields, addressOptions } from '../../orders/addresses/options.ts';
 
 export const update = defineCommand({
   name: 'update',
@@ -18,7 +18,7 @@ export const update = defineCommand({
   related: ['address show', 'address add'],
   async run(context, { name, default: asDefault = false, ...flags }) {
     const store = await context.store();
-    const { checkedAddress } = await import('../../addresses/checked.ts');
+    const { checkedAddress } = await import('../../orders/addresses/checked.ts');
     const given = addressFields(flags);
     await store.changeAddress(name, (before) => checkedAddress({ ...before, ...given }), asDefault);
     return { kind: 'record', record: { name, ...store.address(name) }, columns: addressColumns, id: 'name' };

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
-import { paidCall } from '../../payments/paid-call.ts';
-import { listings, priceBounds, searchOptions, wordsArgument } from '../../products/search.ts';
+import { paidCall } from '../../orders/payments/paid-call.ts';
+import { listings, priceBounds, searchOptions, wordsArgument } from '../../orders/products/search.ts';
 import { paymentExit, paymentFrom, payOptions } from './pay-options.ts';
 
 export const search = defineCommand({

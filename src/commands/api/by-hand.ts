@@ -1,7 +1,6 @@
+import type { Operation } from '../../api/operation.ts';
+import { operations } from '../../api/operations/index.ts';
 import { batchOfRequest } from '../../bulk/request-rows.ts';
-import type { Operation } from '../../contract/operation.ts';
-import { operations } from '../../contract/operations/index.ts';
-import { UsageError } from '../../errors.ts';
 import { pathParametersOf } from '../../http/raw.ts';
 import type { Target } from '../../http/request-target.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
@@ -14,6 +13,7 @@ import type { Made, Placing } from '../../orders/placed.ts';
 import { retryOrder } from '../../orders/retry-order.ts';
 import { spendingLines } from '../../orders/spending-lines.ts';
 import { thingOf } from '../../orders/things.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { notePolicy } from '../../spending/through-policy.ts';
 import { type GivenBody, readShape } from './read-shape.ts';

@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../platform/errors.ts';
 
 export type FieldValue = string | number | boolean | null | FieldValue[] | Fields;
 export interface Fields {

@@ -1,5 +1,5 @@
 import type { AnyResponse } from '../../http/client.ts';
-import { redactor } from '../../redact/redactor.ts';
+import { redactor } from '../../platform/redact/redactor.ts';
 import type { Context } from '../../run/context.ts';
 
 /** Status and headers of a response on stderr, since stdout carries data only; secrets are replaced. */

@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../platform/errors.ts';
 
 /**
  * `Name: value` lines as headers, names in lower case; one given twice is sent as a list. The client checks names and

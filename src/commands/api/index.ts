@@ -1,7 +1,7 @@
 import { defineRootCommand } from '../../cli/define.ts';
-import { UsageError } from '../../errors.ts';
 import type { RawRequest } from '../../http/raw.ts';
 import { readTarget, type Target } from '../../http/request-target.ts';
+import { UsageError } from '../../platform/errors.ts';
 import { policyExit } from '../../spending/options.ts';
 import { tellHead } from './head.ts';
 import { readHeaders } from './headers.ts';

@@ -1,13 +1,13 @@
-import type { JsonObject } from '../../contract/json.ts';
-import { wireTexts } from '../../contract/parameters.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
+import type { JsonObject } from '../../api/json.ts';
+import { wireTexts } from '../../api/parameters.ts';
+import type { Result } from '../../format/result.ts';
 import type { Client } from '../../http/client.ts';
 import { type Page, pagesFrom, pagingOf, rowsIn } from '../../http/paging.ts';
 import type { RawRequest } from '../../http/raw.ts';
 import type { Target } from '../../http/request-target.ts';
-import type { Result } from '../../output/result.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { Deadline } from '../../platform/wait/deadline.ts';
 import type { Context } from '../../run/context.ts';
-import { Deadline } from '../../wait/deadline.ts';
 import { columnsOf } from './response.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { readBytes } from '../../cli/read-bytes.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { readBytes } from '../../run/read-bytes.ts';
 import { collectFields, emptyList, type Fields, type FieldValue, splitField } from './fields.ts';
 
 /** Bytes of a body, and of a field that comes from a file. */

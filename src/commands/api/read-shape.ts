@@ -1,8 +1,8 @@
-import { parseDocument } from '../../cli/parse-document.ts';
-import { checkShape } from '../../contract/schemas/check.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import { issueText } from '../../contract/validation.ts';
-import { UsageError } from '../../errors.ts';
+import { checkShape } from '../../api/schemas/check.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import { issueText } from '../../api/validation.ts';
+import { parseDocument } from '../../format/parse-document.ts';
+import { UsageError } from '../../platform/errors.ts';
 
 const centFields = ['max_price'] as const satisfies readonly (keyof Shape<'OrderCreate'>)[];
 

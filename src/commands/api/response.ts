@@ -1,12 +1,12 @@
+import type { JsonObject } from '../../api/json.ts';
+import type { Operation } from '../../api/operation.ts';
+import { inferColumns } from '../../cli/output/select.ts';
 import { showsRows } from '../../cli/shows-rows.ts';
-import type { JsonObject } from '../../contract/json.ts';
-import type { Operation } from '../../contract/operation.ts';
-import { ErrandError } from '../../errors.ts';
+import type { Column, OutputOptions, Result } from '../../format/result.ts';
 import type { AnyResponse } from '../../http/client.ts';
 import { rowsIn } from '../../http/paging.ts';
 import { headerText } from '../../http/transport/transport.ts';
-import type { Column, OutputOptions, Result } from '../../output/result.ts';
-import { inferColumns } from '../../output/select.ts';
+import { ErrandError } from '../../platform/errors.ts';
 
 type Chunks = AsyncIterable<Uint8Array>;
 

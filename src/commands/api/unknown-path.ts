@@ -1,6 +1,6 @@
-import { isPlainPath, isRead } from '../../contract/operations/find.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
+import { isPlainPath, isRead } from '../../api/operations/find.ts';
 import type { Target } from '../../http/request-target.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 

@@ -1,11 +1,11 @@
-import { readDocument } from '../../cli/read-document.ts';
-import { textIn } from '../../contract/json.ts';
-import { UsageError } from '../../errors.ts';
+import { textIn } from '../../api/json.ts';
+import type { ApprovalRequest } from '../../journal/approval-row.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { readDocument } from '../../run/read-document.ts';
 import { differences } from '../../spending/approval/covers.ts';
 import { notApproved } from '../../spending/approval/keep.ts';
 import { subjectOf } from '../../spending/approval/subject.ts';
-import type { ApprovalRequest } from '../../state/approval-row.ts';
 
 /**
  * The address of an order that a request is about, from the order's own file; nothing without a file.

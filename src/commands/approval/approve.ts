@@ -1,8 +1,9 @@
 import { defineCommand } from '../../cli/define.ts';
-import { UsageError } from '../../errors.ts';
-import { formatMoney } from '../../output/money.ts';
+import { formatMoney } from '../../format/money.ts';
+import { type Approval, type ApprovalRequest, signedText } from '../../journal/approval-row.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { shellWord } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { shellWord } from '../../shell-word.ts';
 import { notApproved } from '../../spending/approval/keep.ts';
 import { requestLines, type ShownState, shownApproval, stateAt } from '../../spending/approval/shown.ts';
 import { sign } from '../../spending/approval/ssh-keygen.ts';
@@ -11,7 +12,6 @@ import { loadPolicy } from '../../spending/policy/load.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
 import type { Policy } from '../../spending/policy/policy.ts';
 import { isAmount } from '../../spending/typed-amount.ts';
-import { type Approval, type ApprovalRequest, signedText } from '../../state/approval-row.ts';
 import { addressLinesOf } from './address-lines.ts';
 import { idArgument, recordColumns } from './columns.ts';
 

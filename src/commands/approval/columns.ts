@@ -1,4 +1,4 @@
-import type { Column } from '../../output/result.ts';
+import type { Column } from '../../format/result.ts';
 import type { Argument } from '../../run/option.ts';
 import { briefOf, type ShownApproval, summaryLines } from '../../spending/approval/shown.ts';
 

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
+import { signedText } from '../../journal/approval-row.ts';
 import { approvalText } from '../../spending/approval/document.ts';
 import { notApproved } from '../../spending/approval/keep.ts';
-import { signedText } from '../../state/approval-row.ts';
 import { idArgument } from './columns.ts';
 
 export const exportApproval = defineCommand({

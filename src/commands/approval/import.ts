@@ -1,7 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
-import { readBytes } from '../../cli/read-bytes.ts';
-import { UsageError } from '../../errors.ts';
+import type { ApprovalRequest } from '../../journal/approval-row.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { readBytes } from '../../run/read-bytes.ts';
 import { largestDocument, readApprovalText } from '../../spending/approval/document.ts';
 import { keepSigned, notApproved } from '../../spending/approval/keep.ts';
 import { shownApproval } from '../../spending/approval/shown.ts';
@@ -9,7 +10,6 @@ import { signedBy } from '../../spending/approval/trust.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
 import type { Policy } from '../../spending/policy/policy.ts';
-import type { ApprovalRequest } from '../../state/approval-row.ts';
 import { recordColumns } from './columns.ts';
 
 export const importApproval = defineCommand({

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
 import { policyToShow, type ShownState, shownApproval } from '../../spending/approval/shown.ts';
-import { journalExists } from '../../state/journal-tables.ts';
 import { approvalColumns } from './columns.ts';
 
 /** What can still be decided on, or used. */

@@ -1,8 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
-import { UsageError } from '../../errors.ts';
-import type { AuditChain } from '../../state/audit.ts';
-import { recordOfRow } from '../../state/audit-record.ts';
-import { canonicalJson } from '../../state/canonical.ts';
+import { canonicalJson } from '../../format/canonical.ts';
+import type { AuditChain } from '../../journal/audit.ts';
+import { recordOfRow } from '../../journal/audit-record.ts';
+import { UsageError } from '../../platform/errors.ts';
 
 export const exportChain = defineCommand({
   name: 'export',

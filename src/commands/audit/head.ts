@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { firstPrevious } from '../../state/audit-record.ts';
+import { firstPrevious } from '../../journal/audit-record.ts';
 
 export const head = defineCommand({
   name: 'head',

@@ -1,9 +1,9 @@
+import type { Output } from '../../api/outputs/index.ts';
+import type { Unchecked } from '../../api/received.ts';
 import { defineCommand } from '../../cli/define.ts';
-import type { Output } from '../../contract/outputs/index.ts';
-import type { Unchecked } from '../../contract/received.ts';
-import type { Column } from '../../output/result.ts';
-import { auditKinds } from '../../state/audit-entry.ts';
-import { recordOfRow } from '../../state/audit-record.ts';
+import type { Column } from '../../format/result.ts';
+import { auditKinds } from '../../journal/audit-entry.ts';
+import { recordOfRow } from '../../journal/audit-record.ts';
 
 export const log = defineCommand({
   name: 'log',

@@ -1,10 +1,10 @@
 import { defineCommand } from '../../cli/define.ts';
 import { readFileLines } from '../../cli/read-lines.ts';
-import { exitCodes, StorageError, UsageError } from '../../errors.ts';
-import type { Column } from '../../output/result.ts';
+import type { Column } from '../../format/result.ts';
+import { ChainCheck } from '../../journal/audit-check.ts';
+import { recordOfRow } from '../../journal/audit-record.ts';
+import { exitCodes, StorageError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { ChainCheck } from '../../state/audit-check.ts';
-import { recordOfRow } from '../../state/audit-record.ts';
 
 export const verify = defineCommand({
   name: 'verify',

@@ -1,7 +1,7 @@
-import { UsageError } from '../../errors.ts';
+import { maskKey } from '../../config/keys.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { typedCommand } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { maskKey } from '../../settings/keys.ts';
-import { typedCommand } from '../../shell-word.ts';
 
 /** What every command takes that stores a key. */
 export const replaceOption = {

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
-import { keyMode, maskKey } from '../../settings/keys.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { keyMode, maskKey } from '../../config/keys.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 
 export const list = defineCommand({
   name: 'list',
@@ -17,7 +17,7 @@ export const list = defineCommand({
   related: ['auth use', 'auth status', 'auth logout'],
   async run(context) {
     const { profile, apiKey } = context.settings;
-    const { keysOf } = await import('../../settings/profile-keys.ts');
+    const { keysOf } = await import('../../config/profile-keys.ts');
     const stored = (await context.store()).profile(profile.value);
     const keys = stored ? keysOf(stored) : [];
     return {

@@ -1,11 +1,11 @@
+import { textIn } from '../../api/json.ts';
+import type { Received } from '../../api/received.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { textIn } from '../../contract/json.ts';
-import type { Received } from '../../contract/received.ts';
+import { checkKey, keyMode, maskKey } from '../../config/keys.ts';
+import { embeddedUrl } from '../../config/stored.ts';
+import { shellLine } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
-import { embeddedUrl } from '../../settings/stored.ts';
-import { shellLine } from '../../shell-word.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { replaceOption } from './agree-to-replace.ts';
 import { profileFor } from './profile-for.ts';
 import { untilApproved } from './until-approved.ts';
@@ -39,7 +39,7 @@ export const login = defineCommand({
     await tell(context, device, browser);
     const granted = await untilApproved(context, client, device);
     const key = checkKey(granted.api_key, 'the key in the response');
-    const { storeKey } = await import('../../settings/store-key.ts');
+    const { storeKey } = await import('../../config/store-key.ts');
     const beside = await storeKey(store, {
       profile,
       key,

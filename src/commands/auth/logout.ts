@@ -29,7 +29,7 @@ export const logout = defineCommand({
         kind: 'none',
         hints: [`profile ${profile.value} has no key${beside > 0 ? ' in use' : ''}`, ...kept],
       };
-    const { withoutKeys } = await import('../../settings/with-key.ts');
+    const { withoutKeys } = await import('../../config/with-key.ts');
     await store.setProfile(profile.value, (before = { base_url: context.settings.baseUrl.value }) => {
       const { legacy_token: _, ...rest } = withoutKeys(before, all);
       return rest;

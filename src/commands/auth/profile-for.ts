@@ -1,7 +1,7 @@
-import { type NextStep, UsageError } from '../../errors.ts';
+import type { Profile } from '../../config/stored.ts';
+import { type NextStep, UsageError } from '../../platform/errors.ts';
+import { shellLine } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import type { Profile } from '../../settings/stored.ts';
-import { shellLine } from '../../shell-word.ts';
 
 /**
  * The profile in use, for what is stored in it: a key of one service in the profile of another would be sent there.

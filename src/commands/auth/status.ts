@@ -1,9 +1,9 @@
 import { defineCommand } from '../../cli/define.ts';
-import { ErrandError, exitCodes } from '../../errors.ts';
-import type { Column } from '../../output/result.ts';
-import { keyMode, maskKey } from '../../settings/keys.ts';
-import type { Setting } from '../../settings/resolve.ts';
-import { localProfile } from '../../settings/stored.ts';
+import { keyMode, maskKey } from '../../config/keys.ts';
+import type { Setting } from '../../config/resolve.ts';
+import { localProfile } from '../../config/stored.ts';
+import type { Column } from '../../format/result.ts';
+import { ErrandError, exitCodes } from '../../platform/errors.ts';
 
 const columns: readonly Column[] = [
   { name: 'profile', path: 'profile.value' },

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
-import { refusedBy, UsageError } from '../../errors.ts';
-import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { checkKey, keyMode, maskKey } from '../../config/keys.ts';
+import { refusedBy, UsageError } from '../../platform/errors.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { agreeToReplace, replaceOption } from './agree-to-replace.ts';
 import { profileFor } from './profile-for.ts';
 
@@ -48,7 +48,7 @@ export const token = defineCommand({
 
     async function storeApiKey(key: string): Promise<string[]> {
       if (!kept) throw noProfile(profile);
-      const { storeKey } = await import('../../settings/store-key.ts');
+      const { storeKey } = await import('../../config/store-key.ts');
       return storeKey(store, {
         profile,
         key,

@@ -1,11 +1,11 @@
-import { numberIn } from '../../contract/json.ts';
-import { limits } from '../../contract/limits.ts';
-import type { Received } from '../../contract/received.ts';
-import { ErrandError } from '../../errors.ts';
+import { numberIn } from '../../api/json.ts';
+import { limits } from '../../api/limits.ts';
+import type { Received } from '../../api/received.ts';
 import type { Client } from '../../http/client.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import { Deadline } from '../../platform/wait/deadline.ts';
 import type { Context } from '../../run/context.ts';
-import { Deadline } from '../../wait/deadline.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 
 /** The codes that mean: keep waiting (specification, Device approval polling). */
 const waiting: ReadonlySet<string | undefined> = new Set(['authorization_pending', 'slow_down']);

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
-import { UsageError } from '../../errors.ts';
-import { keyMode, maskKey } from '../../settings/keys.ts';
+import { keyMode, maskKey } from '../../config/keys.ts';
+import { UsageError } from '../../platform/errors.ts';
 
 export const use = defineCommand({
   name: 'use',
@@ -20,8 +20,8 @@ export const use = defineCommand({
   async run(context, { key: given = '' }) {
     const { profile, apiKey } = context.settings;
     const [{ keyMeant }, { withKey }] = await Promise.all([
-      import('../../settings/profile-keys.ts'),
-      import('../../settings/with-key.ts'),
+      import('../../config/profile-keys.ts'),
+      import('../../config/with-key.ts'),
     ]);
     let used = '';
     let wasInUse = false;

@@ -1,3 +1,5 @@
+import { textIn } from '../../api/json.ts';
+import { limits } from '../../api/limits.ts';
 import { type Batch, rowsOf } from '../../bulk/batch.ts';
 import { batchDetailColumns, batchDetailScreen, wholeBatchList } from '../../bulk/batch-columns.ts';
 import { layoutOf } from '../../bulk/layout.ts';
@@ -6,13 +8,11 @@ import { batchesArgument, namedBatches } from '../../bulk/named.ts';
 import { readReasons } from '../../bulk/reasons.ts';
 import { stateOf } from '../../bulk/row-state.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { eachId } from '../../cli/ids.ts';
-import { textIn } from '../../contract/json.ts';
-import { limits } from '../../contract/limits.ts';
-import type { Result } from '../../output/result.ts';
+import type { Result } from '../../format/result.ts';
+import { shellWord } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { shellWord } from '../../shell-word.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { whereFlags } from '../../run/context-flags.ts';
+import { eachId } from '../../run/ids.ts';
 
 export const get = defineCommand({
   name: 'get',

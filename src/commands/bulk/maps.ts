@@ -1,9 +1,9 @@
+import type { Output } from '../../api/outputs/index.ts';
 import { isKeptOwn } from '../../bulk/headings.ts';
 import { defineCommand } from '../../cli/define.ts';
-import type { Output } from '../../contract/outputs/index.ts';
-import type { Column } from '../../output/result.ts';
-import { mapPresets } from '../../settings/map-presets.ts';
-import type { SavedMap } from '../../settings/maps.ts';
+import { mapPresets } from '../../config/map-presets.ts';
+import type { SavedMap } from '../../config/maps.ts';
+import type { Column } from '../../format/result.ts';
 
 export const maps = defineCommand({
   name: 'maps',

@@ -13,14 +13,14 @@ import { rowsText, spendLine } from '../../bulk/spend.ts';
 import { existedBefore, sendBatches, type Uploaded } from '../../bulk/upload-file.ts';
 import { checkTotal } from '../../bulk/upload-options.ts';
 import type { LeftOut } from '../../bulk/upload-source.ts';
+import { countText } from '../../format/count-text.ts';
+import type { ResultOf } from '../../format/output-forms.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { readyToSend } from '../../orders/ready.ts';
-import { countText } from '../../output/count-text.ts';
-import type { ResultOf } from '../../output/output-forms.ts';
 import type { Context } from '../../run/context.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { type Consent, consentOf } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
-import { whereFlags } from '../../where-flags.ts';
 import { nothingIn, type sentOutput, sentResult } from './uploaded.ts';
 
 /** What a user says of a plan that is applied, and agrees to. */

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Plan } from '../../api/schemas/plan-file.ts';
 import { usualBatchRows } from '../../bulk/batches.ts';
 import { checkedFile } from '../../bulk/checked-file.ts';
 import { errorsOption, savesErrors } from '../../bulk/errors-file.ts';
@@ -13,10 +14,9 @@ import { openCopy } from '../../bulk/source.ts';
 import { notifyOnComplete, tableFlags, tableOptions } from '../../bulk/table-options.ts';
 import { uploadOptions } from '../../bulk/upload-options.ts';
 import { defineCommand } from '../../cli/define.ts';
-import type { Plan } from '../../contract/schemas/plan-file.ts';
-import { exitCodes, UsageError } from '../../errors.ts';
-import { shellLine, shellWord } from '../../shell-word.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { exitCodes, UsageError } from '../../platform/errors.ts';
+import { shellLine, shellWord } from '../../platform/shell-word.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 
 export const plan = defineCommand({
   name: 'plan',

@@ -1,3 +1,4 @@
+import type { Output } from '../../api/outputs/index.ts';
 import { retryLines } from '../../bulk/conclusions.ts';
 import {
   batchesArgument,
@@ -23,11 +24,10 @@ import type { ReportRow } from '../../bulk/report/rows.ts';
 import { reportScreen } from '../../bulk/report/screen.ts';
 import { missingLines, summaryLines } from '../../bulk/report/summary.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { nearestWord } from '../../cli/near-words.ts';
 import { checkPage, pageOptions, savePage } from '../../cli/page-options.ts';
-import type { Output } from '../../contract/outputs/index.ts';
-import { UsageError } from '../../errors.ts';
-import type { ListResult, Row } from '../../output/result.ts';
+import type { ListResult, Row } from '../../format/result.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { nearestWord } from '../../platform/near-words.ts';
 import { readRetailers } from '../../spending/report/retailers.ts';
 import { reportZone } from '../../spending/report/time-zone.ts';
 

@@ -6,8 +6,8 @@ import { missingLines } from '../../bulk/report/summary.ts';
 import { resultsCsv } from '../../bulk/results-csv.ts';
 import { batchesGoOn } from '../../bulk/standing.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
-import { shellWord } from '../../shell-word.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { shellWord } from '../../platform/shell-word.ts';
 
 export const results = defineCommand({
   name: 'results',

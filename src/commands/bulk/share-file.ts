@@ -2,8 +2,8 @@ import type { SharedGiven } from '../../bulk/share/share-upload.ts';
 import { checkShared } from '../../bulk/share/terms.ts';
 import { openCopy } from '../../bulk/source.ts';
 import { existedBefore } from '../../bulk/upload-file.ts';
-import { UsageError } from '../../errors.ts';
-import type { ResultOf } from '../../output/output-forms.ts';
+import type { ResultOf } from '../../format/output-forms.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { type sentOutput, sentResult } from './uploaded.ts';
 

@@ -1,3 +1,4 @@
+import type { Plan } from '../../api/schemas/plan-file.ts';
 import { isSameFile } from '../../bulk/plan/file.ts';
 import { staleness } from '../../bulk/plan/holds.ts';
 import { rowColumns, shownRows, totalColumns } from '../../bulk/plan/look.ts';
@@ -6,9 +7,8 @@ import { applyLines, summaryLines } from '../../bulk/plan/summary.ts';
 import { sellersOf, totalsOf } from '../../bulk/plan/totals.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { checkPage, pageOptions, savePage } from '../../cli/page-options.ts';
-import type { Plan } from '../../contract/schemas/plan-file.ts';
-import { UsageError } from '../../errors.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 
 export const show = defineCommand({
   name: 'show',

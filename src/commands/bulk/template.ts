@@ -1,5 +1,5 @@
+import { plainBulkFields } from '../../api/bulk-columns.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { plainBulkFields } from '../../contract/bulk-columns.ts';
 
 const optional = ['address_line2', 'state', ...plainBulkFields.map(([name]) => name), 'idempotency_key'];
 

@@ -3,7 +3,7 @@ import { shardOption } from '../../bulk/shard.ts';
 import { notifyOnComplete, tableOptions } from '../../bulk/table-options.ts';
 import { maxTotalOption, nameOption, shareOptions, uploadOptions } from '../../bulk/upload-options.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../platform/errors.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
 import { placeFile } from './place-file.ts';
 import { shareFile } from './share-file.ts';

@@ -1,11 +1,11 @@
+import type { Printed } from '../../api/outputs/printed.ts';
 import { uploadedColumns } from '../../bulk/batch-columns.ts';
 import { namedBatches } from '../../bulk/named.ts';
 import type { Sent } from '../../bulk/upload-file.ts';
-import type { Printed } from '../../contract/outputs/printed.ts';
-import type { ResultOf } from '../../output/output-forms.ts';
+import type { ResultOf } from '../../format/output-forms.ts';
+import { shellLine, shellWord } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { shellLine, shellWord } from '../../shell-word.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { followResult } from './watch.ts';
 
 /** What names everything that was sent, in a command to type. */

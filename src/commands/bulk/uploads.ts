@@ -1,3 +1,4 @@
+import type { Output } from '../../api/outputs/index.ts';
 import {
   isInDoubt,
   type KnownUpload,
@@ -7,8 +8,7 @@ import {
   unsentLines,
 } from '../../bulk/named.ts';
 import { defineCommand } from '../../cli/define.ts';
-import type { Output } from '../../contract/outputs/index.ts';
-import type { Column } from '../../output/result.ts';
+import type { Column } from '../../format/result.ts';
 
 /** An upload as it is listed. */
 type ListedUpload = Omit<Output<'BulkUpload'>, 'next'>;

@@ -1,3 +1,4 @@
+import type { Output } from '../../api/outputs/index.ts';
 import { issueColumns } from '../../bulk/batch-columns.ts';
 import type { ShownIssue } from '../../bulk/check.ts';
 import { errorsOption, savesErrors, savingIssues } from '../../bulk/errors-file.ts';
@@ -8,10 +9,9 @@ import { shardOf, shardOption } from '../../bulk/shard.ts';
 import { openSource } from '../../bulk/source.ts';
 import { tableOptions } from '../../bulk/table-options.ts';
 import { defineCommand } from '../../cli/define.ts';
-import type { Output } from '../../contract/outputs/index.ts';
-import { forTable } from '../../output/for-table.ts';
-import { isOnScreen } from '../../output/on-screen.ts';
-import type { Row } from '../../output/result.ts';
+import { forTable } from '../../format/for-table.ts';
+import type { Row } from '../../format/result.ts';
+import { isOnScreen } from '../../run/on-screen.ts';
 
 export const validate = defineCommand({
   name: 'validate',

@@ -1,3 +1,4 @@
+import type { Printed } from '../../api/outputs/printed.ts';
 import type { Batch } from '../../bulk/batch.ts';
 import { batchColumns, batchScreen, countedColumns } from '../../bulk/batch-columns.ts';
 import { conclusions } from '../../bulk/conclusions.ts';
@@ -14,14 +15,13 @@ import { readReasons } from '../../bulk/reasons.ts';
 import { tallyOf } from '../../bulk/row-state.ts';
 import { goingOn, rowsStanding, stoppable } from '../../bulk/standing.ts';
 import { defineCommand } from '../../cli/define.ts';
-import type { Printed } from '../../contract/outputs/printed.ts';
-import { countText } from '../../output/count-text.ts';
-import { eventRecords } from '../../output/event-records.ts';
-import { createProgress } from '../../output/progress.ts';
-import type { ListResult } from '../../output/result.ts';
+import { createProgress } from '../../cli/output/progress.ts';
+import { countText } from '../../format/count-text.ts';
+import { eventRecords } from '../../format/event-records.ts';
+import type { ListResult } from '../../format/result.ts';
+import { interruptionText } from '../../platform/wait/verdicts.ts';
 import type { Context } from '../../run/context.ts';
 import type { Progress } from '../../run/progress.ts';
-import { interruptionText } from '../../wait/verdicts.ts';
 
 /** What a command prints that follows batches. */
 export const followedOutput = [

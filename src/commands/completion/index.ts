@@ -1,6 +1,6 @@
+import { completionScript, shells } from '../../cli/completion/scripts.ts';
 import { defineRootCommand } from '../../cli/define.ts';
-import { completionScript, shells } from '../../completion-scripts.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../platform/errors.ts';
 
 const setup = {
   bash: 'source <(errand completion bash) # in ~/.bashrc',

@@ -1,4 +1,4 @@
-import type { Column } from '../../output/result.ts';
+import type { Column } from '../../format/result.ts';
 
 export const preferenceColumns: readonly Column[] = [
   { name: 'preference', path: 'name', weight: 10 },

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { preferences, specOf } from '../../settings/preferences.ts';
+import { preferences, specOf } from '../../config/preferences.ts';
 
 export const get = defineCommand({
   name: 'get',

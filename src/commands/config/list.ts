@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { preferences } from '../../settings/preferences.ts';
+import { preferences } from '../../config/preferences.ts';
 import { preferenceColumns, preferenceScreen } from './columns.ts';
 
 export const list = defineCommand({

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { parsePreference, preferences, specOf } from '../../settings/preferences.ts';
+import { parsePreference, preferences, specOf } from '../../config/preferences.ts';
 
 export const set = defineCommand({
   name: 'set',

@@ -1,4 +1,4 @@
-import { ErrandError } from '../../errors.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 
 /** `info` is neither good nor bad; `skipped` could not be looked at, because of another finding. */

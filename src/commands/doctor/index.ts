@@ -1,6 +1,6 @@
 import { defineRootCommand } from '../../cli/define.ts';
-import { exitCodes } from '../../errors.ts';
-import type { Column } from '../../output/result.ts';
+import type { Column } from '../../format/result.ts';
+import { exitCodes } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { type Check, type Ground, type Probe, troubleOf } from './check.ts';
 import { clock } from './checks/clock.ts';

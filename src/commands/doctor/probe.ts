@@ -1,7 +1,7 @@
-import { ErrandError } from '../../errors.ts';
+import { embeddedUrl } from '../../config/stored.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import { stopwatch } from '../../platform/wait/deadline.ts';
 import type { Context } from '../../run/context.ts';
-import { embeddedUrl } from '../../settings/stored.ts';
-import { stopwatch } from '../../wait/deadline.ts';
 import type { Probe } from './check.ts';
 
 /** Asks the service for its description, once. Any response of the service, a refusal too, shows that it is reached. */

@@ -1,9 +1,9 @@
-import { controlPath } from '../../contract/control.ts';
-import { listIn, own } from '../../contract/json.ts';
-import { ErrandError } from '../../errors.ts';
-import { isLoopback } from '../../network/loopback.ts';
+import { controlPath } from '../../api/control.ts';
+import { listIn, own } from '../../api/json.ts';
+import { embeddedUrl } from '../../config/stored.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import { isLoopback } from '../../platform/network/loopback.ts';
 import type { Context } from '../../run/context.ts';
-import { embeddedUrl } from '../../settings/stored.ts';
 
 /** What cannot go on in the sandbox that is named; nothing of any other service. */
 export async function stuckIn(context: Context): Promise<readonly string[]> {

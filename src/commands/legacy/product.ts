@@ -1,11 +1,11 @@
+import { operations } from '../../api/operations/index.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { optionFor } from '../../cli/from-contract.ts';
-import { operations } from '../../contract/operations/index.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import type { Column } from '../../output/result.ts';
-import { noProduct, noResponse, noSuchProduct } from '../../products/failure.ts';
-import { freshnessFields, freshnessOptions } from '../../products/freshness.ts';
-import { namedProduct, productArgument } from '../../products/named.ts';
+import type { Column } from '../../format/result.ts';
+import { noProduct, noResponse, noSuchProduct } from '../../orders/products/failure.ts';
+import { freshnessFields, freshnessOptions } from '../../orders/products/freshness.ts';
+import { namedProduct, productArgument } from '../../orders/products/named.ts';
+import { optionFor } from '../../run/from-contract.ts';
 
 const { query } = operations['legacy.product'];
 

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
-import { eachId, readIds } from '../../cli/ids.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { retryOrder } from '../../orders/retry-order.ts';
+import { eachId, readIds } from '../../run/ids.ts';
 
 export const retry = defineCommand({
   name: 'retry',

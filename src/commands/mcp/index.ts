@@ -1,6 +1,6 @@
 import { defineRootCommand } from '../../cli/define.ts';
-import { UsageError } from '../../errors.ts';
-import { type ToolName, toolNames } from '../../mcp/names.ts';
+import { type ToolName, toolNames } from '../../integrations/mcp/names.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 
 // The keys of an object that was written out are its own.
@@ -37,12 +37,12 @@ export const command = defineRootCommand({
     refuseOutput(context);
     // A rehearsal, which most starts are, waits for no policy to be read.
     if (live || !context.isRehearsal()) {
-      const { checkDayLimit, checkLive } = await import('../../mcp/guard.ts');
+      const { checkDayLimit, checkLive } = await import('../../integrations/mcp/guard.ts');
       checkLive(context, live);
       await checkDayLimit(context, live);
     }
     if (context.io.stdin.isTerminal) for (const line of await forPerson(context)) context.note(line);
-    const { serve } = await import('../../mcp/serve.ts');
+    const { serve } = await import('../../integrations/mcp/serve.ts');
     await serve(context, { names: wanted, readsOnly: readOnly, isLive: live });
     return { kind: 'none' };
   },
@@ -64,7 +64,7 @@ function refuseOutput({ output, settings }: Context): void {
 async function toolNamed(name: string): Promise<ToolName> {
   const known = toolWords.find((one) => one === name);
   if (known !== undefined) return known;
-  const { nearestWord } = await import('../../cli/near-words.ts');
+  const { nearestWord } = await import('../../platform/near-words.ts');
   const near = nearestWord(name, toolWords);
   throw new UsageError(
     `--tools: there is no tool "${name}"${near === undefined ? '' : `; did you mean ${near}?`}`,
@@ -74,7 +74,7 @@ async function toolNamed(name: string): Promise<ToolName> {
 
 /** @throws UsageError where no tool is left. */
 async function checkAnyReads(wanted: readonly ToolName[]): Promise<void> {
-  const { tools } = await import('../../mcp/tools/index.ts');
+  const { tools } = await import('../../integrations/mcp/tools/index.ts');
   if (tools.some(({ name, effect }) => effect === 'reads' && wanted.includes(name))) return;
   throw new UsageError(`--read-only leaves out ${wanted.join(', ')}, and --tools names no other tool`, {
     next: [{ command: 'errand mcp --read-only', when: 'for every tool that changes nothing' }],
@@ -83,7 +83,7 @@ async function checkAnyReads(wanted: readonly ToolName[]): Promise<void> {
 
 /** What whoever typed it at a terminal needs to know. */
 async function forPerson(context: Context): Promise<string[]> {
-  const { whereWords } = await import('../../where-flags.ts');
+  const { whereWords } = await import('../../run/context-flags.ts');
   const args = JSON.stringify(['mcp', ...whereWords(context)]);
   return [
     'this is a server for agents: it waits for a client to speak on stdin (Ctrl-D ends it)',

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
-import { eachId, readIds } from '../../cli/ids.ts';
 import { cancelOrder } from '../../orders/cancel.ts';
+import { eachId, readIds } from '../../run/ids.ts';
 
 export const cancel = defineCommand({
   name: 'cancel',

@@ -1,13 +1,13 @@
-import { addressFields } from '../../addresses/options.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { checkUuid } from '../../cli/ids.ts';
-import { UsageError } from '../../errors.ts';
-import { checkFollowing, createdOutput, placedExits, watchOptions } from '../../orders/created.ts';
+import { checkFollowing, createdOutput, placedExits, watchOptions } from '../../cli/orders/created.ts';
+import { orderAssembled } from '../../cli/orders/order-assembled.ts';
+import type { TitleOf } from '../../format/result.ts';
+import { addressFields } from '../../orders/addresses/options.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
 import type { Completed } from '../../orders/input/complete.ts';
-import { orderAssembled } from '../../orders/order-assembled.ts';
-import type { TitleOf } from '../../output/result.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { checkUuid } from '../../run/ids.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
 
 export const create = defineCommand({
@@ -84,7 +84,7 @@ async function assembled(context: Context, { like, ...input }: Input): Promise<C
 /** What a person at a terminal knows a product by; a log has its URL. */
 async function shownTitles(context: Context, received: TitleOf): Promise<TitleOf> {
   if (!context.io.stderr.isTerminal) return () => undefined;
-  const { knownTitles } = await import('../../products/titles.ts');
+  const { knownTitles } = await import('../../orders/products/titles.ts');
   const known = await knownTitles(context);
   return (url) => received(url) ?? known(url);
 }

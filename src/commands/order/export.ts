@@ -1,8 +1,8 @@
+import { operations } from '../../api/operations/index.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { optionsFrom } from '../../cli/from-contract.ts';
-import { operations } from '../../contract/operations/index.ts';
-import { UsageError } from '../../errors.ts';
-import { collectOften } from '../../memory.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { collectOften } from '../../platform/memory.ts';
+import { optionsFrom } from '../../run/from-contract.ts';
 import { orderFilters } from './filters.ts';
 
 const filters = optionsFrom(operations['order.export'], orderFilters);
@@ -30,7 +30,7 @@ export const exportOrders = defineCommand({
     const client = await context.client();
     const { chunks } = await client.stream('order.export', { query: filters.toQuery(input) });
     if (rawCsv) return { kind: 'stream', chunks };
-    const { neutraliseCsv } = await import('../../output/csv-stream.ts');
+    const { neutraliseCsv } = await import('../../format/csv-stream.ts');
     return { kind: 'stream', chunks: neutraliseCsv(chunks), isCsv: true };
   },
 });

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
-import { eachId, readIds } from '../../cli/ids.ts';
 import { observeOrder } from '../../orders/observed.ts';
 import { orderList, orderView } from '../../orders/screen.ts';
+import { eachId, readIds } from '../../run/ids.ts';
 
 export const get = defineCommand({
   name: 'get',

@@ -1,5 +1,5 @@
+import { limits } from '../../api/limits.ts';
 import { listRows } from '../../cli/list-command.ts';
-import { limits } from '../../contract/limits.ts';
 import { type Until, verdictOf } from '../../orders/watch-policy.ts';
 import type { Context } from '../../run/context.ts';
 

@@ -1,8 +1,8 @@
+import { objectsIn } from '../../api/json.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { checkUuid } from '../../cli/ids.ts';
-import { objectsIn } from '../../contract/json.ts';
+import { plainText } from '../../format/path.ts';
 import { milestoneColumns, milestoneScreen } from '../../orders/columns.ts';
-import { plainText } from '../../output/path.ts';
+import { checkUuid } from '../../run/ids.ts';
 
 export const timeline = defineCommand({
   name: 'timeline',

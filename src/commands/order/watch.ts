@@ -1,8 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
-import { readIds } from '../../cli/ids.ts';
-import { UsageError } from '../../errors.ts';
+import { watchedOutput, watchResult } from '../../cli/orders/watch-result.ts';
 import { untilValues } from '../../orders/watch-policy.ts';
-import { watchedOutput, watchResult } from '../../orders/watch-result.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { readIds } from '../../run/ids.ts';
 import { openOrders } from './open-orders.ts';
 
 export const watch = defineCommand({

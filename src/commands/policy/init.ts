@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { defineCommand } from '../../cli/define.ts';
-import { StorageError, UsageError } from '../../errors.ts';
-import { makeConfigFolder, reasonOf } from '../../settings/paths.ts';
-import { shellWord } from '../../shell-word.ts';
+import { makeConfigFolder, reasonOf } from '../../config/paths.ts';
+import { StorageError, UsageError } from '../../platform/errors.ts';
+import { shellWord } from '../../platform/shell-word.ts';
 import { examplePolicy } from '../../spending/policy/example.ts';
 
 export const init = defineCommand({

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { defineCommand } from '../../cli/define.ts';
-import { UsageError } from '../../errors.ts';
+import type { PublishedPolicy } from '../../journal/published-policy.ts';
+import { UsageError } from '../../platform/errors.ts';
 import { readFile } from '../../spending/policy/load.ts';
 import { rulesOf } from '../../spending/policy/rules.ts';
-import type { PublishedPolicy } from '../../state/published-policy.ts';
 
 export const publish = defineCommand({
   name: 'publish',

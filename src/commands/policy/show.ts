@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { ErrandError } from '../../errors.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { loadPolicy, loadPublished, readPublished } from '../../spending/policy/load.ts';
 import { noPolicy } from '../../spending/policy/none.ts';

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import type { Column } from '../../output/result.ts';
+import type { Column } from '../../format/result.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
 import { shownUsage } from '../../spending/policy/usage.ts';

@@ -1,11 +1,11 @@
+import { textIn } from '../../api/json.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { eachId } from '../../cli/ids.ts';
-import { textIn } from '../../contract/json.ts';
-import { detailColumns } from '../../products/columns.ts';
-import { noResponse, noSuchProduct } from '../../products/failure.ts';
-import { freshnessOptions } from '../../products/freshness.ts';
-import { productArgument } from '../../products/named.ts';
-import { keepTitles } from '../../products/titles.ts';
+import { detailColumns } from '../../orders/products/columns.ts';
+import { noResponse, noSuchProduct } from '../../orders/products/failure.ts';
+import { freshnessOptions } from '../../orders/products/freshness.ts';
+import { productArgument } from '../../orders/products/named.ts';
+import { keepTitles } from '../../orders/products/titles.ts';
+import { eachId } from '../../run/ids.ts';
 import { readProduct, waitOption } from './read.ts';
 
 export const get = defineCommand({

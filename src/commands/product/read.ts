@@ -1,11 +1,11 @@
-import type { Received } from '../../contract/received.ts';
-import { ErrandError } from '../../errors.ts';
-import { noProduct } from '../../products/failure.ts';
-import { type Freshness, freshnessFields } from '../../products/freshness.ts';
-import { namedProduct } from '../../products/named.ts';
+import type { Received } from '../../api/received.ts';
+import { noProduct } from '../../orders/products/failure.ts';
+import { type Freshness, freshnessFields } from '../../orders/products/freshness.ts';
+import { namedProduct } from '../../orders/products/named.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import { Deadline } from '../../platform/wait/deadline.ts';
+import { poll } from '../../platform/wait/poll.ts';
 import type { Context } from '../../run/context.ts';
-import { Deadline } from '../../wait/deadline.ts';
-import { poll } from '../../wait/poll.ts';
 
 export const waitOption = {
   wait: { kind: 'flag', description: 'have it fetched, and poll until it is there' },

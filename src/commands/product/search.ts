@@ -1,10 +1,10 @@
+import { operations } from '../../api/operations/index.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { optionFor } from '../../cli/from-contract.ts';
 import { listRows, moreHint } from '../../cli/list-command.ts';
-import { operations } from '../../contract/operations/index.ts';
-import { UsageError } from '../../errors.ts';
-import { resultList } from '../../products/columns.ts';
-import { productFacts } from '../../products/named.ts';
+import { resultList } from '../../orders/products/columns.ts';
+import { productFacts } from '../../orders/products/named.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { optionFor } from '../../run/from-contract.ts';
 
 const { query } = operations['product.search'];
 

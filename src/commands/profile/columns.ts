@@ -1,4 +1,4 @@
-import type { Column } from '../../output/result.ts';
+import type { Column } from '../../format/result.ts';
 
 export const profileColumns: readonly Column[] = [
   { name: 'profile', path: 'name', weight: 10 },

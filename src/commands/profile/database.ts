@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
-import { refusedBy, UsageError } from '../../errors.ts';
+import { checkDatabaseUrl } from '../../config/database-url.ts';
+import { refusedBy, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { checkDatabaseUrl } from '../../settings/database-url.ts';
 
 const largestBytes = 4096;
 

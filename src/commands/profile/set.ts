@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { defineCommand } from '../../cli/define.ts';
-import { UsageError } from '../../errors.ts';
+import { checkBaseUrl } from '../../config/base-url.ts';
+import type { Profile } from '../../config/stored.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { typedCommand } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { checkBaseUrl } from '../../settings/base-url.ts';
-import type { Profile } from '../../settings/stored.ts';
-import { typedCommand } from '../../shell-word.ts';
 import { profileColumns } from './columns.ts';
 import { shownProfile } from './shown.ts';
 

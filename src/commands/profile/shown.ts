@@ -1,6 +1,6 @@
-import { shownDatabase } from '../../settings/database-url.ts';
-import { maskKey } from '../../settings/keys.ts';
-import type { Profile } from '../../settings/stored.ts';
+import { shownDatabase } from '../../config/database-url.ts';
+import { maskKey } from '../../config/keys.ts';
+import type { Profile } from '../../config/stored.ts';
 
 /** A profile as it may be shown: keys masked, and of the database's address the part that is no secret. */
 export function shownProfile(name: string, profile: Profile, current: string) {

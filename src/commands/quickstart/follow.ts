@@ -1,15 +1,15 @@
-import { valueAt } from '../../contract/received.ts';
-import { exitCodes } from '../../errors.ts';
+import { valueAt } from '../../api/received.ts';
+import { formatMoney } from '../../format/money.ts';
+import type { Column, NoResult, RecordResult } from '../../format/result.ts';
 import { type Order, type OrderRecord, stateOfOrder } from '../../orders/order-record.ts';
 import { orderView } from '../../orders/screen.ts';
 import { watchOrders } from '../../orders/watch.ts';
 import { defaultPace } from '../../orders/watch-policy.ts';
-import { formatMoney } from '../../output/money.ts';
-import { isOnScreen } from '../../output/on-screen.ts';
-import type { Column, NoResult, RecordResult } from '../../output/result.ts';
-import { shellLine } from '../../shell-word.ts';
-import { typedId } from '../../typed-id.ts';
-import { exitCodeOf, interruptionText } from '../../wait/verdicts.ts';
+import { exitCodes } from '../../platform/errors.ts';
+import { shellLine } from '../../platform/shell-word.ts';
+import { exitCodeOf, interruptionText } from '../../platform/wait/verdicts.ts';
+import { isOnScreen } from '../../run/on-screen.ts';
+import { typedId } from '../../run/typed-id.ts';
 import { begin, labels, type Run } from './steps.ts';
 
 const usualWaitMs = 60_000;

@@ -1,8 +1,8 @@
 import { defineRootCommand } from '../../cli/define.ts';
-import { ErrandError } from '../../errors.ts';
-import type { NoResult } from '../../output/result.ts';
-import { shellLine } from '../../shell-word.ts';
-import { typedId } from '../../typed-id.ts';
+import type { NoResult } from '../../format/result.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import { shellLine } from '../../platform/shell-word.ts';
+import { typedId } from '../../run/typed-id.ts';
 import { follow } from './follow.ts';
 import { check, find, labels, mint, place, type Run } from './steps.ts';
 import { quickstartView } from './view.ts';

@@ -1,12 +1,12 @@
-import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
-import type { ReceivedRow } from '../../contract/received.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
+import { numberIn, objectsIn, textIn } from '../../api/json.ts';
+import type { ReceivedRow } from '../../api/received.ts';
+import { formatMoney } from '../../format/money.ts';
+import { plainText } from '../../format/path.ts';
 import type { OrderRecord } from '../../orders/order-record.ts';
 import { placeOrder } from '../../orders/place.ts';
-import { formatMoney } from '../../output/money.ts';
-import { plainText } from '../../output/path.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { shellWord } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { shellWord } from '../../shell-word.ts';
 import type { QuickstartView } from './view.ts';
 
 type Listing = ReceivedRow<'search'>;

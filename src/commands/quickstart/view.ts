@@ -1,11 +1,11 @@
-import { asTyped } from '../../output/as-typed.ts';
-import { canDrawLive, createLive } from '../../output/live.ts';
-import { writeErr } from '../../output/notice.ts';
-import { paintFor } from '../../output/paint.ts';
-import { spinnerEveryMs, spinnerSign } from '../../output/spinner.ts';
-import { cut, fullMeasure } from '../../output/width.ts';
-import { foldCommand, wrap } from '../../output/wrap.ts';
-import { safeText } from '../../redact/safe-text.ts';
+import { asTyped } from '../../cli/output/as-typed.ts';
+import { canDrawLive, createLive } from '../../cli/output/live.ts';
+import { writeErr } from '../../cli/output/notice.ts';
+import { paintFor } from '../../cli/output/paint.ts';
+import { spinnerEveryMs, spinnerSign } from '../../cli/output/spinner.ts';
+import { foldCommand, wrap } from '../../cli/output/wrap.ts';
+import { cut, fullMeasure } from '../../format/width.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
 import type { Context } from '../../run/context.ts';
 
 /** What came of a step; a long text is cut so that the tail is seen. */

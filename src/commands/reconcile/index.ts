@@ -1,6 +1,6 @@
 import { defineRootCommand } from '../../cli/define.ts';
-import { exitCodes, StorageError } from '../../errors.ts';
 import { observeOrders } from '../../orders/observed.ts';
+import { exitCodes, StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import type { Facts } from '../../spending/reconcile/gather.ts';
 

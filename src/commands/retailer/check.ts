@@ -1,8 +1,8 @@
+import { countryProblem } from '../../api/country.ts';
+import { destinationCountries } from '../../api/enums.ts';
+import { operations } from '../../api/operations/index.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { countryProblem } from '../../contract/country.ts';
-import { destinationCountries } from '../../contract/enums.ts';
-import { operations } from '../../contract/operations/index.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../platform/errors.ts';
 import { checkColumns } from './columns.ts';
 
 const query = operations['retailer.check'].query;

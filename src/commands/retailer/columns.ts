@@ -1,6 +1,6 @@
-import type { Shape } from '../../contract/schemas/index.ts';
-import { joinedText } from '../../output/path.ts';
-import type { Column } from '../../output/result.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import { joinedText } from '../../format/path.ts';
+import type { Column } from '../../format/result.ts';
 
 export const retailerColumns: readonly Column<Shape<'PublicRetailer'>>[] = [
   { name: 'retailer', path: 'retailer', kind: 'id', weight: 10 },

@@ -1,17 +1,17 @@
-import { parseInteger } from '../../cli/parse-option.ts';
-import { returnReasons } from '../../contract/enums.ts';
-import { objectsIn } from '../../contract/json.ts';
-import { limits } from '../../contract/limits.ts';
-import { ErrandError, refusedBy, UsageError } from '../../errors.ts';
+import { returnReasons } from '../../api/enums.ts';
+import { objectsIn } from '../../api/json.ts';
+import { limits } from '../../api/limits.ts';
+import { plainText } from '../../format/path.ts';
+import type { Column } from '../../format/result.ts';
 import type { Order } from '../../orders/order-record.ts';
+import { knownTitles } from '../../orders/products/titles.ts';
 import { lineNames } from '../../orders/products-of.ts';
 import { productLine } from '../../orders/screen.ts';
-import { plainText } from '../../output/path.ts';
-import type { Column } from '../../output/result.ts';
-import { knownTitles } from '../../products/titles.ts';
-import { RequestPreview } from '../../request-preview.ts';
+import { ErrandError, refusedBy, UsageError } from '../../platform/errors.ts';
+import { typedCommand } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { typedCommand } from '../../shell-word.ts';
+import { parseInteger } from '../../run/parse-option.ts';
+import { RequestPreview } from '../../run/request-preview.ts';
 import { boughtItems, type ReturnItem } from './items.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
-import type { Unchecked } from '../../contract/received.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import { plainText } from '../../output/path.ts';
-import type { Column } from '../../output/result.ts';
+import type { Unchecked } from '../../api/received.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import { plainText } from '../../format/path.ts';
+import type { Column } from '../../format/result.ts';
 
 /** A return's columns, for every format. Links of labels are permissions: tables tell only how many there are. */
 export const returnColumns: readonly Column<Shape<'ReturnRequest'>>[] = [

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { invisibleAstral, invisibleBmp } from '../../redact/invisible.ts';
+import { invisibleAstral, invisibleBmp } from '../../platform/redact/invisible.ts';
 
 /** Names that Windows keeps for devices, whatever their extension. */
 const reserved = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;

@@ -1,9 +1,9 @@
-import type { Following } from '../../following.ts';
-import { paintFor } from '../../output/paint.ts';
-import { spinnerEveryMs, spinnerSign } from '../../output/spinner.ts';
-import { tableLines } from '../../output/table.ts';
+import { paintFor } from '../../cli/output/paint.ts';
+import { spinnerEveryMs, spinnerSign } from '../../cli/output/spinner.ts';
+import { tableLines } from '../../cli/output/table.ts';
+import type { Following } from '../../orders/following.ts';
+import { stopwatch } from '../../platform/wait/deadline.ts';
 import type { Context } from '../../run/context.ts';
-import { stopwatch } from '../../wait/deadline.ts';
 import { returnColumns } from './columns.ts';
 import type { FollowEvent, ReturnRecord } from './follow.ts';
 
@@ -21,7 +21,7 @@ const nothing: FollowView = { isLive: false, show: async () => {}, done: () => {
 
 /** The returns that are followed as a table that is redrawn, where stdout is a terminal; else nothing. */
 export async function followView(context: Context, following: Following<FollowEvent>): Promise<FollowView> {
-  const { canDrawLive, createLive } = await import('../../output/live.ts');
+  const { canDrawLive, createLive } = await import('../../cli/output/live.ts');
   const { io, output } = context;
   if (output.format !== 'table' || !canDrawLive(io)) return nothing;
   const live = await createLive(io);

@@ -1,11 +1,11 @@
-import type { ReturnStatus } from '../../contract/enums.ts';
-import type { Received } from '../../contract/received.ts';
-import { Following } from '../../following.ts';
+import type { ReturnStatus } from '../../api/enums.ts';
+import type { Received } from '../../api/received.ts';
+import { Following } from '../../orders/following.ts';
+import { Deadline, stopwatch } from '../../platform/wait/deadline.ts';
+import { type Interruption, type Pace, watchWithSummary } from '../../platform/wait/poll.ts';
+import type { Things } from '../../platform/wait/standing.ts';
+import { tallyOf, type Verdict, type WatchSummary } from '../../platform/wait/verdicts.ts';
 import type { Context } from '../../run/context.ts';
-import { Deadline, stopwatch } from '../../wait/deadline.ts';
-import { type Interruption, type Pace, watchWithSummary } from '../../wait/poll.ts';
-import type { Things } from '../../wait/standing.ts';
-import { tallyOf, type Verdict, type WatchSummary } from '../../wait/verdicts.ts';
 
 export type ReturnRecord = Received<'return.get'>;
 

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { eachId, readIds } from '../../cli/ids.ts';
+import { eachId, readIds } from '../../run/ids.ts';
 import { returnColumns, returnDetailColumns } from './columns.ts';
 
 export const get = defineCommand({

@@ -1,12 +1,12 @@
-import { checkUuid } from '../../cli/ids.ts';
-import { parseInteger } from '../../cli/parse-option.ts';
-import type { ItemStatus } from '../../contract/enums.ts';
-import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
-import { limits, uuidPattern } from '../../contract/limits.ts';
-import type { Received } from '../../contract/received.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
-import { plainText } from '../../output/path.ts';
+import type { ItemStatus } from '../../api/enums.ts';
+import { numberIn, objectsIn, textIn } from '../../api/json.ts';
+import { limits, uuidPattern } from '../../api/limits.ts';
+import type { Received } from '../../api/received.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import { plainText } from '../../format/path.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { checkUuid } from '../../run/ids.ts';
+import { parseInteger } from '../../run/parse-option.ts';
 
 export type ReturnItem = Shape<'ReturnRequestCreate'>['items'][number];
 

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
-import { listIn } from '../../contract/json.ts';
-import type { Received } from '../../contract/received.ts';
-import { decoded } from '../../network/escapes.ts';
+import { listIn } from '../../api/json.ts';
+import type { Received } from '../../api/received.ts';
+import { decoded } from '../../platform/network/escapes.ts';
 import { pathInside, safeFileName } from './file-name.ts';
 
 export interface LabelFile {

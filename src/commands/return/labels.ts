@@ -1,13 +1,13 @@
 import { mkdirSync } from 'node:fs';
+import { errorCodes } from '../../api/error-codes.ts';
+import { textIn } from '../../api/json.ts';
+import type { Received } from '../../api/received.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { eachId, readIds } from '../../cli/ids.ts';
-import { errorCodes } from '../../contract/error-codes.ts';
-import { textIn } from '../../contract/json.ts';
-import type { Received } from '../../contract/received.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
+import { refuseOverwriting } from '../../cli/output/overwriting.ts';
+import { saveFile } from '../../format/save-file.ts';
 import type { Client } from '../../http/client.ts';
-import { refuseOverwriting } from '../../output/overwriting.ts';
-import { saveFile } from '../../output/save-file.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { eachId, readIds } from '../../run/ids.ts';
 import { type LabelFile, labelFiles, labelUrls } from './label-files.ts';
 
 type Return = Received<'return.get'>;

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
-import { ErrandError } from '../../errors.ts';
-import { parseDuration } from '../../wait/duration.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import { parseDuration } from '../../platform/wait/duration.ts';
 import { controlled } from './controlled.ts';
 
 export const advance = defineCommand({

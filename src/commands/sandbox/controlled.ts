@@ -5,13 +5,13 @@ import {
   type ControlState,
   controlPath,
   controlTokenHeader,
-} from '../../contract/control.ts';
-import { isObject, numberIn, own } from '../../contract/json.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
-import { isLoopback } from '../../network/loopback.ts';
+} from '../../api/control.ts';
+import { isObject, numberIn, own } from '../../api/json.ts';
+import { tokenFor } from '../../config/sandbox-token.ts';
+import { embeddedUrl } from '../../config/stored.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { isLoopback } from '../../platform/network/loopback.ts';
 import type { Context } from '../../run/context.ts';
-import { tokenFor } from '../../settings/sandbox-token.ts';
-import { embeddedUrl } from '../../settings/stored.ts';
 
 /** An action may bring about much; how long its response is waited for without `--timeout`, ms. */
 const patienceMs = 10 * 60_000;

@@ -1,7 +1,7 @@
-import { runChild } from '../../child-command.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { UsageError } from '../../errors.ts';
-import { keepingToken } from '../../settings/sandbox-token.ts';
+import { keepingToken } from '../../config/sandbox-token.ts';
+import { runChild } from '../../platform/child-command.ts';
+import { UsageError } from '../../platform/errors.ts';
 import { faultList, rehearsalOptions } from './rehearsal-options.ts';
 import { scenarioNamed, scenarioOption } from './scenario-file.ts';
 

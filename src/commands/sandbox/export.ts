@@ -1,7 +1,7 @@
+import { isObject, own } from '../../api/json.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { isObject, own } from '../../contract/json.ts';
-import { ErrandError } from '../../errors.ts';
-import type { Column } from '../../output/result.ts';
+import type { Column } from '../../format/result.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import { controlled } from './controlled.ts';
 
 const columns: readonly Column[] = [

@@ -1,6 +1,6 @@
+import type { ControlState } from '../../api/control.ts';
 import { defineCommand } from '../../cli/define.ts';
-import type { ControlState } from '../../contract/control.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { controlled } from './controlled.ts';
 import { faultList, rehearsalOptions } from './rehearsal-options.ts';
 

@@ -1,7 +1,7 @@
-import { countText } from '../../output/count-text.ts';
+import { embeddedUrl } from '../../config/stored.ts';
+import { countText } from '../../format/count-text.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
 import type { Context } from '../../run/context.ts';
-import { embeddedUrl } from '../../settings/stored.ts';
-import { journalExists } from '../../state/journal-tables.ts';
 
 /** A change that brings a sandbox back to an earlier state, and when. */
 export interface Gone {

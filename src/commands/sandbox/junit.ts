@@ -1,6 +1,6 @@
 import { open, stat } from 'node:fs/promises';
-import { UsageError } from '../../errors.ts';
-import { type Html, html } from '../../markup.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { type Html, html } from '../../platform/html.ts';
 
 /** A step or a check as a test case. */
 export interface JunitCase {

@@ -1,10 +1,10 @@
+import { own } from '../../api/json.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { own } from '../../contract/json.ts';
-import { UsageError } from '../../errors.ts';
+import { checkKey, maskKey } from '../../config/keys.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { shellWord } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { checkKey, maskKey } from '../../settings/keys.ts';
-import { shellWord } from '../../shell-word.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 
 export const mint = defineCommand({
   name: 'mint',
@@ -81,7 +81,7 @@ async function keep(
   keeper: Keeper,
   minted: string,
 ): Promise<{ isStored: boolean; hints: string[] }> {
-  const { storeKey } = await import('../../settings/store-key.ts');
+  const { storeKey } = await import('../../config/store-key.ts');
   const key = checkKey(minted, 'the minted key');
   try {
     const beside = await storeKey(await context.store(), {

@@ -1,4 +1,4 @@
-import type { Output } from '../../contract/outputs/index.ts';
+import type { Output } from '../../api/outputs/index.ts';
 import type { Context } from '../../run/context.ts';
 import type { JunitSuite } from './junit.ts';
 import type { ScenarioFile } from './scenario-file.ts';

@@ -1,6 +1,6 @@
+import { objectsIn } from '../../api/json.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { objectsIn } from '../../contract/json.ts';
-import { productFacts } from '../../products/named.ts';
+import { productFacts } from '../../orders/products/named.ts';
 
 export const products = defineCommand({
   name: 'products',

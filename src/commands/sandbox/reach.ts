@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../platform/errors.ts';
 
 /** Who reaches a served sandbox, and whom it calls. */
 export const reachOptions = {

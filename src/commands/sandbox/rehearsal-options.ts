@@ -1,4 +1,4 @@
-import { faultGrammar, sandboxFaults } from '../../contract/sandbox-faults.ts';
+import { faultGrammar, sandboxFaults } from '../../api/sandbox-faults.ts';
 
 /** How a sandbox that is started behaves. */
 export const rehearsalOptions = {

@@ -1,8 +1,8 @@
-import type { ServedRequest } from '../../contract/control.ts';
-import { writeErr } from '../../output/notice.ts';
-import { paintFor } from '../../output/paint.ts';
-import { cut, cutMiddle, fullMeasure } from '../../output/width.ts';
-import { safeText } from '../../redact/safe-text.ts';
+import type { ServedRequest } from '../../api/control.ts';
+import { writeErr } from '../../cli/output/notice.ts';
+import { paintFor } from '../../cli/output/paint.ts';
+import { cut, cutMiddle, fullMeasure } from '../../format/width.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
 import type { Context } from '../../run/context.ts';
 
 const methodWidth = 'DELETE'.length;

@@ -1,8 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
-import { UsageError } from '../../errors.ts';
-import { embeddedUrl } from '../../settings/stored.ts';
-import { typedCommand } from '../../shell-word.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { embeddedUrl } from '../../config/stored.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { typedCommand } from '../../platform/shell-word.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { controlled } from './controlled.ts';
 
 export const reset = defineCommand({

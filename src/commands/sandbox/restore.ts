@@ -1,8 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
+import { maskKey } from '../../config/keys.ts';
+import type { ProfileKey } from '../../config/profile-keys.ts';
 import type { Context } from '../../run/context.ts';
-import { maskKey } from '../../settings/keys.ts';
-import type { ProfileKey } from '../../settings/profile-keys.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { controlled } from './controlled.ts';
 
 export const restore = defineCommand({
@@ -35,7 +35,7 @@ async function keyOf(context: Context, since: number): Promise<string[]> {
   const { profile, baseUrl } = context.settings;
   const stored = (await context.store()).profile(profile.value);
   if (stored?.base_url !== baseUrl.value) return [];
-  const { keysOf } = await import('../../settings/profile-keys.ts');
+  const { keysOf } = await import('../../config/profile-keys.ts');
   const isOlder = ({ storedAt }: ProfileKey): boolean =>
     storedAt === undefined || Date.parse(storedAt) <= since;
   const keys = keysOf(stored);

@@ -1,8 +1,8 @@
-import { readBytes } from '../../cli/read-bytes.ts';
-import type { Scenario } from '../../contract/scenario/scenario.ts';
-import { type BuiltInScenario, builtInScenarios, scenarioAddresses } from '../../contract/scenario/words.ts';
-import { UsageError } from '../../errors.ts';
+import type { Scenario } from '../../api/scenario/scenario.ts';
+import { type BuiltInScenario, builtInScenarios, scenarioAddresses } from '../../api/scenario/words.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { readBytes } from '../../run/read-bytes.ts';
 
 /** Largest scenario, in bytes. */
 const largest = 5 * 1024 * 1024;
@@ -69,8 +69,8 @@ function decoded(name: string, bytes: Buffer): string {
 
 async function checked(name: string, value: unknown, lineOf: ScenarioFile['lineOf']): Promise<ScenarioFile> {
   const [{ Scenario }, { checkAgainst }] = await Promise.all([
-    import('../../contract/scenario/scenario.ts'),
-    import('../../contract/schemas/check.ts'),
+    import('../../api/scenario/scenario.ts'),
+    import('../../api/schemas/check.ts'),
   ]);
   const refused = (problems: readonly Problem[]): UsageError => refusal(name, lineOf, problems);
   if (typeof value !== 'object' || value === null || Array.isArray(value))

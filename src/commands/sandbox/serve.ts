@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
+import type { ServedRequest } from '../../api/control.ts';
 import { defineCommand } from '../../cli/define.ts';
-import type { ServedRequest } from '../../contract/control.ts';
-import { UsageError } from '../../errors.ts';
-import { isLoopback } from '../../network/loopback.ts';
-import { shellLine } from '../../shell-word.ts';
-import { stopwatch } from '../../wait/deadline.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { isLoopback } from '../../platform/network/loopback.ts';
+import { shellLine } from '../../platform/shell-word.ts';
+import { stopwatch } from '../../platform/wait/deadline.ts';
 import { reachOf, reachOptions } from './reach.ts';
 import { faultList, rehearsalOptions } from './rehearsal-options.ts';
 import { requestLines } from './request-lines.ts';

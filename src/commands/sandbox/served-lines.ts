@@ -1,4 +1,4 @@
-import type { Output } from '../../contract/outputs/index.ts';
+import type { Output } from '../../api/outputs/index.ts';
 
 type Served = Awaited<ReturnType<typeof import('../../sandbox-door.ts').serveSandbox>>;
 

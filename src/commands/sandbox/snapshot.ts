@@ -1,5 +1,5 @@
+import type { ControlState } from '../../api/control.ts';
 import { defineCommand } from '../../cli/define.ts';
-import type { ControlState } from '../../contract/control.ts';
 import { controlled, mayBeThere } from './controlled.ts';
 
 export const snapshot = defineCommand({

@@ -1,9 +1,9 @@
+import type { Output } from '../../api/outputs/index.ts';
 import { defineCommand } from '../../cli/define.ts';
-import type { Output } from '../../contract/outputs/index.ts';
-import { exitCodes, UsageError } from '../../errors.ts';
-import { countText } from '../../output/count-text.ts';
-import type { Column } from '../../output/result.ts';
-import { saveFile } from '../../output/save-file.ts';
+import { countText } from '../../format/count-text.ts';
+import type { Column } from '../../format/result.ts';
+import { saveFile } from '../../format/save-file.ts';
+import { exitCodes, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { checkReportPlace, type JunitSuite, junitReport } from './junit.ts';
 import { play, suiteOf } from './play-file.ts';

@@ -1,10 +1,10 @@
+import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../api/control.ts';
+import { errorTypes } from '../../api/error-types.ts';
+import type { Output } from '../../api/outputs/index.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { checkName, eachId, readIds } from '../../cli/ids.ts';
-import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../contract/control.ts';
-import { errorTypes } from '../../contract/error-types.ts';
-import type { Output } from '../../contract/outputs/index.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
-import type { Column } from '../../output/result.ts';
+import type { Column } from '../../format/result.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { checkName, eachId, readIds } from '../../run/ids.ts';
 import { checkSandbox } from './controlled.ts';
 import { walletCents } from './wallet-cents.ts';
 

@@ -1,6 +1,6 @@
-import { fullestSandboxWalletCents } from '../../contract/limits.ts';
-import { UsageError } from '../../errors.ts';
-import { formatMoney } from '../../output/money.ts';
+import { fullestSandboxWalletCents } from '../../api/limits.ts';
+import { formatMoney } from '../../format/money.ts';
+import { UsageError } from '../../platform/errors.ts';
 
 /** Cents for a wallet of the sandbox. @throws UsageError for more than one holds. */
 export function walletCents(flag: string, cents: number): number {

@@ -1,11 +1,11 @@
+import { compareDocuments, type Drift, isBreaking } from '../../api/drift/compare.ts';
+import { changeClasses } from '../../api/drift/compare-facts.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { readDocument } from '../../cli/read-document.ts';
-import { compareDocuments, type Drift, isBreaking } from '../../contract/drift/compare.ts';
-import { changeClasses } from '../../contract/drift/compare-facts.ts';
-import { ErrandError, exitCodes, UsageError } from '../../errors.ts';
+import type { Column } from '../../format/result.ts';
 import { isAddress, readTarget } from '../../http/request-target.ts';
-import type { Column } from '../../output/result.ts';
+import { ErrandError, exitCodes, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { readDocument } from '../../run/read-document.ts';
 
 export const diff = defineCommand({
   name: 'diff',
@@ -32,7 +32,7 @@ export const diff = defineCommand({
   related: ['schema', 'api'],
   async run(context, { against }) {
     const { document, name } = await readDescription(context, against);
-    const { openApiDocument } = await import('../../contract/openapi.ts');
+    const { openApiDocument } = await import('../../api/openapi.ts');
     const { settings, output } = context;
     const known = openApiDocument({
       baseUrl: settings.baseUrl.value,

@@ -1,9 +1,9 @@
-import { errorCodes } from '../../contract/error-codes.ts';
-import type { JsonObject } from '../../contract/json.ts';
-import type { Operation, Parameter } from '../../contract/operation.ts';
-import { type OperationName, operations } from '../../contract/operations/index.ts';
-import type { Output } from '../../contract/outputs/index.ts';
-import type { Column } from '../../output/result.ts';
+import { errorCodes } from '../../api/error-codes.ts';
+import type { JsonObject } from '../../api/json.ts';
+import type { Operation, Parameter } from '../../api/operation.ts';
+import { type OperationName, operations } from '../../api/operations/index.ts';
+import type { Output } from '../../api/outputs/index.ts';
+import type { Column } from '../../format/result.ts';
 
 export const operationRows = Object.entries<Operation>(operations).map(
   ([name, { method, path, summary, auth, retry, movesMoney, observed }]) => ({

@@ -1,11 +1,11 @@
+import type { JsonObject } from '../../api/json.ts';
+import type { PrintingCommand } from '../../api/outputs/printed.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { nearestWord } from '../../cli/near-words.ts';
+import { inferColumns } from '../../cli/output/select.ts';
 import { showsRows } from '../../cli/shows-rows.ts';
-import type { JsonObject } from '../../contract/json.ts';
-import type { PrintingCommand } from '../../contract/outputs/printed.ts';
-import { UsageError } from '../../errors.ts';
-import type { Column, OutputOptions } from '../../output/result.ts';
-import { inferColumns } from '../../output/select.ts';
+import type { Column, OutputOptions } from '../../format/result.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { nearestWord } from '../../platform/near-words.ts';
 
 export const output = defineCommand({
   name: 'output',
@@ -33,7 +33,7 @@ export const output = defineCommand({
     if (words.length > 1 && words.some((word) => word.includes('.')))
       throw new UsageError(`give the name of one command, such as order.list; --all prints every schema`);
     if (all) checkPicking(context.output);
-    const schemas = await import('../../contract/outputs/schema.ts');
+    const schemas = await import('../../api/outputs/schema.ts');
     const commands = await context.commands();
     if (all) {
       const document = schemas.outputSchemas(commands);

@@ -1,15 +1,15 @@
+import { Budget } from '../../api/drift/budget.ts';
+import { boundNames, type Facts, fieldsOf } from '../../api/drift/fields.ts';
+import type { JsonObject } from '../../api/json.ts';
+import { shapeSchema } from '../../api/openapi.ts';
+import type { Operation } from '../../api/operation.ts';
+import { operations } from '../../api/operations/index.ts';
+import { scenarioSchema } from '../../api/scenario/schema.ts';
+import { type SchemaName, schemas } from '../../api/schemas/index.ts';
+import { inferColumns } from '../../cli/output/select.ts';
 import { showsRows } from '../../cli/shows-rows.ts';
-import { Budget } from '../../contract/drift/budget.ts';
-import { boundNames, type Facts, fieldsOf } from '../../contract/drift/fields.ts';
-import type { JsonObject } from '../../contract/json.ts';
-import { shapeSchema } from '../../contract/openapi.ts';
-import type { Operation } from '../../contract/operation.ts';
-import { operations } from '../../contract/operations/index.ts';
-import { scenarioSchema } from '../../contract/scenario/schema.ts';
-import { type SchemaName, schemas } from '../../contract/schemas/index.ts';
-import { forTable } from '../../output/for-table.ts';
-import type { Column, ListResult, OutputOptions, RecordResult } from '../../output/result.ts';
-import { inferColumns } from '../../output/select.ts';
+import { forTable } from '../../format/for-table.ts';
+import type { Column, ListResult, OutputOptions, RecordResult } from '../../format/result.ts';
 
 /** Every shape with the operations it belongs to. */
 export const shapeRows = [

@@ -1,11 +1,11 @@
+import { type JsonObject, own } from '../../api/json.ts';
+import { type OperationName, operations } from '../../api/operations/index.ts';
+import type { Output } from '../../api/outputs/index.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { type JsonObject, own } from '../../contract/json.ts';
-import { type OperationName, operations } from '../../contract/operations/index.ts';
-import type { Output } from '../../contract/outputs/index.ts';
-import { UsageError } from '../../errors.ts';
-import { forTable } from '../../output/for-table.ts';
-import { plainText } from '../../output/path.ts';
-import type { ListResult, OutputOptions, RecordResult } from '../../output/result.ts';
+import { forTable } from '../../format/for-table.ts';
+import { plainText } from '../../format/path.ts';
+import type { ListResult, OutputOptions, RecordResult } from '../../format/result.ts';
+import { UsageError } from '../../platform/errors.ts';
 import { operationColumns, operationDetailColumns, operationRecord, operationRows } from './operation.ts';
 import { type Table, tables } from './tables.ts';
 

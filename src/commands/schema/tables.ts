@@ -1,10 +1,10 @@
-import * as enums from '../../contract/enums.ts';
-import { errorCodes } from '../../contract/error-codes.ts';
-import { errorTypes } from '../../contract/error-types.ts';
-import { webhookEvents } from '../../contract/events.ts';
-import { limits } from '../../contract/limits.ts';
-import type { Output } from '../../contract/outputs/index.ts';
-import type { Column } from '../../output/result.ts';
+import * as enums from '../../api/enums.ts';
+import { errorCodes } from '../../api/error-codes.ts';
+import { errorTypes } from '../../api/error-types.ts';
+import { webhookEvents } from '../../api/events.ts';
+import { limits } from '../../api/limits.ts';
+import type { Output } from '../../api/outputs/index.ts';
+import type { Column } from '../../format/result.ts';
 
 /** A part of the contract that is a plain table. */
 export interface Table {

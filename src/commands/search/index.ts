@@ -1,10 +1,10 @@
 import { defineRootCommand } from '../../cli/define.ts';
-import { UsageError } from '../../errors.ts';
-import { listings, priceBounds, searchOptions, wordsArgument } from '../../products/search.ts';
+import { listings, priceBounds, searchOptions, wordsArgument } from '../../orders/products/search.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { shellLine } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { shellLine } from '../../shell-word.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { policyExit } from '../../spending/options.ts';
-import { whereFlags } from '../../where-flags.ts';
 
 export const command = defineRootCommand({
   arguments: [wordsArgument],
@@ -36,7 +36,7 @@ export const command = defineRootCommand({
       query: { q, ...priceBounds({ minPrice, maxPrice }), ...rest },
     });
     if (!pick) return listings(q, body);
-    const { pickAndOrder } = await import('../../orders/pick-and-order.ts');
+    const { pickAndOrder } = await import('../../cli/orders/pick-and-order.ts');
     return pickAndOrder(context, q, body);
   },
 });

@@ -1,8 +1,8 @@
+import type { Output } from '../../api/outputs/index.ts';
 import { defineCommand } from '../../cli/define.ts';
-import type { Output } from '../../contract/outputs/index.ts';
-import { UsageError } from '../../errors.ts';
-import { formatMoney } from '../../output/money.ts';
-import type { Column } from '../../output/result.ts';
+import { formatMoney } from '../../format/money.ts';
+import type { Column } from '../../format/result.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { readBookFile, replaceBookFile } from '../../spending/books/book-file.ts';
 import { Collection, openingEntry } from '../../spending/books/collect.ts';

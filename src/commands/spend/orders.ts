@@ -27,7 +27,7 @@ export async function* ordersOf(context: Context, { since, before }: Span): Asyn
     ...(since !== undefined && { created_after: since }),
     ...(before !== undefined && { created_before: before }),
   };
-  const { createProgress } = await import('../../output/progress.ts');
+  const { createProgress } = await import('../../cli/output/progress.ts');
   const { rows, count } = await listRows(context, 'order.list', query, true);
   let progress: ReturnType<typeof createProgress> | undefined;
   try {

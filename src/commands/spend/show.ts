@@ -1,8 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
-import { nearestWord } from '../../cli/near-words.ts';
 import { checkPage, pageOptions, savePage } from '../../cli/page-options.ts';
-import { UsageError } from '../../errors.ts';
-import { forTable } from '../../output/for-table.ts';
+import { forTable } from '../../format/for-table.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { nearestWord } from '../../platform/near-words.ts';
 import { agentOrderNotes } from '../../spending/report/agent-orders.ts';
 import { type Grouping, groupings, groupOf } from '../../spending/report/groups.ts';
 import { readRetailers } from '../../spending/report/retailers.ts';

@@ -1,7 +1,7 @@
-import { orderState, type ShownState } from '../../contract/order-state.ts';
-import type { Unchecked } from '../../contract/received.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import type { Column } from '../../output/result.ts';
+import { orderState, type ShownState } from '../../api/order-state.ts';
+import type { Unchecked } from '../../api/received.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import type { Column } from '../../format/result.ts';
 
 const orderFacts: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
   { name: 'order', path: 'order_id', kind: 'id', weight: 9 },

@@ -1,8 +1,8 @@
 import { defineRootCommand } from '../../cli/define.ts';
-import { checkUuid } from '../../cli/ids.ts';
-import { ErrandError } from '../../errors.ts';
-import { isOnScreen } from '../../output/on-screen.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { checkUuid } from '../../run/ids.ts';
+import { isOnScreen } from '../../run/on-screen.ts';
 import { flatColumns, stateOfTracked, trackColumns, trackScreen } from './columns.ts';
 
 export const command = defineRootCommand({

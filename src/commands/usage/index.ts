@@ -1,11 +1,11 @@
+import type { JsonObject } from '../../api/json.ts';
+import { operations } from '../../api/operations/index.ts';
+import type { Unchecked } from '../../api/received.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 import { defineRootCommand } from '../../cli/define.ts';
-import { optionFor } from '../../cli/from-contract.ts';
-import type { JsonObject } from '../../contract/json.ts';
-import { operations } from '../../contract/operations/index.ts';
-import type { Unchecked } from '../../contract/received.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import { sparkline } from '../../output/chart.ts';
-import type { Column } from '../../output/result.ts';
+import { sparkline } from '../../format/chart.ts';
+import type { Column } from '../../format/result.ts';
+import { optionFor } from '../../run/from-contract.ts';
 
 const { query } = operations['usage.get'];
 

@@ -1,6 +1,6 @@
+import type { Shape } from '../../api/schemas/index.ts';
 import { defineRootCommand } from '../../cli/define.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import type { Column } from '../../output/result.ts';
+import type { Column } from '../../format/result.ts';
 
 const columns: readonly Column<Shape<'Wallet'>>[] = [
   { name: 'spendable', path: 'spendable_balance', kind: 'money', weight: 9 },

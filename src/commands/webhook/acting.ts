@@ -1,7 +1,7 @@
+import { runCommand } from '../../integrations/webhooks/exec.ts';
+import { forward } from '../../integrations/webhooks/forward.ts';
+import type { ListenOptions } from '../../integrations/webhooks/listen.ts';
 import type { Context } from '../../run/context.ts';
-import { runCommand } from '../../webhooks/exec.ts';
-import { forward } from '../../webhooks/forward.ts';
-import type { ListenOptions } from '../../webhooks/listen.ts';
 import { forwardTarget } from './forwarding.ts';
 
 /** How long an event waits for its order, ms; those behind it wait as long. */

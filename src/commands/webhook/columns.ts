@@ -1,10 +1,10 @@
-import { own } from '../../contract/json.ts';
-import { orderState, type ShownState } from '../../contract/order-state.ts';
-import type { Unchecked } from '../../contract/received.ts';
-import { plainText } from '../../output/path.ts';
-import type { Column } from '../../output/result.ts';
-import type { StoredEvent } from '../../state/events.ts';
-import { maskAddress } from '../../webhooks/secret.ts';
+import { own } from '../../api/json.ts';
+import { orderState, type ShownState } from '../../api/order-state.ts';
+import type { Unchecked } from '../../api/received.ts';
+import { plainText } from '../../format/path.ts';
+import type { Column } from '../../format/result.ts';
+import { maskAddress } from '../../integrations/webhooks/secret.ts';
+import type { StoredEvent } from '../../journal/events.ts';
 
 /** An event's columns, for every format. */
 export const eventColumns: readonly Column<StoredEvent>[] = [

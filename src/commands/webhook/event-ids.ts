@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 
 /**

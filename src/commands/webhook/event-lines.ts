@@ -1,12 +1,12 @@
-import { uuidPattern } from '../../contract/limits.ts';
-import type { ShownState } from '../../contract/order-state.ts';
-import { signed } from '../../output/mood.ts';
-import { type Paint, paintFor, paintMood } from '../../output/paint.ts';
-import { cut, fullMeasure, type Measure, pad } from '../../output/width.ts';
-import { safeText } from '../../redact/safe-text.ts';
+import { uuidPattern } from '../../api/limits.ts';
+import type { ShownState } from '../../api/order-state.ts';
+import { type Paint, paintFor, paintMood } from '../../cli/output/paint.ts';
+import { signed } from '../../format/mood.ts';
+import { cut, fullMeasure, type Measure, pad } from '../../format/width.ts';
+import type { ShownEvent } from '../../integrations/webhooks/listen.ts';
+import type { EventLog } from '../../journal/events.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
 import type { Context } from '../../run/context.ts';
-import type { EventLog } from '../../state/events.ts';
-import type { ShownEvent } from '../../webhooks/listen.ts';
 import { stateOfEvent } from './columns.ts';
 
 /** The longest name of an event in the specification. */

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
-import { checkUuid, eachId } from '../../cli/ids.ts';
-import { eventNames, olderNames, sameEvents } from '../../webhooks/names.ts';
+import { eventNames, olderNames, sameEvents } from '../../integrations/webhooks/names.ts';
+import { checkUuid, eachId } from '../../run/ids.ts';
 import { eventList, eventView, isActedOn, shownEvent } from './columns.ts';
 import { readEventIds } from './event-ids.ts';
 

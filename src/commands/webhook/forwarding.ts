@@ -1,6 +1,6 @@
-import { UsageError } from '../../errors.ts';
+import type { ForwardTarget } from '../../integrations/webhooks/forward.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import type { ForwardTarget } from '../../webhooks/forward.ts';
 
 const usualRetries = 4;
 

@@ -1,8 +1,8 @@
-import { own } from '../../contract/json.ts';
-import { StorageError } from '../../errors.ts';
+import { own } from '../../api/json.ts';
+import { embeddedUrl } from '../../config/stored.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import { StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { embeddedUrl } from '../../settings/stored.ts';
-import { journalExists } from '../../state/journal-tables.ts';
 import { registrationScope } from './registration.ts';
 
 /** Whether events of an order can be received on this machine, and what to do where that is doubtful. */

@@ -1,11 +1,11 @@
-import { exitCodes } from '../../errors.ts';
-import type { ListResult, StreamResult } from '../../output/result.ts';
-import { safeText } from '../../redact/safe-text.ts';
+import type { ListResult, StreamResult } from '../../format/result.ts';
+import type { ListenRecord, ListenSummary, ShownEvent } from '../../integrations/webhooks/listen.ts';
+import type { EventLog } from '../../journal/events.ts';
+import { exitCodes } from '../../platform/errors.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
+import { stoppedWith } from '../../platform/wait/stopped.ts';
 import type { Context } from '../../run/context.ts';
-import type { EventLog } from '../../state/events.ts';
-import { stoppedWith } from '../../wait/stopped.ts';
-import type { ListenRecord, ListenSummary, ShownEvent } from '../../webhooks/listen.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { eventColumns } from './columns.ts';
 import { EventLines } from './event-lines.ts';
 import type { Shown } from './shown.ts';

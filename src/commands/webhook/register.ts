@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
-import { UsageError } from '../../errors.ts';
-import { maskAddress } from '../../webhooks/secret.ts';
+import { maskAddress } from '../../integrations/webhooks/secret.ts';
+import { UsageError } from '../../platform/errors.ts';
 import { registrationScope } from './registration.ts';
 
 const longestAddress = 8192;
@@ -30,7 +30,7 @@ export const register = defineCommand({
   related: ['webhook listen', 'webhook events'],
   async run(context, { url }) {
     const address = url === '-' ? (await context.readInput(longestAddress)).toString('utf8').trim() : url;
-    const { checkShape } = await import('../../contract/schemas/check.ts');
+    const { checkShape } = await import('../../api/schemas/check.ts');
     const { value: body, issues } = checkShape('WebhookRegistration', { webhook_url: address }, 'body');
     if (!body)
       throw new UsageError(`the address cannot be registered: ${issues[0]?.msg ?? 'it is not a URL'}`);

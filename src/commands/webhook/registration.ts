@@ -1,6 +1,6 @@
-import { ErrandError } from '../../errors.ts';
+import { maskAddress } from '../../integrations/webhooks/secret.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { maskAddress } from '../../webhooks/secret.ts';
 
 /** Whose registration it is: the service keeps one for each account, and another one for test mode. */
 export const registrationScope = (context: Context): string =>

@@ -1,12 +1,12 @@
 import { defineCommand } from '../../cli/define.ts';
-import { eachId } from '../../cli/ids.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
+import { confirms, disagreement } from '../../integrations/webhooks/agreement.ts';
+import { type ForwardTarget, forward } from '../../integrations/webhooks/forward.ts';
+import { maskAddress } from '../../integrations/webhooks/secret.ts';
+import type { ForwardOutcome } from '../../journal/events.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { shellLine } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { shellLine } from '../../shell-word.ts';
-import type { ForwardOutcome } from '../../state/events.ts';
-import { confirms, disagreement } from '../../webhooks/agreement.ts';
-import { type ForwardTarget, forward } from '../../webhooks/forward.ts';
-import { maskAddress } from '../../webhooks/secret.ts';
+import { eachId } from '../../run/ids.ts';
 import { readEventIds } from './event-ids.ts';
 import { forwardTarget } from './forwarding.ts';
 

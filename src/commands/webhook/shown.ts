@@ -1,6 +1,6 @@
-import { writerOf } from '../../output/writer.ts';
+import { writerOf } from '../../cli/output/writer.ts';
+import type { EventLog } from '../../journal/events.ts';
 import type { Context } from '../../run/context.ts';
-import type { EventLog } from '../../state/events.ts';
 
 /** Notes which events were shown. One whose text is not out when this process ends is shown by the next listener. */
 export class Shown {

@@ -1,9 +1,9 @@
-import { canDrawLive, createLive } from '../../output/live.ts';
-import { spinnerEveryMs, spinnerSign } from '../../output/spinner.ts';
-import { safeText } from '../../redact/safe-text.ts';
+import { canDrawLive, createLive } from '../../cli/output/live.ts';
+import { spinnerEveryMs, spinnerSign } from '../../cli/output/spinner.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
+import { stopwatch } from '../../platform/wait/deadline.ts';
 import type { Context } from '../../run/context.ts';
-import { typedId } from '../../typed-id.ts';
-import { stopwatch } from '../../wait/deadline.ts';
+import { typedId } from '../../run/typed-id.ts';
 
 /**
  * Shows on a terminal's stderr what is waited for, and for how long already; elsewhere nothing.

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
-import { type AddressKind, addressKind, literalAddress } from '../../network/addresses.ts';
-import { checkedLookup, localLookup } from '../../network/lookup.ts';
+import { type AddressKind, addressKind, literalAddress } from '../../platform/network/addresses.ts';
+import { checkedLookup, localLookup } from '../../platform/network/lookup.ts';
 import { TransportFailure } from './transport.ts';
 
 /** From the outside inwards. Link-local addresses are only ever reached because the user wrote one. */

@@ -1,4 +1,4 @@
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { readRetryAfter } from '../retry-after.ts';
 import type { Transport } from './transport.ts';
 

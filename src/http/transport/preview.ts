@@ -1,4 +1,4 @@
-import { redacted } from '../../redact/redactor.ts';
+import { redacted } from '../../platform/redact/redactor.ts';
 import type { KeySource } from '../credentials.ts';
 import { type Described, describeRequest } from '../describe.ts';
 import type { Transport } from './transport.ts';

@@ -1,5 +1,5 @@
 import type { buildConnector, Dispatcher, Pool as PoolType } from 'undici';
-import { basicCredentials } from '../../network/escapes.ts';
+import { basicCredentials } from '../../platform/network/escapes.ts';
 import { networkFailure } from '../network-error.ts';
 import { type Timeouts, TransportFailure } from './transport.ts';
 import { loadProxying } from './undici-internals.ts';

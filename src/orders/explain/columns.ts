@@ -1,8 +1,8 @@
-import { failedOrderStatuses } from '../../contract/enums.ts';
-import type { ShownState } from '../../contract/order-state.ts';
-import { formatMoney } from '../../output/money.ts';
-import type { Column, Row, TitleOf } from '../../output/result.ts';
-import { spanText } from '../../output/time.ts';
+import { failedOrderStatuses } from '../../api/enums.ts';
+import type { ShownState } from '../../api/order-state.ts';
+import { formatMoney } from '../../format/money.ts';
+import type { Column, Row, TitleOf } from '../../format/result.ts';
+import { spanText } from '../../format/time.ts';
 import { milestoneMood } from '../columns.ts';
 import { sentences } from '../concessions.ts';
 import type { Story } from './story.ts';

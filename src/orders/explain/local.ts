@@ -1,13 +1,13 @@
-import { objectsIn, textIn } from '../../contract/json.ts';
-import { ErrandError } from '../../errors.ts';
+import { objectsIn, textIn } from '../../api/json.ts';
+import { recordOfRow } from '../../journal/audit-record.ts';
+import type { StoredEvent } from '../../journal/events.ts';
+import type { Journal } from '../../journal/journal.ts';
+import type { JournalRecord } from '../../journal/journal-record.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import type { Reservation } from '../../journal/reservation-row.ts';
+import { webhooksExist } from '../../journal/webhook-store.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { recordOfRow } from '../../state/audit-record.ts';
-import type { StoredEvent } from '../../state/events.ts';
-import type { Journal } from '../../state/journal.ts';
-import type { JournalRecord } from '../../state/journal-record.ts';
-import { journalExists } from '../../state/journal-tables.ts';
-import type { Reservation } from '../../state/reservation-row.ts';
-import { webhooksExist } from '../../state/webhook-store.ts';
 
 /** What this machine knows of an order. */
 export interface LocalPart {

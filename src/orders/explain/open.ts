@@ -1,10 +1,10 @@
-import { objectsIn, textIn } from '../../contract/json.ts';
-import { formatMoney } from '../../output/money.ts';
-import { shellLine } from '../../shell-word.ts';
+import { objectsIn, textIn } from '../../api/json.ts';
+import { formatMoney } from '../../format/money.ts';
+import { journalCommand } from '../../journal/journal-command.ts';
+import { shellLine } from '../../platform/shell-word.ts';
 import type { MoneyDue } from '../../spending/money-lines.ts';
 import { creditedIn, type OrderMoney } from '../../spending/money-of-order.ts';
 import { chargeOf } from '../../spending/price-of-order.ts';
-import { journalCommand } from '../../state/journal-command.ts';
 import type { Sources } from './story.ts';
 
 /** What is still owed or open of an order, and the command for it. */

@@ -1,6 +1,6 @@
-import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
-import { quantityText } from '../../contract/order-state.ts';
-import type { Output } from '../../contract/outputs/index.ts';
+import { numberIn, objectsIn, own, textIn } from '../../api/json.ts';
+import { quantityText } from '../../api/order-state.ts';
+import type { Output } from '../../api/outputs/index.ts';
 import { moneyOf, type OrderMoney } from '../../spending/money-of-order.ts';
 import { chargeOf, partsOfPrice } from '../../spending/price-of-order.ts';
 import { productsOf } from '../products-of.ts';

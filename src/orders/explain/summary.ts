@@ -1,9 +1,9 @@
-import { objectsIn } from '../../contract/json.ts';
-import type { ShownState } from '../../contract/order-state.ts';
-import { formatMoney } from '../../output/money.ts';
+import { objectsIn } from '../../api/json.ts';
+import type { ShownState } from '../../api/order-state.ts';
+import { formatMoney } from '../../format/money.ts';
+import { undoneCode } from '../../journal/undoing.ts';
 import type { MoneySum } from '../../spending/money-lines.ts';
 import type { OrderMoney } from '../../spending/money-of-order.ts';
-import { undoneCode } from '../../state/undoing.ts';
 import { stateOfOrder } from '../order-record.ts';
 import type { Story } from './story.ts';
 

@@ -1,8 +1,8 @@
-import { failedOrderStatuses } from '../../contract/enums.ts';
-import { errorHint, errorTypeHint } from '../../contract/error-codes.ts';
-import { type JsonObject, objectsIn, own, textIn } from '../../contract/json.ts';
-import { isAbout, spoken } from '../../contract/order-state.ts';
-import type { JournalRecord } from '../../state/journal-record.ts';
+import { failedOrderStatuses } from '../../api/enums.ts';
+import { errorHint, errorTypeHint } from '../../api/error-codes.ts';
+import { type JsonObject, objectsIn, own, textIn } from '../../api/json.ts';
+import { isAbout, spoken } from '../../api/order-state.ts';
+import type { JournalRecord } from '../../journal/journal-record.ts';
 import { concessionText } from '../concessions.ts';
 
 /** Why something came to nothing, or to less than was asked for. */

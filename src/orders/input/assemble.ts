@@ -1,17 +1,17 @@
+import type { ShapeInput } from '../../api/schemas/index.ts';
+import { UsageError } from '../../platform/errors.ts';
+import type { Context } from '../../run/context.ts';
+import type { Options } from '../../run/option.ts';
+import { type Document, readDocument } from '../../run/read-document.ts';
 import {
   type AddressFields,
   addressFields,
   addressFlag,
   addressLine,
   addressOptions,
-} from '../../addresses/options.ts';
-import { addressProblems } from '../../addresses/rules.ts';
-import { resolveAddress } from '../../addresses/ship-to.ts';
-import { type Document, readDocument } from '../../cli/read-document.ts';
-import type { ShapeInput } from '../../contract/schemas/index.ts';
-import { UsageError } from '../../errors.ts';
-import type { Context } from '../../run/context.ts';
-import type { Options } from '../../run/option.ts';
+} from '../addresses/options.ts';
+import { addressProblems } from '../addresses/rules.ts';
+import { resolveAddress } from '../addresses/ship-to.ts';
 import { type Completed, completePayload } from './complete.ts';
 import { eachOrderField, type OrderFlags, orderFieldOptions } from './fields.ts';
 

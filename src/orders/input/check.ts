@@ -1,9 +1,9 @@
-import { addressFlag } from '../../addresses/options.ts';
-import { checkShape } from '../../contract/schemas/check.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import type { ValidationIssue } from '../../contract/validation.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
+import { checkShape } from '../../api/schemas/check.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import type { ValidationIssue } from '../../api/validation.ts';
 import { ValidationError } from '../../http/errors.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { addressFlag } from '../addresses/options.ts';
 import { eachOrderField, orderFields } from './fields.ts';
 import { wholeCents } from './whole-cents.ts';
 

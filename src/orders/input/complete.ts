@@ -1,7 +1,7 @@
-import { addressWords } from '../../addresses/options.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { typedCommand } from '../../platform/shell-word.ts';
 import type { Context } from '../../run/context.ts';
-import { typedCommand } from '../../shell-word.ts';
+import { addressWords } from '../addresses/options.ts';
 import { type Asking, eachOrderField, type OrderField, orderFields } from './fields.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -45,10 +45,10 @@ async function completeAddress(context: Context, given: Completed): Promise<Comp
   const { payload, argv } = given;
   const { shipping_address: address } = payload;
   if (!context.interactive.yes || !isFields(address)) return given;
-  const { askAddress, lacksFields } = await import('../../addresses/ask.ts');
+  const { askAddress, lacksFields } = await import('../addresses/ask.ts');
   if (!lacksFields(address)) return given;
   const whole = await askAddress(context, address);
-  const { offerToSave } = await import('../../addresses/prompt.ts');
+  const { offerToSave } = await import('../addresses/prompt.ts');
   await offerToSave(context, whole);
   const asked = Object.entries(whole).filter(([field]) => address[field] === undefined);
   return {

@@ -1,10 +1,10 @@
-import { flagOf } from '../../cli/parse-option.ts';
-import { fulfillmentConcerns, paymentModes } from '../../contract/enums.ts';
-import { limits } from '../../contract/limits.ts';
-import { type PlainFieldName, type PlainOrderField, plainOrderFields } from '../../contract/order-fields.ts';
-import type { ShapeInput } from '../../contract/schemas/index.ts';
+import { fulfillmentConcerns, paymentModes } from '../../api/enums.ts';
+import { limits } from '../../api/limits.ts';
+import { type PlainFieldName, type PlainOrderField, plainOrderFields } from '../../api/order-fields.ts';
+import type { ShapeInput } from '../../api/schemas/index.ts';
 import type { Context } from '../../run/context.ts';
 import type { Input, Option, Options } from '../../run/option.ts';
+import { flagOf } from '../../run/parse-option.ts';
 import { parseProduct } from './product-flag.ts';
 import * as convert from './values.ts';
 

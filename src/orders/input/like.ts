@@ -1,12 +1,12 @@
-import { addressLine } from '../../addresses/options.ts';
-import { isObject, type JsonObject, listIn, numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
-import { eachPlainField } from '../../contract/order-fields.ts';
-import type { Received } from '../../contract/received.ts';
-import { UsageError } from '../../errors.ts';
-import { formatMoney } from '../../output/money.ts';
-import { plainText } from '../../output/path.ts';
-import type { TitleOf } from '../../output/result.ts';
+import { isObject, type JsonObject, listIn, numberIn, objectsIn, own, textIn } from '../../api/json.ts';
+import { eachPlainField } from '../../api/order-fields.ts';
+import type { Received } from '../../api/received.ts';
+import { formatMoney } from '../../format/money.ts';
+import { plainText } from '../../format/path.ts';
+import type { TitleOf } from '../../format/result.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { addressLine } from '../addresses/options.ts';
 import { lineNames } from '../products-of.ts';
 import type { OrderFlags } from './fields.ts';
 

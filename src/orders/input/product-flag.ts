@@ -1,9 +1,9 @@
-import { parseInteger } from '../../cli/parse-option.ts';
-import { productConditions } from '../../contract/enums.ts';
-import { limits } from '../../contract/limits.ts';
-import { namedUrls, urlsWithin } from '../../contract/product-url.ts';
-import type { ShapeInput } from '../../contract/schemas/index.ts';
-import { UsageError } from '../../errors.ts';
+import { productConditions } from '../../api/enums.ts';
+import { limits } from '../../api/limits.ts';
+import { namedUrls, urlsWithin } from '../../api/product-url.ts';
+import type { ShapeInput } from '../../api/schemas/index.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { parseInteger } from '../../run/parse-option.ts';
 import { type PartName, splitParts } from './product-parts.ts';
 
 type ProductInput = ShapeInput<'OrderProduct'>;

@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../platform/errors.ts';
 
 const partNames = ['quantity', 'variant', 'condition', 'not-condition'] as const;
 export type PartName = (typeof partNames)[number];

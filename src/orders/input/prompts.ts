@@ -1,10 +1,10 @@
-import { rowNamed } from '../../cli/listed.ts';
-import { isRowNumber } from '../../cli/record-kinds.ts';
-import { readAmount } from '../../contract/amount.ts';
-import { refusedBy, UsageError } from '../../errors.ts';
-import { formatMoney } from '../../output/money.ts';
-import { searchAndPick } from '../../products/pick.ts';
+import { readAmount } from '../../api/amount.ts';
+import { formatMoney } from '../../format/money.ts';
+import { refusedBy, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { rowNamed } from '../../run/listed.ts';
+import { isRowNumber } from '../../run/row-references.ts';
+import { searchAndPick } from '../products/pick.ts';
 import type { Answer, Asking } from './fields.ts';
 import { parseProduct } from './product-flag.ts';
 
@@ -13,7 +13,7 @@ import { parseProduct } from './product-flag.ts';
 /** A product by its URL, or one that is searched for where the order has an account to search with. */
 export async function promptProducts(context: Context, { searches }: Asking): Promise<Answer> {
   const prompt = await context.prompt();
-  const { checkShape } = await import('../../contract/schemas/check.ts');
+  const { checkShape } = await import('../../api/schemas/check.ts');
   const urlProblem = (text: string): string | undefined =>
     schemeProblem(text) ??
     refusedBy(parseProduct)(text) ??
@@ -91,7 +91,7 @@ function ceilingProblem(text: string, price = 0): string | undefined {
 }
 
 export async function promptAddress(context: Context): Promise<Answer> {
-  const { promptShipTo } = await import('../../addresses/prompt.ts');
+  const { promptShipTo } = await import('../addresses/prompt.ts');
   const { address, words } = await promptShipTo(context);
   return { value: address, words };
 }

@@ -1,7 +1,7 @@
-import { parseMoney } from '../../cli/parse-money.ts';
-import { fulfillmentConcerns } from '../../contract/enums.ts';
-import { webhookEventNames } from '../../contract/events.ts';
-import { UsageError } from '../../errors.ts';
+import { fulfillmentConcerns } from '../../api/enums.ts';
+import { webhookEventNames } from '../../api/events.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { parseMoney } from '../../run/parse-money.ts';
 
 /** What several options together give a field of an order, over what a file has. */
 

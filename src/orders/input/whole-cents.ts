@@ -1,5 +1,5 @@
-import type { Shape } from '../../contract/schemas/index.ts';
-import { UsageError } from '../../errors.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import { UsageError } from '../../platform/errors.ts';
 
 /** The service takes a number, since a margin may be a percentage; cents have no fraction. @throws UsageError. */
 export function wholeCents(order: Shape<'OrderCreate'>, file: string | undefined): Shape<'OrderCreate'> {

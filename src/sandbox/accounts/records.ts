@@ -1,4 +1,4 @@
-import type { Shape } from '../../contract/schemas/index.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 import { retailerNamed } from '../catalogue/retailers.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 

@@ -1,4 +1,4 @@
-import type { ErrorType } from '../../contract/error-types.ts';
+import type { ErrorType } from '../../api/error-types.ts';
 import type { Sealer } from '../store/secrets.ts';
 import type { Account } from './records.ts';
 

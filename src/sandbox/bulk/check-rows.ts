@@ -1,11 +1,11 @@
-import { destinationOf, orderOfRow, passthroughOf, recipientOf, rowReader } from '../../contract/bulk-row.ts';
-import { setOwn } from '../../contract/json.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import { setImmediate } from '../../wait/own-timers.ts';
-import { Invalid, Refusal } from '../http/refusal.ts';
+import { destinationOf, orderOfRow, passthroughOf, recipientOf, rowReader } from '../../api/bulk-row.ts';
+import { setOwn } from '../../api/json.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import { setImmediate } from '../../platform/wait/own-timers.ts';
 import type { OrderBody } from '../orders/lifecycle/index.ts';
 import { refuseAtOnce } from '../orders/refuse-at-once.ts';
 import { walletTerms } from '../orders/terms.ts';
+import { Invalid, Refusal } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 
 export interface CheckedRow {
@@ -33,7 +33,7 @@ export async function checkRows(
   userId: string,
   rows: Shape<'BulkUploadRequest'>['rows'],
 ): Promise<CheckedRow[]> {
-  const { checkShape } = await import('../../contract/schemas/check.ts');
+  const { checkShape } = await import('../../api/schemas/check.ts');
   const read = rowReader();
   const checked: CheckedRow[] = [];
   for (const [index, cells] of rows.entries()) {

@@ -1,5 +1,5 @@
-import type { AllHandlers, Call } from '../http/handler.ts';
-import { Refusal } from '../http/refusal.ts';
+import type { AllHandlers, Call } from '../server/handler.ts';
+import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 import { lowerCeiling, requireFunds, walletOf } from '../wallet/wallet.ts';
 import { type CheckedRow, checkRows } from './check-rows.ts';

@@ -1,4 +1,4 @@
-import type { Shape } from '../../contract/schemas/index.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 import type { Identity } from '../store/identity.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import type { CheckedRow } from './check-rows.ts';

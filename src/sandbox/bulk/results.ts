@@ -1,6 +1,6 @@
-import { bulkListSeparator } from '../../contract/bulk-columns.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import { csvLine } from '../http/csv.ts';
+import { bulkListSeparator } from '../../api/bulk-columns.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import { csvLine } from '../server/csv.ts';
 
 const columns = ['index', 'status', 'order_id', 'order_status', 'error', 'recipient'] as const;
 

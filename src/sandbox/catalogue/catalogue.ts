@@ -1,7 +1,7 @@
-import { offerConditions } from '../../contract/enums.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import type { Sqlite } from '../../sqlite/load.ts';
-import { Refusal } from '../http/refusal.ts';
+import { offerConditions } from '../../api/enums.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import type { Sqlite } from '../../platform/sqlite/load.ts';
+import { Refusal } from '../server/refusal.ts';
 import { readPage, readSku } from './address.ts';
 import { checkUrl } from './check.ts';
 import { openIndex } from './database.ts';

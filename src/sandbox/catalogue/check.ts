@@ -1,5 +1,5 @@
-import { destinationCountries, type UnsupportedReason, unsupportedReasons } from '../../contract/enums.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
+import { destinationCountries, type UnsupportedReason, unsupportedReasons } from '../../api/enums.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 import { refusalRehearsedBy } from '../orders/lifecycle/creation.ts';
 import { domainOf, isSeen, isUnsupported, type Retailer } from './retailers.ts';
 

@@ -1,4 +1,4 @@
-import type { Sqlite } from '../../sqlite/load.ts';
+import type { Sqlite } from '../../platform/sqlite/load.ts';
 import { hash } from '../store/random.ts';
 import { said } from './goods/sort.ts';
 import { type Listing, listingAt, listingCount } from './listing.ts';

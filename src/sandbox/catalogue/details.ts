@@ -1,4 +1,4 @@
-import type { Shape } from '../../contract/schemas/index.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 import { Random } from '../store/random.ts';
 import { shopNamed } from './goods/shops.ts';
 import type { RetailerKind } from './kinds.ts';

@@ -1,4 +1,4 @@
-import { limits } from '../../contract/limits.ts';
+import { limits } from '../../api/limits.ts';
 import type { Store } from '../store/store.ts';
 
 /** How fresh a response must be; ages in seconds, `newer_than` in unix seconds. */

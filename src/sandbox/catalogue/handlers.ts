@@ -1,4 +1,4 @@
-import type { AllHandlers, Call } from '../http/handler.ts';
+import type { AllHandlers, Call } from '../server/handler.ts';
 import { refuseDataCall } from '../wallet/data-calls.ts';
 import { legacyProduct, productDetails, productOffers } from './products.ts';
 import { productTerms, retailerTerms } from './terms.ts';

@@ -1,4 +1,4 @@
-import { limits } from '../../contract/limits.ts';
+import { limits } from '../../api/limits.ts';
 
 /** The kinds of retailer that the specification distinguishes; `plain` has no rules of its own. */
 export type RetailerKind = 'general' | 'marketplace' | 'electronics' | 'handmade' | 'storefront' | 'plain';

@@ -1,4 +1,4 @@
-import type { Shape } from '../../contract/schemas/index.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 import { Random } from '../store/random.ts';
 import { codesOf } from './codes.ts';
 import { said } from './goods/sort.ts';

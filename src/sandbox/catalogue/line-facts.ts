@@ -1,4 +1,4 @@
-import type { Shape } from '../../contract/schemas/index.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 import type { LineFacts } from '../orders/lifecycle/index.ts';
 import type { Listing } from './listing.ts';
 import { offersOf } from './offers.ts';

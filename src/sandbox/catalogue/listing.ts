@@ -1,4 +1,4 @@
-import type { ProductCondition } from '../../contract/enums.ts';
+import type { ProductCondition } from '../../api/enums.ts';
 import { Random } from '../store/random.ts';
 import { pageOf } from './address.ts';
 import { authors, brands } from './goods/brands.ts';

@@ -1,5 +1,5 @@
-import type { ProductCondition } from '../../contract/enums.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
+import type { ProductCondition } from '../../api/enums.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 import { hash, Random } from '../store/random.ts';
 import { sellers } from './goods/brands.ts';
 import type { Listing } from './listing.ts';

@@ -1,4 +1,4 @@
-import type { Scenario } from '../../contract/scenario/scenario.ts';
+import type { Scenario } from '../../api/scenario/scenario.ts';
 import { hash } from '../store/random.ts';
 import { pageOf } from './address.ts';
 import { goods } from './goods/index.ts';

@@ -1,5 +1,5 @@
-import type { Shape } from '../../contract/schemas/index.ts';
-import { Refusal } from '../http/refusal.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 import type { Catalogue } from './catalogue.ts';
 import { type Freshness, readingOf } from './freshness.ts';

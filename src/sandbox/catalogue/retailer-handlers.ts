@@ -1,6 +1,6 @@
-import { countryProblem } from '../../contract/country.ts';
-import type { AllHandlers } from '../http/handler.ts';
-import { Invalid, Refusal } from '../http/refusal.ts';
+import { countryProblem } from '../../api/country.ts';
+import type { AllHandlers } from '../server/handler.ts';
+import { Invalid, Refusal } from '../server/refusal.ts';
 import { refuseDataCall } from '../wallet/data-calls.ts';
 import { searchListings } from './search-listings.ts';
 

@@ -1,5 +1,5 @@
-import type { Shape } from '../../contract/schemas/index.ts';
-import { Refusal } from '../http/refusal.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import { Refusal } from '../server/refusal.ts';
 import { imagesOf } from './images.ts';
 import { type Traits, traits } from './kinds.ts';
 import type { Listing } from './listing.ts';

@@ -1,5 +1,5 @@
-import { destinationCountries } from '../../contract/enums.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
+import { destinationCountries } from '../../api/enums.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 import type { Category } from './goods/sort.ts';
 import type { RetailerKind } from './kinds.ts';
 

@@ -1,6 +1,6 @@
-import type { Shape } from '../../contract/schemas/index.ts';
-import type { QueryOf } from '../http/handler.ts';
-import { Invalid } from '../http/refusal.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import type { QueryOf } from '../server/handler.ts';
+import { Invalid } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 
 /** Searches across retailers. @throws Invalid for an unknown retailer. */

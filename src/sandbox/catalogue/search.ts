@@ -1,5 +1,5 @@
-import type { SearchSort } from '../../contract/enums.ts';
-import type { Sqlite } from '../../sqlite/load.ts';
+import type { SearchSort } from '../../api/enums.ts';
+import type { Sqlite } from '../../platform/sqlite/load.ts';
 import type { TestSlug } from '../orders/lifecycle/index.ts';
 import { matchExpression } from './words.ts';
 

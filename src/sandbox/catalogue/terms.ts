@@ -1,4 +1,4 @@
-import type { QueryOf } from '../http/handler.ts';
+import type { QueryOf } from '../server/handler.ts';
 import type { ProductRequest } from './products.ts';
 import type { RetailerSearch } from './retailer-search.ts';
 

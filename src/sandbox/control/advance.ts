@@ -1,8 +1,8 @@
-import { realMs } from '../../clock.ts';
+import { realMs } from '../../platform/clock.ts';
 import { placeRows } from '../bulk/place-rows.ts';
-import type { Outbox } from '../deliveries/outbox.ts';
 import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
+import type { Outbox } from '../webhooks/outbox.ts';
 import { bringUpToDate } from './bring-up-to-date.ts';
 
 interface Advancing {

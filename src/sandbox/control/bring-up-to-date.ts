@@ -1,5 +1,5 @@
-import { realMs } from '../../clock.ts';
-import { DatabaseError } from '../../sqlite/database-error.ts';
+import { realMs } from '../../platform/clock.ts';
+import { DatabaseError } from '../../platform/sqlite/database-error.ts';
 import { advance } from '../orders/lifecycle/index.ts';
 import { storedColumns, storedOrder } from '../orders/records.ts';
 import { loadSettle } from '../orders/settle.ts';

@@ -1,6 +1,6 @@
-import { drawFaults, drawRefusals } from '../http/faults/inject.ts';
-import { type Reply, replyTo } from '../http/reply.ts';
-import { halfOf, type SandboxRequest, type SandboxResponse } from '../http/wire.ts';
+import { drawFaults, drawRefusals } from '../server/faults/inject.ts';
+import { type Reply, replyTo } from '../server/reply.ts';
+import { halfOf, type SandboxRequest, type SandboxResponse } from '../server/wire.ts';
 import { RunTime } from '../store/run-time.ts';
 import type { Store } from '../store/store.ts';
 import { settingsIn } from './faults.ts';

@@ -1,4 +1,4 @@
-import { realMs } from '../../clock.ts';
+import { realMs } from '../../platform/clock.ts';
 import type { Store } from '../store/store.ts';
 import { isAnythingDue } from './bring-up-to-date.ts';
 

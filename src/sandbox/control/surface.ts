@@ -1,10 +1,10 @@
-import type { ControlAction, ControlActions } from '../../contract/control.ts';
-import { isObject, type JsonObject } from '../../contract/json.ts';
-import { usualLimits } from '../http/body-limits.ts';
-import { isOfAnotherPage, stranger } from '../http/own-machine.ts';
-import { readJson } from '../http/read-json.ts';
-import { Invalid, json, Refusal } from '../http/refusal.ts';
-import { headerOf, type SandboxRequest, type SandboxResponse } from '../http/wire.ts';
+import type { ControlAction, ControlActions } from '../../api/control.ts';
+import { isObject, type JsonObject } from '../../api/json.ts';
+import { usualLimits } from '../server/body-limits.ts';
+import { isOfAnotherPage, stranger } from '../server/own-machine.ts';
+import { readJson } from '../server/read-json.ts';
+import { Invalid, json, Refusal } from '../server/refusal.ts';
+import { headerOf, type SandboxRequest, type SandboxResponse } from '../server/wire.ts';
 import type { Service } from '../service.ts';
 import type { Control } from './control.ts';
 

@@ -1,17 +1,17 @@
-import { type SandboxTrigger, sandboxTriggers } from '../../contract/control.ts';
-import { type ErrorType, errorTypes } from '../../contract/error-types.ts';
+import { type SandboxTrigger, sandboxTriggers } from '../../api/control.ts';
+import { type ErrorType, errorTypes } from '../../api/error-types.ts';
 import { noteForwarded } from '../accounts/changes.ts';
 import { findAccount } from '../accounts/records.ts';
 import { type Decision, decideDevice } from '../device/codes.ts';
-import { usualLimits } from '../http/body-limits.ts';
-import { type Caller, identify } from '../http/caller.ts';
-import { readJson } from '../http/read-json.ts';
-import { Invalid, json, Refusal } from '../http/refusal.ts';
-import type { SandboxRequest, SandboxResponse } from '../http/wire.ts';
 import { claim, claimOf } from '../keys/claims.ts';
 import { forceOrder, type OrderTrigger } from '../orders/force.ts';
 import { forceReturn } from '../returns/force.ts';
 import type { ForcedReturn } from '../returns/lifecycle.ts';
+import { usualLimits } from '../server/body-limits.ts';
+import { type Caller, identify } from '../server/caller.ts';
+import { readJson } from '../server/read-json.ts';
+import { Invalid, json, Refusal } from '../server/refusal.ts';
+import type { SandboxRequest, SandboxResponse } from '../server/wire.ts';
 import type { Service } from '../service.ts';
 import { empty, fund } from '../wallet/wallet.ts';
 

@@ -1,9 +1,9 @@
-import { limits } from '../../contract/limits.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import { hashKey } from '../http/caller.ts';
-import { Refusal } from '../http/refusal.ts';
+import { limits } from '../../api/limits.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import { devicePath } from '../console/pages/paths.ts';
 import { mintKey } from '../keys/mint.ts';
-import { devicePath } from '../pages/paths.ts';
+import { hashKey } from '../server/caller.ts';
+import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 import { secretToken } from '../store/identity.ts';
 import type { Store } from '../store/store.ts';

@@ -1,4 +1,4 @@
-import type { AllHandlers } from '../http/handler.ts';
+import type { AllHandlers } from '../server/handler.ts';
 import { pollDevice, startDevice } from './codes.ts';
 
 export const deviceHandlers = {

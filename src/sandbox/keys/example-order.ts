@@ -1,4 +1,4 @@
-import type { Shape } from '../../contract/schemas/index.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 
 /** An order that succeeds, without a key of its own. @param shopUrl where the test products are. */
 export const exampleOrder = (shopUrl: string): Shape<'OrderCreate'> => ({

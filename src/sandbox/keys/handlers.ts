@@ -1,8 +1,8 @@
-import { limits } from '../../contract/limits.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
+import { limits } from '../../api/limits.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 import type { SandboxConfig } from '../config.ts';
-import type { AllHandlers } from '../http/handler.ts';
-import { claimPath } from '../pages/paths.ts';
+import { claimPath } from '../console/pages/paths.ts';
+import type { AllHandlers } from '../server/handler.ts';
 import { claimOf } from './claims.ts';
 import { exampleOrder } from './example-order.ts';
 import { refuseTooMany } from './limit.ts';

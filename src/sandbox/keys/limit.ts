@@ -1,4 +1,4 @@
-import { Refusal } from '../http/refusal.ts';
+import { Refusal } from '../server/refusal.ts';
 import type { Store } from '../store/store.ts';
 
 const dayMs = 24 * 3600 * 1000;

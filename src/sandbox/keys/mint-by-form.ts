@@ -1,4 +1,4 @@
-import { usedForm } from '../http/refusal.ts';
+import { usedForm } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
 import { refuseTooMany } from './limit.ts';

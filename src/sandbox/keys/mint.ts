@@ -1,4 +1,4 @@
-import { hashKey } from '../http/caller.ts';
+import { hashKey } from '../server/caller.ts';
 import type { Service } from '../service.ts';
 import { lastMs } from '../store/clock.ts';
 import { secretToken } from '../store/identity.ts';

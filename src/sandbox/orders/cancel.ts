@@ -1,4 +1,4 @@
-import { Refusal } from '../http/refusal.ts';
+import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 import { noteIntervention } from '../store/interventions.ts';
 import { cancelPending } from './lifecycle/index.ts';

@@ -1,6 +1,6 @@
-import type { Caller } from '../http/caller.ts';
-import { Refusal } from '../http/refusal.ts';
 import { userNumber } from '../keys/users.ts';
+import type { Caller } from '../server/caller.ts';
+import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 import { insufficientFunds, lowerCeiling, requireFunds, reserve, walletOf } from '../wallet/wallet.ts';
 import { createOrder, creationRefusal, type OrderBody } from './lifecycle/index.ts';

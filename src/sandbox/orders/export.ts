@@ -1,5 +1,5 @@
-import { eachPlainField } from '../../contract/order-fields.ts';
-import { csvLine } from '../http/csv.ts';
+import { eachPlainField } from '../../api/order-fields.ts';
+import { csvLine } from '../server/csv.ts';
 import type { OrderRecord } from './lifecycle/index.ts';
 
 type Cell = (order: OrderRecord) => string | number | boolean | null | undefined;

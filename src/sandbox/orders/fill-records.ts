@@ -1,4 +1,4 @@
-import { eachPlainField, plainDefault } from '../../contract/order-fields.ts';
+import { eachPlainField, plainDefault } from '../../api/order-fields.ts';
 import type { Store } from '../store/store.ts';
 
 const lacking = eachPlainField.map(([name]) => `json_type(record, '$.${name}') IS NULL`).join(' OR ');

@@ -1,7 +1,7 @@
-import type { SandboxTrigger } from '../../contract/control.ts';
-import type { OrderStatus } from '../../contract/enums.ts';
-import type { ErrorType } from '../../contract/error-types.ts';
-import { Refusal } from '../http/refusal.ts';
+import type { SandboxTrigger } from '../../api/control.ts';
+import type { OrderStatus } from '../../api/enums.ts';
+import type { ErrorType } from '../../api/error-types.ts';
+import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 import { noteIntervention } from '../store/interventions.ts';
 import { type ForcedKind, forceTransition } from './lifecycle/index.ts';

@@ -1,6 +1,6 @@
-import type { AllHandlers, Call, QueryOf } from '../http/handler.ts';
-import { Refusal } from '../http/refusal.ts';
 import { withRefunds } from '../payments/refunds.ts';
+import type { AllHandlers, Call, QueryOf } from '../server/handler.ts';
+import { Refusal } from '../server/refusal.ts';
 import type { Store } from '../store/store.ts';
 import { cancelOrder } from './cancel.ts';
 import { acceptOrder } from './create.ts';

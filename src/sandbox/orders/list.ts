@@ -1,5 +1,5 @@
-import { setImmediate } from '../../wait/own-timers.ts';
-import type { QueryOf } from '../http/handler.ts';
+import { setImmediate } from '../../platform/wait/own-timers.ts';
+import type { QueryOf } from '../server/handler.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { withoutDashes } from './records.ts';
 

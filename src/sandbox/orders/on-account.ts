@@ -1,7 +1,7 @@
 import { freeAt, placingEnds } from '../accounts/queue.ts';
 import { type Account, accountFor, findAccount } from '../accounts/records.ts';
 import { accountTrouble } from '../accounts/trouble.ts';
-import { Refusal } from '../http/refusal.ts';
+import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 import type { LineFacts, OrderBody, OrderPlan, Surroundings } from './lifecycle/index.ts';
 

@@ -16,7 +16,7 @@ type RecordText = (record: OrderRecord, isKept?: 'kept') => string;
 let loading: Promise<RecordText> | undefined;
 
 async function load(): Promise<RecordText> {
-  const { checkShape } = await import('../../contract/schemas/check.ts');
+  const { checkShape } = await import('../../api/schemas/check.ts');
   return (record, isKept) => {
     const { issues: found = [] } = checkShape('OrderResponse', record, 'response');
     const issues = isKept ? found.filter(({ type }) => type !== 'extra_forbidden') : found;

@@ -1,4 +1,4 @@
-import type { Shape } from '../../contract/schemas/index.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import type { OrderBody, OrderPlan, OrderRecord, OrderState } from './lifecycle/index.ts';
 import { nextDue } from './lifecycle/index.ts';

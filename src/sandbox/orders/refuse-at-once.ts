@@ -1,6 +1,6 @@
-import { destinationCountries } from '../../contract/enums.ts';
+import { destinationCountries } from '../../api/enums.ts';
 import type { SandboxConfig } from '../config.ts';
-import { Invalid, Refusal } from '../http/refusal.ts';
+import { Invalid, Refusal } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 import { creationRefusal, type OrderBody, slugOf } from './lifecycle/index.ts';
 import { orderAccount } from './on-account.ts';
@@ -61,7 +61,7 @@ async function refuseWebhooks(
   webhooks: NonNullable<OrderBody['webhooks']>,
   config: SandboxConfig,
 ): Promise<void> {
-  const { requireAddress } = await import('../deliveries/require-address.ts');
+  const { requireAddress } = await import('../webhooks/require-address.ts');
   for (const [event, addresses] of Object.entries(webhooks)) {
     for (const address of [addresses ?? []].flat()) requireAddress(address, `webhooks.${event}`, config);
   }

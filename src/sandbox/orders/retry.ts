@@ -1,6 +1,6 @@
-import type { ErrorType } from '../../contract/error-types.ts';
-import type { AllHandlers } from '../http/handler.ts';
-import { Refusal } from '../http/refusal.ts';
+import type { ErrorType } from '../../api/error-types.ts';
+import type { AllHandlers } from '../server/handler.ts';
+import { Refusal } from '../server/refusal.ts';
 import { prepareOrder } from './create.ts';
 import { findOrder, retriedAs } from './records.ts';
 

@@ -1,10 +1,10 @@
 import { closeUp } from '../accounts/queue.ts';
-import { enqueueEvents } from '../deliveries/enqueue.ts';
 import { returnChange } from '../payments/change.ts';
 import { closeReturns } from '../returns/close.ts';
 import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
 import { enter, reserve } from '../wallet/wallet.ts';
+import { enqueueEvents } from '../webhooks/enqueue.ts';
 import type { Advanced, Step } from './lifecycle/index.ts';
 import { loadRecordText } from './record-text.ts';
 import { type StoredOrder, updateOrder } from './records.ts';

@@ -1,9 +1,9 @@
-import type { Call } from '../http/handler.ts';
-import { Invalid, Refusal } from '../http/refusal.ts';
 import { insertUser } from '../keys/users.ts';
 import { prepareOrder } from '../orders/create.ts';
 import { creationRefusal } from '../orders/lifecycle/index.ts';
 import { refuseAtOnce } from '../orders/refuse-at-once.ts';
+import type { Call } from '../server/handler.ts';
+import { Invalid, Refusal } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
 import { enter, insufficientFunds, lowerCeiling, openWallet } from '../wallet/wallet.ts';

@@ -1,4 +1,4 @@
-import { headerOf, type SandboxRequest } from '../http/wire.ts';
+import { headerOf, type SandboxRequest } from '../server/wire.ts';
 import { asObject, decodeObject, encodeJson } from './canonical-json.ts';
 import type { Challenge } from './challenge.ts';
 

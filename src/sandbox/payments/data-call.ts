@@ -1,4 +1,4 @@
-import type { Call } from '../http/handler.ts';
+import type { Call } from '../server/handler.ts';
 import type { Service } from '../service.ts';
 import { insertPayment, paymentBy } from './payments.ts';
 import { receiptHeaders } from './receipt.ts';

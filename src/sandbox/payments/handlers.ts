@@ -1,7 +1,7 @@
 import { productDetails, productOffers, refuseProduct } from '../catalogue/products.ts';
 import { searchListings } from '../catalogue/search-listings.ts';
 import { productTerms, retailerTerms } from '../catalogue/terms.ts';
-import type { AllHandlers } from '../http/handler.ts';
+import type { AllHandlers } from '../server/handler.ts';
 import { acceptAgentOrder } from './agent-order.ts';
 import { demandPayment } from './data-call.ts';
 

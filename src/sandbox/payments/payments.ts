@@ -1,4 +1,4 @@
-import type { OperationName } from '../../contract/operations/index.ts';
+import type { OperationName } from '../../api/operations/index.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 
 /** A payment that was taken; its challenge pays nothing else. */

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../contract/error-codes.ts';
-import { Refusal } from '../http/refusal.ts';
+import type { ErrorCode } from '../../api/error-codes.ts';
+import { Refusal } from '../server/refusal.ts';
 import { type Bill, billCurrency, challengeOf, headerOfChallenge } from './challenge.ts';
 
 interface ProblemRow {

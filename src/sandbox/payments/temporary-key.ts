@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { hashKey } from '../http/caller.ts';
+import { hashKey } from '../server/caller.ts';
 import type { Store } from '../store/store.ts';
 
 /** The key that reads one order alone. It follows from the order, so that a lost response can be given again. */

@@ -1,7 +1,7 @@
-import { type OperationName, operations } from '../../contract/operations/index.ts';
-import type { ParameterValues } from '../../contract/parameters.ts';
-import { Refusal } from '../http/refusal.ts';
-import type { SandboxRequest } from '../http/wire.ts';
+import { type OperationName, operations } from '../../api/operations/index.ts';
+import type { ParameterValues } from '../../api/parameters.ts';
+import { Refusal } from '../server/refusal.ts';
+import type { SandboxRequest } from '../server/wire.ts';
 import type { Service } from '../service.ts';
 import { type Bill, digestOf, isIssued, termsOf } from './challenge.ts';
 import { type Credential, readCredential } from './credential.ts';

@@ -1,6 +1,6 @@
-import type { ItemStatus } from '../../contract/enums.ts';
-import { Refusal } from '../http/refusal.ts';
+import type { ItemStatus } from '../../api/enums.ts';
 import type { OrderRecord } from '../orders/lifecycle/index.ts';
+import { Refusal } from '../server/refusal.ts';
 import { boughtQuantity } from './credit.ts';
 import { isClosed } from './lifecycle.ts';
 import type { ReturnBody, ReturnRecord, ReturnState } from './types.ts';

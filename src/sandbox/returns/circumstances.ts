@@ -1,4 +1,4 @@
-import type { ItemStatus } from '../../contract/enums.ts';
+import type { ItemStatus } from '../../api/enums.ts';
 import { drawFor } from '../orders/lifecycle/draw.ts';
 import type { OrderRecord } from '../orders/lifecycle/index.ts';
 import type { Service } from '../service.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Caller } from '../http/caller.ts';
-import { Refusal, usedForm } from '../http/refusal.ts';
 import { loadRecordText } from '../orders/record-text.ts';
 import { findOrder, type StoredOrder, updateOrder } from '../orders/records.ts';
+import type { Caller } from '../server/caller.ts';
+import { Refusal, usedForm } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 import { refuseReturn } from './check.ts';
 import { circumstancesOf } from './circumstances.ts';

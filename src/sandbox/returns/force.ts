@@ -1,6 +1,6 @@
 import { bringUpToDate } from '../control/bring-up-to-date.ts';
-import { Refusal } from '../http/refusal.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
+import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 import { noteIntervention } from '../store/interventions.ts';
 import { circumstancesOf } from './circumstances.ts';

@@ -1,5 +1,5 @@
-import type { AllHandlers } from '../http/handler.ts';
-import { Refusal } from '../http/refusal.ts';
+import type { AllHandlers } from '../server/handler.ts';
+import { Refusal } from '../server/refusal.ts';
 import { acceptReturn } from './create.ts';
 import { withLabels } from './labels.ts';
 import { findReturn, listReturns } from './records.ts';

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { limits } from '../../contract/limits.ts';
-import { Refusal } from '../http/refusal.ts';
-import { readQuery } from '../http/request.ts';
-import type { SandboxResponse } from '../http/wire.ts';
+import { limits } from '../../api/limits.ts';
+import { Refusal } from '../server/refusal.ts';
+import { readQuery } from '../server/request.ts';
+import type { SandboxResponse } from '../server/wire.ts';
 import type { Service } from '../service.ts';
 import { secretToken } from '../store/identity.ts';
 import { labelPdf } from './label-pdf.ts';

@@ -1,4 +1,4 @@
-import type { ReturnReason, ReturnStatus } from '../../contract/enums.ts';
+import type { ReturnReason, ReturnStatus } from '../../api/enums.ts';
 import type { Refused } from '../orders/lifecycle/index.ts';
 import type { AdvancedReturn, ReturnChange, ReturnPlan, ReturnState, ReturnStep } from './types.ts';
 

@@ -1,5 +1,5 @@
-import { returnReasons } from '../../contract/enums.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
+import { returnReasons } from '../../api/enums.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 import type { OrderPlan, OrderRecord, Transition } from '../orders/lifecycle/index.ts';
 import { boughtQuantity } from './credit.ts';
 import type { ReturnBody, ReturnRecord } from './types.ts';

@@ -1,4 +1,4 @@
-import type { QueryOf } from '../http/handler.ts';
+import type { QueryOf } from '../server/handler.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import type { ReturnPlan, ReturnRecord, ReturnState } from './types.ts';
 

@@ -1,9 +1,9 @@
-import type { WebhookEvent } from '../../contract/events.ts';
-import { enqueueEvents } from '../deliveries/enqueue.ts';
+import type { WebhookEvent } from '../../api/events.ts';
 import { loadRecordText } from '../orders/record-text.ts';
 import { findOrder, updateOrder } from '../orders/records.ts';
 import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
+import { enqueueEvents } from '../webhooks/enqueue.ts';
 import { settleMoney } from './money.ts';
 import { withReturn } from './on-order.ts';
 import { type StoredReturn, updateReturn } from './records.ts';

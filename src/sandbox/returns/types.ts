@@ -1,5 +1,5 @@
-import type { ReturnStatus } from '../../contract/enums.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
+import type { ReturnStatus } from '../../api/enums.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 
 export type ReturnBody = Shape<'ReturnRequestCreate'>;
 export type ReturnRecord = Shape<'ReturnRequest'>;

@@ -1,4 +1,4 @@
-import type { BuiltInScenario } from '../../contract/scenario/words.ts';
+import type { BuiltInScenario } from '../../api/scenario/words.ts';
 
 /** Makes a scenario, as a file would have it, from a seed. */
 type Make = (seed?: number) => unknown;

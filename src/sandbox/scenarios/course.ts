@@ -1,5 +1,5 @@
-import type { Scenario } from '../../contract/scenario/scenario.ts';
-import type { ScenarioOrderState, ScenarioReturnState } from '../../contract/scenario/words.ts';
+import type { Scenario } from '../../api/scenario/scenario.ts';
+import type { ScenarioOrderState, ScenarioReturnState } from '../../api/scenario/words.ts';
 import type { OrderRecord } from '../orders/lifecycle/index.ts';
 
 type GivenOrder = Scenario['orders'][number];

@@ -1,4 +1,4 @@
-import type { Scenario } from '../../contract/scenario/scenario.ts';
+import type { Scenario } from '../../api/scenario/scenario.ts';
 import { retailerNamed, retailers } from '../catalogue/retailers.ts';
 import { listingOutcomes } from '../orders/lifecycle/index.ts';
 import type { ScenarioProblem } from './problem.ts';

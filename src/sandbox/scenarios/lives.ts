@@ -1,6 +1,6 @@
-import { triggerPath } from '../../contract/control.ts';
-import { operations } from '../../contract/operations/index.ts';
-import type { Scenario } from '../../contract/scenario/scenario.ts';
+import { triggerPath } from '../../api/control.ts';
+import { operations } from '../../api/operations/index.ts';
+import type { Scenario } from '../../api/scenario/scenario.ts';
 import { findOrder } from '../orders/records.ts';
 import { findReturn } from '../returns/records.ts';
 import { type Course, orderCourse, returnCourse } from './course.ts';

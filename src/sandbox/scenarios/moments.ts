@@ -1,7 +1,7 @@
-import { operations } from '../../contract/operations/index.ts';
-import type { Scenario } from '../../contract/scenario/scenario.ts';
-import { hashKey } from '../http/caller.ts';
+import { operations } from '../../api/operations/index.ts';
+import type { Scenario } from '../../api/scenario/scenario.ts';
 import { claim, claimOf } from '../keys/claims.ts';
+import { hashKey } from '../server/caller.ts';
 import { enter } from '../wallet/wallet.ts';
 import { type Ordered, orderMoments, returnMoments } from './lives.ts';
 import { type Moment, type Present, refusedAt, timeOf } from './moment.ts';

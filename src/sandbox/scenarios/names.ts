@@ -1,4 +1,4 @@
-import { scenarioAddresses } from '../../contract/scenario/words.ts';
+import { scenarioAddresses } from '../../api/scenario/words.ts';
 import type { SandboxConfig } from '../config.ts';
 
 const patterns = { named: /\{([A-Za-z][\w.-]{0,63})\}/g };

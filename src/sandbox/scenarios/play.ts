@@ -1,14 +1,14 @@
-import { operations } from '../../contract/operations/index.ts';
-import type { Scenario } from '../../contract/scenario/scenario.ts';
+import { operations } from '../../api/operations/index.ts';
+import type { Scenario } from '../../api/scenario/scenario.ts';
 import { placeRows } from '../bulk/place-rows.ts';
 import { givenListingsName } from '../config.ts';
 import { bringUpToDate } from '../control/bring-up-to-date.ts';
 import { Patience } from '../control/patience.ts';
-import { hashKey } from '../http/caller.ts';
-import type { Handle } from '../http/wire.ts';
 import { mintKey } from '../keys/mint.ts';
 import { findOrder } from '../orders/records.ts';
 import { findReturn } from '../returns/records.ts';
+import { hashKey } from '../server/caller.ts';
+import type { Handle } from '../server/wire.ts';
 import type { Service } from '../service.ts';
 import { lastMs } from '../store/clock.ts';
 import { stateOf } from './course.ts';

@@ -1,13 +1,13 @@
-import { realMs } from '../../clock.ts';
-import { operations } from '../../contract/operations/index.ts';
-import type { Scenario } from '../../contract/scenario/scenario.ts';
-import { parseDuration } from '../../wait/duration.ts';
+import { operations } from '../../api/operations/index.ts';
+import type { Scenario } from '../../api/scenario/scenario.ts';
+import { realMs } from '../../platform/clock.ts';
+import { parseDuration } from '../../platform/wait/duration.ts';
 import { placeRows } from '../bulk/place-rows.ts';
 import { bringUpToDate } from '../control/bring-up-to-date.ts';
-import { readDeliveriesOf } from '../deliveries/read.ts';
 import { findOrder } from '../orders/records.ts';
 import { findReturn } from '../returns/records.ts';
 import type { Service } from '../service.ts';
+import { readDeliveriesOf } from '../webhooks/read.ts';
 import { type Difference, differences } from './compare.ts';
 import { stateOf } from './course.ts';
 import type { Played } from './play.ts';

@@ -1,4 +1,4 @@
-import { type Handle, piecesOf, type SandboxResponse } from '../http/wire.ts';
+import { type Handle, piecesOf, type SandboxResponse } from '../server/wire.ts';
 
 /** A response as a scenario sees it. */
 export interface Reply {

@@ -1,4 +1,4 @@
-import type { Scenario } from '../../contract/scenario/scenario.ts';
+import type { Scenario } from '../../api/scenario/scenario.ts';
 import { findOrder } from '../orders/records.ts';
 import type { Service } from '../service.ts';
 import type { Names } from './names.ts';

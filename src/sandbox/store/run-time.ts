@@ -1,4 +1,4 @@
-import { isObject } from '../../contract/json.ts';
+import { isObject } from '../../api/json.ts';
 import type { Store } from './store.ts';
 
 /** Faults as they were switched on while the sandbox runs. */

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
-import { readPrivateFile, type Tell } from '../../private-files.ts';
-import { DatabaseError, databaseError } from '../../sqlite/database-error.ts';
+import { readPrivateFile, type Tell } from '../../platform/private-files.ts';
+import { DatabaseError, databaseError } from '../../platform/sqlite/database-error.ts';
 import { keyFileOf } from './store.ts';
 
 const algorithm = 'aes-256-gcm';

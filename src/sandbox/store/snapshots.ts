@@ -10,8 +10,8 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { checkPrivateFile, makePrivateFile } from '../../private-files.ts';
-import { databaseError } from '../../sqlite/database-error.ts';
+import { checkPrivateFile, makePrivateFile } from '../../platform/private-files.ts';
+import { databaseError } from '../../platform/sqlite/database-error.ts';
 import type { SandboxClock } from './clock.ts';
 import { Store } from './store.ts';
 import { replaceAll } from './tables.ts';

@@ -1,12 +1,12 @@
-import { checkPrivateFile, type Tell } from '../../private-files.ts';
-import type { Database, SqlValue, StoredRow, Synchronous } from '../../sqlite/database.ts';
-import { DatabaseError, databaseError } from '../../sqlite/database-error.ts';
-import { openDatabase } from '../../sqlite/open.ts';
-import { setImmediate } from '../../wait/own-timers.ts';
-import type { Waiting } from '../../wait/retry-while.ts';
+import { checkPrivateFile, type Tell } from '../../platform/private-files.ts';
+import type { Database, SqlValue, StoredRow, Synchronous } from '../../platform/sqlite/database.ts';
+import { DatabaseError, databaseError } from '../../platform/sqlite/database-error.ts';
+import { openDatabase } from '../../platform/sqlite/open.ts';
+import { setImmediate } from '../../platform/wait/own-timers.ts';
+import type { Waiting } from '../../platform/wait/retry-while.ts';
 import { migrations } from './migrations.ts';
 
-export type { StoredRow } from '../../sqlite/database.ts';
+export type { StoredRow } from '../../platform/sqlite/database.ts';
 
 /** Beside a store stands the key that its secrets are sealed with. */
 export const keyFileOf = (file: string): string => `${file}.key`;

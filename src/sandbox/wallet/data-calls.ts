@@ -1,7 +1,7 @@
-import { limits } from '../../contract/limits.ts';
-import { type OperationName, operations } from '../../contract/operations/index.ts';
-import { Refusal } from '../http/refusal.ts';
+import { limits } from '../../api/limits.ts';
+import { type OperationName, operations } from '../../api/operations/index.ts';
 import { isTestSlug, type TestProduct, testProducts } from '../orders/lifecycle/index.ts';
+import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 import { insufficientFunds, requireFunds, walletOf } from './wallet.ts';
 

@@ -1,5 +1,5 @@
-import type { AllHandlers } from '../http/handler.ts';
 import { userNumber } from '../keys/users.ts';
+import type { AllHandlers } from '../server/handler.ts';
 import type { Store } from '../store/store.ts';
 import { walletOf } from './wallet.ts';
 

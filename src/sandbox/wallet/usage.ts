@@ -1,6 +1,6 @@
-import type { OperationName } from '../../contract/operations/index.ts';
-import type { ParameterValues } from '../../contract/parameters.ts';
-import { DatabaseError } from '../../sqlite/database-error.ts';
+import type { OperationName } from '../../api/operations/index.ts';
+import type { ParameterValues } from '../../api/parameters.ts';
+import { DatabaseError } from '../../platform/sqlite/database-error.ts';
 import type { Service } from '../service.ts';
 
 /** What writing something down by the way needs. */

@@ -1,5 +1,5 @@
-import { fullestSandboxWalletCents } from '../../contract/limits.ts';
-import { Refusal, usedForm } from '../http/refusal.ts';
+import { fullestSandboxWalletCents } from '../../api/limits.ts';
+import { Refusal, usedForm } from '../server/refusal.ts';
 import type { Store } from '../store/store.ts';
 
 /** Why the wallet's balance changed; `payment` and `payout` are those of an order that is paid by challenge. */

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
-import { UsageError } from '../../errors.ts';
-import { PrivateFileError, readGuardedFile } from '../../private-files.ts';
-import { reasonOf } from '../../settings/paths.ts';
+import { reasonOf } from '../../config/paths.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { PrivateFileError, readGuardedFile } from '../../platform/private-files.ts';
 import type { ApproverFile, Policy } from '../policy/policy.ts';
 import { type PublicKey, readPublicKeys } from './ssh-key.ts';
 

@@ -1,6 +1,6 @@
-import { readBytes } from '../../cli/read-bytes.ts';
-import { UsageError } from '../../errors.ts';
-import type { OrderContext } from '../../order-context.ts';
+import { UsageError } from '../../platform/errors.ts';
+import type { OrderContext } from '../../run/order-context.ts';
+import { readBytes } from '../../run/read-bytes.ts';
 import type { Policy } from '../policy/policy.ts';
 import { largestDocument, readApprovalText } from './document.ts';
 import { keepSigned } from './keep.ts';

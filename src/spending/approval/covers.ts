@@ -1,8 +1,8 @@
-import { formatMoney } from '../../output/money.ts';
-import type { Approval, ApprovalRequest } from '../../state/approval-row.ts';
-import type { ApprovalUse } from '../../state/approvals.ts';
-import { canonicalJson } from '../../state/canonical.ts';
-import { keyLifeMs } from '../../state/journal-record.ts';
+import { canonicalJson } from '../../format/canonical.ts';
+import { formatMoney } from '../../format/money.ts';
+import type { Approval, ApprovalRequest } from '../../journal/approval-row.ts';
+import type { ApprovalUse } from '../../journal/approvals.ts';
+import { keyLifeMs } from '../../journal/journal-record.ts';
 import type { Verdict } from '../policy/finding.ts';
 import type { Subject } from './subject.ts';
 

@@ -1,7 +1,7 @@
-import { isObject, own } from '../../contract/json.ts';
-import { UsageError } from '../../errors.ts';
-import type { Approval, ApprovalRequest } from '../../state/approval-row.ts';
-import { canonicalJson } from '../../state/canonical.ts';
+import { isObject, own } from '../../api/json.ts';
+import { canonicalJson } from '../../format/canonical.ts';
+import type { Approval, ApprovalRequest } from '../../journal/approval-row.ts';
+import { UsageError } from '../../platform/errors.ts';
 import { signatureBegin } from './ssh-key.ts';
 
 /** More bytes than a request with its signature has. */

@@ -1,6 +1,6 @@
-import { ErrandError, type ErrorFacts } from '../../errors.ts';
-import type { OrderContext } from '../../order-context.ts';
-import type { Approval, ApprovalRequest } from '../../state/approval-row.ts';
+import type { Approval, ApprovalRequest } from '../../journal/approval-row.ts';
+import { ErrandError, type ErrorFacts } from '../../platform/errors.ts';
+import type { OrderContext } from '../../run/order-context.ts';
 import type { Policy } from '../policy/policy.ts';
 import { distrust, signedBy } from './trust.ts';
 

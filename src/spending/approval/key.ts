@@ -1,8 +1,8 @@
-import { numberIn } from '../../contract/json.ts';
-import type { OrderContext } from '../../order-context.ts';
-import type { Approval } from '../../state/approval-row.ts';
-import type { Intent } from '../../state/journal-record.ts';
-import { journalExists } from '../../state/journal-tables.ts';
+import { numberIn } from '../../api/json.ts';
+import type { Approval } from '../../journal/approval-row.ts';
+import type { Intent } from '../../journal/journal-record.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import type { OrderContext } from '../../run/order-context.ts';
 import type { Consent } from '../options.ts';
 import { feeOf } from '../policy/fee.ts';
 import type { Policy } from '../policy/policy.ts';

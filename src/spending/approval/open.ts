@@ -1,5 +1,5 @@
-import type { OrderContext } from '../../order-context.ts';
-import type { Approvals } from '../../state/approvals.ts';
+import type { Approvals } from '../../journal/approvals.ts';
+import type { OrderContext } from '../../run/order-context.ts';
 
 /** The approvals of this machine. Those for `terms` that a process had used which ended before it sent anything are free again. */
 export async function openApprovals(

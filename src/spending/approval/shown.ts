@@ -1,10 +1,10 @@
-import { isObject, numberIn, objectsIn, textIn } from '../../contract/json.ts';
-import type { Output } from '../../contract/outputs/index.ts';
-import { ErrandError } from '../../errors.ts';
-import type { OrderContext } from '../../order-context.ts';
-import { formatMoney } from '../../output/money.ts';
-import type { Approval, ApprovalRequest } from '../../state/approval-row.ts';
-import type { Approvals, ApprovalUse } from '../../state/approvals.ts';
+import { isObject, numberIn, objectsIn, textIn } from '../../api/json.ts';
+import type { Output } from '../../api/outputs/index.ts';
+import { formatMoney } from '../../format/money.ts';
+import type { Approval, ApprovalRequest } from '../../journal/approval-row.ts';
+import type { Approvals, ApprovalUse } from '../../journal/approvals.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import type { OrderContext } from '../../run/order-context.ts';
 import { loadPolicy } from '../policy/load.ts';
 import type { Policy } from '../policy/policy.ts';
 import { usableUntil } from './covers.ts';

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { tellLines } from '../../child-output.ts';
-import { ErrandError } from '../../errors.ts';
-import type { OrderContext } from '../../order-context.ts';
+import { tellLines } from '../../platform/child-output.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import type { OrderContext } from '../../run/order-context.ts';
 import type { PublicKey } from './ssh-key.ts';
 
 /** What a signature is made for, so that one that was made for anything else is none. */

@@ -1,8 +1,8 @@
-import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
-import type { ApprovalRequest } from '../../state/approval-row.ts';
-import { canonicalJson, sha256 } from '../../state/canonical.ts';
-import { canonicalContent } from '../../state/content.ts';
-import type { Intent } from '../../state/journal-record.ts';
+import { numberIn, objectsIn, own, textIn } from '../../api/json.ts';
+import { canonicalJson, sha256 } from '../../format/canonical.ts';
+import type { ApprovalRequest } from '../../journal/approval-row.ts';
+import { canonicalContent } from '../../journal/content.ts';
+import type { Intent } from '../../journal/journal-record.ts';
 import { rowsIn } from '../policy/facts.ts';
 import { hostOf } from '../policy/url-forms.ts';
 

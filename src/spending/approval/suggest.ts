@@ -1,5 +1,5 @@
-import type { OrderContext } from '../../order-context.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { whereFlags } from '../../run/context-flags.ts';
+import type { OrderContext } from '../../run/order-context.ts';
 import type { Policy } from '../policy/policy.ts';
 
 /** The command that approves a request, as far as it can be known here. */

@@ -1,5 +1,5 @@
-import type { OrderContext } from '../../order-context.ts';
-import { type Approval, type ApprovalRequest, signedText } from '../../state/approval-row.ts';
+import { type Approval, type ApprovalRequest, signedText } from '../../journal/approval-row.ts';
+import type { OrderContext } from '../../run/order-context.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type PolicyOfApprovers, readApprovers } from './approvers.ts';
 import { signerOf } from './ssh-key.ts';

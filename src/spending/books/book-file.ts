@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { StorageError, UsageError } from '../../errors.ts';
-import { saveFile } from '../../output/save-file.ts';
+import { saveFile } from '../../format/save-file.ts';
+import { StorageError, UsageError } from '../../platform/errors.ts';
 
 /** A file of books as it was when it was read. */
 export interface BookFile {

@@ -1,6 +1,6 @@
 import { CsvError, parse } from 'csv-parse/sync';
-import { csvRecord } from '../../output/csv.ts';
-import { plainAmount, readPlainAmount } from '../../output/money.ts';
+import { csvRecord } from '../../format/csv.ts';
+import { plainAmount, readPlainAmount } from '../../format/money.ts';
 import { type Posting, readId, readOpening, walletAccount } from './entry.ts';
 import {
   type BooksFormat,

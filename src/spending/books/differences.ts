@@ -1,4 +1,4 @@
-import { formatMoney } from '../../output/money.ts';
+import { formatMoney } from '../../format/money.ts';
 import { payerAccount } from './accounts.ts';
 import { centsOn, readId, readOpening, type Standing, streamName, walletAccount } from './entry.ts';
 import { entryNamed } from './format.ts';

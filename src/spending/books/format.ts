@@ -1,4 +1,4 @@
-import { safeText } from '../../redact/safe-text.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
 import { type Entry, type Posting, readId, type Standing } from './entry.ts';
 
 /** What the books are about. */

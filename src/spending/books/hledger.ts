@@ -1,4 +1,4 @@
-import { plainAmount } from '../../output/money.ts';
+import { plainAmount } from '../../format/money.ts';
 import type { Entry } from './entry.ts';
 import { type BooksFormat, continued, oneLine } from './format.ts';
 import { type LedgerLines, readLedger } from './read-ledger.ts';

@@ -1,4 +1,4 @@
-import { plainAmount, readPlainAmount } from '../../output/money.ts';
+import { plainAmount, readPlainAmount } from '../../format/money.ts';
 import { centsOn, type Entry, type Standing, walletAccount } from './entry.ts';
 import {
   type BooksFormat,

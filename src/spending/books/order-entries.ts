@@ -1,4 +1,4 @@
-import { isObject, numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
+import { isObject, numberIn, objectsIn, own, textIn } from '../../api/json.ts';
 import type { MoneyLine } from '../money-lines.ts';
 import { moneyOf } from '../money-of-order.ts';
 import { chargeOf, partsOfPrice } from '../price-of-order.ts';

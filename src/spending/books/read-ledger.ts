@@ -1,4 +1,4 @@
-import { readPlainAmount } from '../../output/money.ts';
+import { readPlainAmount } from '../../format/money.ts';
 import { type Posting, readId, readOpening, type Standing, walletAccount } from './entry.ts';
 import { type BooksRead, type Broken, incomplete, unbalanced } from './format.ts';
 

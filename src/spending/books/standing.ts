@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../platform/errors.ts';
 import type { Difference } from './differences.ts';
 import { walletAccount } from './entry.ts';
 import { type BooksFormat, type BooksRead, readable } from './format.ts';

@@ -1,8 +1,8 @@
-import { orderOfRow, rowReader } from '../../contract/bulk-row.ts';
-import { isObject, listIn, numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
-import { sha256 } from '../../state/canonical.ts';
-import type { Intent, JournalRecord } from '../../state/journal-record.ts';
-import type { OrderToReserve } from '../../state/reservation-row.ts';
+import { orderOfRow, rowReader } from '../../api/bulk-row.ts';
+import { isObject, listIn, numberIn, objectsIn, own, textIn } from '../../api/json.ts';
+import { sha256 } from '../../format/canonical.ts';
+import type { Intent, JournalRecord } from '../../journal/journal-record.ts';
+import type { OrderToReserve } from '../../journal/reservation-row.ts';
 import { hostAsName } from './retailers.ts';
 import { hostOf, productOf } from './url-forms.ts';
 

@@ -1,7 +1,7 @@
-import { own } from '../../contract/json.ts';
-import { operations } from '../../contract/operations/index.ts';
-import { ErrandError } from '../../errors.ts';
-import type { OrderContext } from '../../order-context.ts';
+import { own } from '../../api/json.ts';
+import { operations } from '../../api/operations/index.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import type { OrderContext } from '../../run/order-context.ts';
 
 const fees = new WeakMap<OrderContext, Promise<number>>();
 

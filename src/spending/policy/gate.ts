@@ -1,10 +1,10 @@
-import { ErrandError } from '../../errors.ts';
-import type { OrderContext } from '../../order-context.ts';
-import { embeddedUrl } from '../../settings/stored.ts';
-import type { Intent } from '../../state/journal-record.ts';
-import { journalExists } from '../../state/journal-tables.ts';
-import type { Admission, OrderToReserve, Reservation } from '../../state/reservation-row.ts';
-import type { Reserving } from '../../state/reservations.ts';
+import { embeddedUrl } from '../../config/stored.ts';
+import type { Intent } from '../../journal/journal-record.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import type { Admission, OrderToReserve, Reservation } from '../../journal/reservation-row.ts';
+import type { Reserving } from '../../journal/reservations.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import type { OrderContext } from '../../run/order-context.ts';
 import { carriedApproval } from '../approval/carried.ts';
 import { GateApprovals } from '../approval/gate-approvals.ts';
 import { subjectOf } from '../approval/subject.ts';

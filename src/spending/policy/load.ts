@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { ErrandError, UsageError } from '../../errors.ts';
-import type { OrderContext, OrderSettings } from '../../order-context.ts';
-import { PrivateFileError, readGuardedFile } from '../../private-files.ts';
-import { reasonOf } from '../../settings/paths.ts';
-import { shellLine } from '../../shell-word.ts';
-import type { PublishedPolicy } from '../../state/published-policy.ts';
+import { reasonOf } from '../../config/paths.ts';
+import type { PublishedPolicy } from '../../journal/published-policy.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { PrivateFileError, readGuardedFile } from '../../platform/private-files.ts';
+import { shellLine } from '../../platform/shell-word.ts';
+import type { OrderContext, OrderSettings } from '../../run/order-context.ts';
 import type { Policy } from './policy.ts';
 
 /** The text of a policy. */

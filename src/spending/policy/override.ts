@@ -1,6 +1,6 @@
-import { ErrandError } from '../../errors.ts';
-import type { OrderContext } from '../../order-context.ts';
-import { formatMoney } from '../../output/money.ts';
+import { formatMoney } from '../../format/money.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import type { OrderContext } from '../../run/order-context.ts';
 import { isAmount } from '../typed-amount.ts';
 import type { Verdict } from './finding.ts';
 import type { Policy } from './policy.ts';

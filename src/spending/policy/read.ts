@@ -1,8 +1,8 @@
-import { readAmount } from '../../contract/amount.ts';
-import { countryProblem } from '../../contract/country.ts';
-import { UsageError } from '../../errors.ts';
-import { formatMoney } from '../../output/money.ts';
-import { parseDuration } from '../../wait/duration.ts';
+import { readAmount } from '../../api/amount.ts';
+import { countryProblem } from '../../api/country.ts';
+import { formatMoney } from '../../format/money.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { parseDuration } from '../../platform/wait/duration.ts';
 import { zoneNamed } from './periods.ts';
 import {
   duplicateActions,

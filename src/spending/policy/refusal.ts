@@ -1,8 +1,8 @@
-import { ErrandError, type NextStep } from '../../errors.ts';
-import type { OrderContext } from '../../order-context.ts';
-import { typedCommand } from '../../shell-word.ts';
-import type { ApprovalRequest } from '../../state/approval-row.ts';
-import { whereFlags } from '../../where-flags.ts';
+import type { ApprovalRequest } from '../../journal/approval-row.ts';
+import { ErrandError, type NextStep } from '../../platform/errors.ts';
+import { typedCommand } from '../../platform/shell-word.ts';
+import { whereFlags } from '../../run/context-flags.ts';
+import type { OrderContext } from '../../run/order-context.ts';
 import type { Finding, Verdict } from './finding.ts';
 
 /** What a person was asked, and what else there is that does not cover it. */

@@ -1,8 +1,8 @@
-import { nearestWord } from '../../cli/near-words.ts';
-import { own, textIn } from '../../contract/json.ts';
-import { ErrandError } from '../../errors.ts';
+import { own, textIn } from '../../api/json.ts';
 import { pages } from '../../http/paging.ts';
-import type { OrderContext } from '../../order-context.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import { nearestWord } from '../../platform/near-words.ts';
+import type { OrderContext } from '../../run/order-context.ts';
 import type { SpendingOrder } from './facts.ts';
 import type { Policy, Rule } from './policy.ts';
 import { plainUrl } from './url-forms.ts';

@@ -1,6 +1,6 @@
-import type { Output } from '../../contract/outputs/index.ts';
-import { formatMoney } from '../../output/money.ts';
-import { durationText } from '../../output/time.ts';
+import type { Output } from '../../api/outputs/index.ts';
+import { formatMoney } from '../../format/money.ts';
+import { durationText } from '../../format/time.ts';
 import { type Policy, type Rule, scopeText } from './policy.ts';
 
 /** A rule of a policy as it is shown. */

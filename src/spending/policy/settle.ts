@@ -1,13 +1,13 @@
-import { failedOrderStatuses } from '../../contract/enums.ts';
-import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
-import { ErrandError } from '../../errors.ts';
+import { failedOrderStatuses } from '../../api/enums.ts';
+import { numberIn, objectsIn, textIn } from '../../api/json.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
-import type { OrderContext } from '../../order-context.ts';
-import type { Journal } from '../../state/journal.ts';
-import { paidAccount } from '../../state/journal-record.ts';
-import type { Reservation } from '../../state/reservation-row.ts';
-import type { Reading } from '../../state/reservations.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { paidAccount } from '../../journal/journal-record.ts';
+import type { Reservation } from '../../journal/reservation-row.ts';
+import type { Reading } from '../../journal/reservations.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import type { OrderContext } from '../../run/order-context.ts';
 import { chargeOf } from '../price-of-order.ts';
 import { rowKeysOf } from './facts.ts';
 

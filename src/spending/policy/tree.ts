@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Scalar } from 'yaml';
-import { nearestWord } from '../../cli/near-words.ts';
-import { readYaml } from '../../cli/parse-document.ts';
-import { UsageError } from '../../errors.ts';
+import { readYaml } from '../../format/parse-document.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { nearestWord } from '../../platform/near-words.ts';
 
 /** A value of a policy file, with where it stands. */
 export interface Location {

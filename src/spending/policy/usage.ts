@@ -1,6 +1,6 @@
-import type { Output } from '../../contract/outputs/index.ts';
-import type { OrderContext } from '../../order-context.ts';
-import { journalExists } from '../../state/journal-tables.ts';
+import type { Output } from '../../api/outputs/index.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import type { OrderContext } from '../../run/order-context.ts';
 import { periodsAt } from './periods.ts';
 import { type Policy, scopeText } from './policy.ts';
 import { settleUnsettled } from './settle.ts';

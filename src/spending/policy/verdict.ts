@@ -1,6 +1,6 @@
-import { formatMoney } from '../../output/money.ts';
-import { durationText } from '../../output/time.ts';
-import type { Reservation } from '../../state/reservation-row.ts';
+import { formatMoney } from '../../format/money.ts';
+import { durationText } from '../../format/time.ts';
+import type { Reservation } from '../../journal/reservation-row.ts';
 import { metadataHash, type SpendingOrder } from './facts.ts';
 import { type Finding, outcomes, type Verdict, type VerdictOutcome } from './finding.ts';
 import type { Period, Periods } from './periods.ts';

@@ -1,5 +1,5 @@
-import { numberIn, own, textIn } from '../../contract/json.ts';
-import { ChainCheck } from '../../state/audit-check.ts';
+import { numberIn, own, textIn } from '../../api/json.ts';
+import { ChainCheck } from '../../journal/audit-check.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

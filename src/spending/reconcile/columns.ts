@@ -1,5 +1,5 @@
-import { formatMoney } from '../../output/money.ts';
-import type { Column } from '../../output/result.ts';
+import { formatMoney } from '../../format/money.ts';
+import type { Column } from '../../format/result.ts';
 
 const sumColumns: readonly Column[] = [
   {

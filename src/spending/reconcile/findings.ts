@@ -1,8 +1,8 @@
-import { failedOrderStatuses } from '../../contract/enums.ts';
-import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
-import { formatMoney } from '../../output/money.ts';
-import { shellLine } from '../../shell-word.ts';
-import { journalCommand } from '../../state/journal-command.ts';
+import { failedOrderStatuses } from '../../api/enums.ts';
+import { numberIn, objectsIn, own, textIn } from '../../api/json.ts';
+import { formatMoney } from '../../format/money.ts';
+import { journalCommand } from '../../journal/journal-command.ts';
+import { shellLine } from '../../platform/shell-word.ts';
 import type { MoneyDue } from '../money-lines.ts';
 import { creditedIn, type OrderMoney } from '../money-of-order.ts';
 import { chargeOf } from '../price-of-order.ts';

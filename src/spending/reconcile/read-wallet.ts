@@ -1,4 +1,4 @@
-import { numberIn, textIn } from '../../contract/json.ts';
+import { numberIn, textIn } from '../../api/json.ts';
 import type { Client } from '../../http/client.ts';
 import type { QueryOf } from '../../http/client-types.ts';
 import { pages } from '../../http/paging.ts';

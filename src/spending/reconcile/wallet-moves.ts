@@ -1,5 +1,5 @@
-import { numberIn, textIn } from '../../contract/json.ts';
-import type { AuditEntry } from '../../state/audit-entry.ts';
+import { numberIn, textIn } from '../../api/json.ts';
+import type { AuditEntry } from '../../journal/audit-entry.ts';
 import { moneyOf } from '../money-of-order.ts';
 import type { ToldIntent } from './chain-facts.ts';
 import type { FoundOrder } from './gather.ts';

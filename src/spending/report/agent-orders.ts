@@ -1,8 +1,8 @@
-import { ErrandError } from '../../errors.ts';
-import { formatMoney } from '../../output/money.ts';
+import { formatMoney } from '../../format/money.ts';
+import { recordOfRow } from '../../journal/audit-record.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { recordOfRow } from '../../state/audit-record.ts';
-import { journalExists } from '../../state/journal-tables.ts';
 import { ChainFacts } from '../reconcile/chain-facts.ts';
 import type { Span } from './span.ts';
 

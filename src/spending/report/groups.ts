@@ -1,4 +1,4 @@
-import { own, textIn } from '../../contract/json.ts';
+import { own, textIn } from '../../api/json.ts';
 import { datesIn } from '../policy/periods.ts';
 import { type RetailerNames, retailersOf } from './retailers.ts';
 

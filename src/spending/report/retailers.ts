@@ -1,4 +1,4 @@
-import { objectsIn, textIn } from '../../contract/json.ts';
+import { objectsIn, textIn } from '../../api/json.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
 

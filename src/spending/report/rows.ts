@@ -1,5 +1,5 @@
-import type { Output } from '../../contract/outputs/index.ts';
-import type { Column, Row } from '../../output/result.ts';
+import type { Output } from '../../api/outputs/index.ts';
+import type { Column, Row } from '../../format/result.ts';
 import type { Grouping } from './groups.ts';
 import type { SpendRow } from './tally.ts';
 

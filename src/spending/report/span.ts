@@ -1,5 +1,5 @@
-import { UsageError } from '../../errors.ts';
-import { parseDate } from '../../output/time.ts';
+import { parseDate } from '../../format/time.ts';
+import { UsageError } from '../../platform/errors.ts';
 import { beginOf, datesIn } from '../policy/periods.ts';
 
 /** When the orders of a report were created; ISO 8601 in UTC. */

@@ -1,7 +1,7 @@
-import { formatMoney } from '../../output/money.ts';
-import { barChart } from '../../output/page/bar-chart.ts';
-import { type PageSection, pageText } from '../../output/page/page.ts';
-import { pageTable } from '../../output/page/page-table.ts';
+import { formatMoney } from '../../format/money.ts';
+import { barChart } from '../../format/page/bar-chart.ts';
+import { type PageSection, pageText } from '../../format/page/page.ts';
+import { pageTable } from '../../format/page/page-table.ts';
 import type { Grouping } from './groups.ts';
 import { payerNames } from './rows.ts';
 import type { Span } from './span.ts';

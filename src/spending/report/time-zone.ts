@@ -1,4 +1,4 @@
-import { ErrandError, UsageError } from '../../errors.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { loadPolicy } from '../policy/load.ts';
 import { zoneNamed } from '../policy/periods.ts';

@@ -1,4 +1,4 @@
-import { numberIn, textIn } from '../../contract/json.ts';
+import { numberIn, textIn } from '../../api/json.ts';
 import type { Context } from '../../run/context.ts';
 
 export interface WalletFacts {

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Journal } from '../../../src/state/journal.ts';
-import { openWebhookStore } from '../../../src/state/webhook-store.ts';
+import { Journal } from '../../../src/journal/journal.ts';
+import { openWebhookStore } from '../../../src/journal/webhook-store.ts';
 import { errand, shell } from '../../program/run.ts';
 import { makeWorkspace, type Workspace } from '../../program/workspace.ts';
 import { baseUrl, intent } from '../../state/intents.ts';

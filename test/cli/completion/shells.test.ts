@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { isCurrentScript } from '../../../src/completion-scripts.ts';
+import { isCurrentScript } from '../../../src/cli/completion/scripts.ts';
 import { blocksOf, readme } from '../../documents/markdown.ts';
 import { errand, shell } from '../../program/run.ts';
 import { installedFile, makeWorkspace, type Workspace } from '../../program/workspace.ts';

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createContext } from '../../../src/cli/context.ts';
 import { login } from '../../../src/commands/auth/login.ts';
-import { createContext } from '../../../src/context.ts';
-import { ErrandError } from '../../../src/errors.ts';
-import { readFault } from '../../../src/sandbox/http/faults/spec.ts';
-import { SettingsStore } from '../../../src/settings/store.ts';
+import { SettingsStore } from '../../../src/config/store.ts';
+import { ErrandError } from '../../../src/platform/errors.ts';
+import { readFault } from '../../../src/sandbox/server/faults/spec.ts';
 import { TestService } from '../../service/service.ts';
 
 let folder: string;

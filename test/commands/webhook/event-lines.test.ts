@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { EventLines } from '../../../src/commands/webhook/event-lines.ts';
-import { fullMeasure } from '../../../src/output/width.ts';
-import type { EventLog } from '../../../src/state/events.ts';
-import type { ShownEvent } from '../../../src/webhooks/listen.ts';
+import { fullMeasure } from '../../../src/format/width.ts';
+import type { ShownEvent } from '../../../src/integrations/webhooks/listen.ts';
+import type { EventLog } from '../../../src/journal/events.ts';
 import { capture } from '../../output/streams.ts';
 import { orderId } from '../../webhooks/order.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { compareDocuments } from '../../../src/contract/drift/compare.ts';
-import { openApiDocument } from '../../../src/contract/openapi.ts';
+import { compareDocuments } from '../../../src/api/drift/compare.ts';
+import { openApiDocument } from '../../../src/api/openapi.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { journalFile } from '../../../src/state/journal-tables.ts';
+import { journalFile } from '../../../src/journal/journal-tables.ts';
 import { caches } from '../../caches.ts';
 import { brokenChainIn } from '../chain.ts';
 

@@ -1,6 +1,6 @@
+import { loadSqlite } from '../../../src/platform/sqlite/load.ts';
 import { type Catalogue, openCatalogue } from '../../../src/sandbox/catalogue/catalogue.ts';
 import { type Listing, listingAt, listingCount } from '../../../src/sandbox/catalogue/listing.ts';
-import { loadSqlite } from '../../../src/sqlite/load.ts';
 
 const Database = loadSqlite();
 

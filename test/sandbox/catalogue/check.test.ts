@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkShape } from '../../../src/contract/schemas/check.ts';
+import { checkShape } from '../../../src/api/schemas/check.ts';
 import { retailers } from '../../../src/sandbox/catalogue/retailers.ts';
 import { catalogueOf, listingWhere, shopUrl } from './catalogues.ts';
 

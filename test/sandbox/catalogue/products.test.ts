@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkShape } from '../../../src/contract/schemas/check.ts';
+import { checkShape } from '../../../src/api/schemas/check.ts';
 import type { RetailerKind } from '../../../src/sandbox/catalogue/kinds.ts';
 import type { Listing } from '../../../src/sandbox/catalogue/listing.ts';
 import { retailers } from '../../../src/sandbox/catalogue/retailers.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkShape } from '../../../src/contract/schemas/check.ts';
-import type { Shape } from '../../../src/contract/schemas/index.ts';
+import { checkShape } from '../../../src/api/schemas/check.ts';
+import type { Shape } from '../../../src/api/schemas/index.ts';
 import { retailers } from '../../../src/sandbox/catalogue/retailers.ts';
 import { catalogueOf, codeOf } from './catalogues.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkShape } from '../../../src/contract/schemas/check.ts';
+import { checkShape } from '../../../src/api/schemas/check.ts';
 import { catalogueOf, shopUrl } from './catalogues.ts';
 
 const catalogue = catalogueOf();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { targetOf } from '../../../src/sandbox/deliveries/address.ts';
+import { targetOf } from '../../../src/sandbox/webhooks/address.ts';
 
 const usual = { loopback: true, external: false, named: [] };
 const external = { ...usual, external: true };

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { post } from '../../../src/sandbox/deliveries/post.ts';
+import { post } from '../../../src/sandbox/webhooks/post.ts';
 import { Receiver } from '../../service/receiver.ts';
 
 let receiver: Receiver;

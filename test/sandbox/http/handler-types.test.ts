@@ -1,6 +1,6 @@
 import { describe, expectTypeOf, test } from 'vitest';
-import type { OrderStatus, SearchSort } from '../../../src/contract/enums.ts';
-import type { Call, QueryOf } from '../../../src/sandbox/http/handler.ts';
+import type { OrderStatus, SearchSort } from '../../../src/api/enums.ts';
+import type { Call, QueryOf } from '../../../src/sandbox/server/handler.ts';
 
 // The type check of the build is what these stand on: a test that runs has nothing to add.
 

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { RequestLog } from '../../../src/sandbox/http/request-log.ts';
+import { RequestLog } from '../../../src/sandbox/server/request-log.ts';
 
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');

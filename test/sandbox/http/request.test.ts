@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { triggerPath } from '../../../src/contract/control.ts';
-import type { Operation } from '../../../src/contract/operation.ts';
-import { operations } from '../../../src/contract/operations/index.ts';
-import { readQuery, readTarget } from '../../../src/sandbox/http/request.ts';
-import { findRoute } from '../../../src/sandbox/http/routes.ts';
+import { triggerPath } from '../../../src/api/control.ts';
+import type { Operation } from '../../../src/api/operation.ts';
+import { operations } from '../../../src/api/operations/index.ts';
+import { readQuery, readTarget } from '../../../src/sandbox/server/request.ts';
+import { findRoute } from '../../../src/sandbox/server/routes.ts';
 
 describe('the target of a request', () => {
   test.each([

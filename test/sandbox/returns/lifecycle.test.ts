@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { returnReasons } from '../../../src/contract/enums.ts';
+import { returnReasons } from '../../../src/api/enums.ts';
 import {
   advanceReturn,
   type Circumstances,

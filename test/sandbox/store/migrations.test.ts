@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { checkShape } from '../../../src/contract/schemas/check.ts';
+import { checkShape } from '../../../src/api/schemas/check.ts';
+import { loadSqlite } from '../../../src/platform/sqlite/load.ts';
 import { openSandbox } from '../../../src/sandbox/open.ts';
 import { migrations } from '../../../src/sandbox/store/migrations.ts';
-import { loadSqlite } from '../../../src/sqlite/load.ts';
 import { makeFolder } from '../folder.ts';
 
 const key = 'sbx_test_before';

@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DatabaseError } from '../../../src/platform/sqlite/database-error.ts';
 import { SandboxClock } from '../../../src/sandbox/store/clock.ts';
 import { Identity } from '../../../src/sandbox/store/identity.ts';
 import { Store } from '../../../src/sandbox/store/store.ts';
 import { emptyStore } from '../../../src/sandbox/store/tables.ts';
-import { DatabaseError } from '../../../src/sqlite/database-error.ts';
 import { makeFolder } from '../folder.ts';
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { SandboxRequest } from '../../../src/sandbox/http/wire.ts';
+import { pageRows } from '../../../src/sandbox/console/pages/routes.ts';
 import { type OpenSandbox, openSandbox } from '../../../src/sandbox/open.ts';
-import { pageRows } from '../../../src/sandbox/pages/routes.ts';
+import type { SandboxRequest } from '../../../src/sandbox/server/wire.ts';
 import { TestService } from '../service.ts';
 import { submit } from './read-page.ts';
 

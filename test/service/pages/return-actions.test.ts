@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { returnReasons } from '../../../src/contract/enums.ts';
+import { returnReasons } from '../../../src/api/enums.ts';
 import type { TestService } from '../service.ts';
 import { startedForEach } from '../started-for-each.ts';
 import { onceOf, page, submit } from './read-page.ts';

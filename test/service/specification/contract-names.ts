@@ -5,12 +5,12 @@ import {
   orderStatuses,
   returnStatuses,
   trackingStatuses,
-} from '../../../src/contract/enums.ts';
-import { errorCodes } from '../../../src/contract/error-codes.ts';
-import { errorTypes } from '../../../src/contract/error-types.ts';
-import { webhookEvents } from '../../../src/contract/events.ts';
-import type { Operation } from '../../../src/contract/operation.ts';
-import { type OperationName, operations } from '../../../src/contract/operations/index.ts';
+} from '../../../src/api/enums.ts';
+import { errorCodes } from '../../../src/api/error-codes.ts';
+import { errorTypes } from '../../../src/api/error-types.ts';
+import { webhookEvents } from '../../../src/api/events.ts';
+import type { Operation } from '../../../src/api/operation.ts';
+import { type OperationName, operations } from '../../../src/api/operations/index.ts';
 
 /** What the specification does not have, a row of the table calls observed: it needs no row here. */
 const all = Object.entries<Operation>(operations).filter(([, { observed }]) => !observed);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { errorCodes } from '../../../src/contract/error-codes.ts';
-import { errorTypes } from '../../../src/contract/error-types.ts';
+import { errorCodes } from '../../../src/api/error-codes.ts';
+import { errorTypes } from '../../../src/api/error-types.ts';
 import { TestService } from '../service.ts';
 import { contractNames } from './contract-names.ts';
 import type { Rows } from './proof.ts';

@@ -5,7 +5,7 @@ import {
   createdResult,
   placedExits,
   watchOptions,
-} from '../../../orders/created.ts';
+} from '../../../cli/orders/created.ts';
 import { assembleOrder, orderInputOptions } from '../../../orders/input/assemble.ts';
 import { placePaidOrder } from '../../../orders/place-paid.ts';
 import { consentOf, policyExit, policyOptions } from '../../../spending/options.ts';

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../../cli/define.ts';
-import { checkUuid } from '../../../cli/ids.ts';
-import { ErrandError } from '../../../errors.ts';
-import type { Column } from '../../../output/result.ts';
+import type { Column } from '../../../format/result.ts';
+import { ErrandError } from '../../../platform/errors.ts';
+import { checkUuid } from '../../../run/ids.ts';
 
 const receiptColumns: readonly Column[] = [
   { name: 'reference', path: 'reference', weight: 10 },

@@ -1,8 +1,8 @@
 import { defineCommand } from '../../../cli/define.ts';
-import { detailColumns } from '../../../products/columns.ts';
-import { noResponse, noSuchProduct } from '../../../products/failure.ts';
-import { freshnessOptions } from '../../../products/freshness.ts';
-import { productArgument } from '../../../products/named.ts';
+import { detailColumns } from '../../../orders/products/columns.ts';
+import { noResponse, noSuchProduct } from '../../../orders/products/failure.ts';
+import { freshnessOptions } from '../../../orders/products/freshness.ts';
+import { productArgument } from '../../../orders/products/named.ts';
 import { paymentExit, payOptions } from '../pay-options.ts';
 import { readPaid } from './read.ts';
 

@@ -1,8 +1,8 @@
-import type { Received } from '../../../contract/received.ts';
-import { paidCall } from '../../../payments/paid-call.ts';
-import { noProduct } from '../../../products/failure.ts';
-import { type Freshness, freshnessFields } from '../../../products/freshness.ts';
-import { namedProduct } from '../../../products/named.ts';
+import type { Received } from '../../../api/received.ts';
+import { paidCall } from '../../../orders/payments/paid-call.ts';
+import { noProduct } from '../../../orders/products/failure.ts';
+import { type Freshness, freshnessFields } from '../../../orders/products/freshness.ts';
+import { namedProduct } from '../../../orders/products/named.ts';
 import type { Context } from '../../../run/context.ts';
 import { paymentFrom } from '../pay-options.ts';
 

@@ -1,11 +1,11 @@
+import { numberIn, objectsIn } from '../../../api/json.ts';
+import { operations } from '../../../api/operations/index.ts';
 import { defineCommand } from '../../../cli/define.ts';
-import { optionFor } from '../../../cli/from-contract.ts';
-import { numberIn, objectsIn } from '../../../contract/json.ts';
-import { operations } from '../../../contract/operations/index.ts';
-import { UsageError } from '../../../errors.ts';
-import { paidCall } from '../../../payments/paid-call.ts';
-import { resultList } from '../../../products/columns.ts';
-import { productFacts } from '../../../products/named.ts';
+import { paidCall } from '../../../orders/payments/paid-call.ts';
+import { resultList } from '../../../orders/products/columns.ts';
+import { productFacts } from '../../../orders/products/named.ts';
+import { UsageError } from '../../../platform/errors.ts';
+import { optionFor } from '../../../run/from-contract.ts';
 import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';
 
 const { query } = operations['product.search'];

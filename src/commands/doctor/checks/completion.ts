@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { completionScript, isCurrentScript } from '../../../completion-scripts.ts';
+import { completionScript, isCurrentScript } from '../../../cli/completion/scripts.ts';
+import type { CompletionPlace } from '../../../config/completion-places.ts';
+import { withoutKeys } from '../../../config/keys.ts';
+import { shellWord } from '../../../platform/shell-word.ts';
 import type { Context } from '../../../run/context.ts';
-import type { CompletionPlace } from '../../../settings/completion-places.ts';
-import { withoutKeys } from '../../../settings/keys.ts';
-import { shellWord } from '../../../shell-word.ts';
 import { type Check, type Finding, info, ok, trouble } from '../check.ts';
 
 export const completion: Check = {

@@ -1,4 +1,4 @@
-import { contractVersion } from '../../../contract/version.ts';
+import { contractVersion } from '../../../api/version.ts';
 import { type Check, info, ok, skipped, trouble } from '../check.ts';
 
 export const contract: Check = {

@@ -1,4 +1,4 @@
-import type { DatabaseFacts } from '../../../state/shared/examine.ts';
+import type { DatabaseFacts } from '../../../journal/postgres/examine.ts';
 import { type Check, type Finding, info, ok, trouble, troubleOf } from '../check.ts';
 
 /** Longer than this for a round trip and every order waits for it, ms. */
@@ -16,7 +16,7 @@ export const database: Check = {
     if (!named) return [];
     const by = named.from === 'profile' ? `profile ${named.name}` : named.name;
     try {
-      const { examineDatabase } = await import('../../../state/shared/examine.ts');
+      const { examineDatabase } = await import('../../../journal/postgres/examine.ts');
       const facts = await examineDatabase(named, context.clock, context.signal);
       return [reached(facts, `${named.shown} (${by})`), ...rights(facts), ...lasting(facts), ...clock(facts)];
     } catch (error) {

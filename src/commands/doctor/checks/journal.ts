@@ -1,7 +1,7 @@
-import { DamagedError } from '../../../errors.ts';
+import { ownOpenText } from '../../../journal/own-open.ts';
 import { owedLine, settlingCommands } from '../../../orders/owed.ts';
-import { ownOpenText } from '../../../state/own-open.ts';
-import { anotherService } from '../../../where-flags.ts';
+import { DamagedError } from '../../../platform/errors.ts';
+import { anotherService } from '../../../run/context-flags.ts';
 import { type Check, ok, trouble, troubleOf } from '../check.ts';
 
 export const journal: Check = {

@@ -1,6 +1,6 @@
-import { ErrandError } from '../../../errors.ts';
-import { keyMode, maskKey } from '../../../settings/keys.ts';
-import { embeddedUrl, localProfile } from '../../../settings/stored.ts';
+import { keyMode, maskKey } from '../../../config/keys.ts';
+import { embeddedUrl, localProfile } from '../../../config/stored.ts';
+import { ErrandError } from '../../../platform/errors.ts';
 import { type Check, type Finding, ok, skipped, trouble, troubleOf } from '../check.ts';
 
 const howToGet =

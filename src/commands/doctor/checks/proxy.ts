@@ -1,4 +1,4 @@
-import { embeddedUrl } from '../../../settings/stored.ts';
+import { embeddedUrl } from '../../../config/stored.ts';
 import { type Check, info, ok, trouble, troubleOf } from '../check.ts';
 
 const patienceMs = 5000;

@@ -1,5 +1,5 @@
-import type { Column } from '../../../output/result.ts';
-import type { JournalRecord } from '../../../state/journal-record.ts';
+import type { Column } from '../../../format/result.ts';
+import type { JournalRecord } from '../../../journal/journal-record.ts';
 
 export const journalColumns: readonly Column<JournalRecord>[] = [
   { name: 'key', path: 'key', names: 'intents', weight: 10 },

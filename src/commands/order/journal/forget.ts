@@ -1,6 +1,6 @@
 import { defineCommand } from '../../../cli/define.ts';
-import { eachId, readIds } from '../../../cli/ids.ts';
-import { ErrandError } from '../../../errors.ts';
+import { ErrandError } from '../../../platform/errors.ts';
+import { eachId, readIds } from '../../../run/ids.ts';
 import { journalColumns, shown } from './columns.ts';
 import { asItIs, keysMeaning } from './keys.ts';
 

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../../cli/define.ts';
-import { exitCodes, UsageError } from '../../../errors.ts';
-import { countText } from '../../../output/count-text.ts';
-import type { Moved } from '../../../state/shared/move.ts';
+import { countText } from '../../../format/count-text.ts';
+import type { Moved } from '../../../journal/postgres/move.ts';
+import { exitCodes, UsageError } from '../../../platform/errors.ts';
 import { journalColumns, shown } from './columns.ts';
 
 export const move = defineCommand({
@@ -27,7 +27,7 @@ export const move = defineCommand({
       throw new UsageError('no database is named: set ERRAND_DATABASE_URL, or that of the profile', {
         hint: 'The journal of this machine alone needs no move.',
       });
-    const { moveJournal } = await import('../../../state/shared/move.ts');
+    const { moveJournal } = await import('../../../journal/postgres/move.ts');
     const moved = await moveJournal(
       folders.state,
       { address },

@@ -1,5 +1,5 @@
+import { ownOpenText } from '../../../journal/own-open.ts';
 import type { Context } from '../../../run/context.ts';
-import { ownOpenText } from '../../../state/own-open.ts';
 
 /** What this machine's own journal still holds where machines share one, in a line for people; undefined where nothing. @throws StorageError. */
 export async function ownOpenLine(context: Context): Promise<string | undefined> {

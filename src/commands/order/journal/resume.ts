@@ -1,15 +1,15 @@
 import { defineCommand } from '../../../cli/define.ts';
-import { eachId, readIds } from '../../../cli/ids.ts';
-import { UsageError } from '../../../errors.ts';
+import { embeddedUrl } from '../../../config/stored.ts';
+import { isUnnoted, type JournalRecord } from '../../../journal/journal-record.ts';
+import { isAtWork, isOthers, wasSentWithAnother, workerOf } from '../../../journal/take-over.ts';
 import { senderOf } from '../../../orders/intent.ts';
 import { resumeIntent } from '../../../orders/resume.ts';
 import { orderList } from '../../../orders/screen.ts';
+import { UsageError } from '../../../platform/errors.ts';
+import { shellLine } from '../../../platform/shell-word.ts';
 import type { Context } from '../../../run/context.ts';
-import { embeddedUrl } from '../../../settings/stored.ts';
-import { shellLine } from '../../../shell-word.ts';
-import { isUnnoted, type JournalRecord } from '../../../state/journal-record.ts';
-import { isAtWork, isOthers, wasSentWithAnother, workerOf } from '../../../state/take-over.ts';
-import { anotherService, flagsTo, whereFlags } from '../../../where-flags.ts';
+import { anotherService, flagsTo, whereFlags } from '../../../run/context-flags.ts';
+import { eachId, readIds } from '../../../run/ids.ts';
 import { asItIs, keysMeaning } from './keys.ts';
 import { ownOpenLine } from './own-open.ts';
 
@@ -55,7 +55,7 @@ function leave(context: Context, record: JournalRecord): void {
 /** How the key that an account is of is used again, where the profile has it. */
 async function lineToUse(context: Context, account: string): Promise<string> {
   const { value: profile } = context.settings.profile;
-  const { accountOf, keysOf } = await import('../../../settings/profile-keys.ts');
+  const { accountOf, keysOf } = await import('../../../config/profile-keys.ts');
   const stored = (await context.store()).profile(profile);
   const kept = stored && keysOf(stored).find(({ key }) => accountOf(key, stored) === account);
   return kept ? `: errand auth use ${kept.id}${whereFlags(context)}` : '';

@@ -1,4 +1,4 @@
-import type { ProductCondition } from '../../../contract/enums.ts';
+import type { ProductCondition } from '../../../api/enums.ts';
 
 export type Conditions = readonly ProductCondition[];
 

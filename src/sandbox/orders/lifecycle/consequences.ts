@@ -1,5 +1,5 @@
-import { cancellableOrderStatuses } from '../../../contract/enums.ts';
-import type { WebhookEvent } from '../../../contract/events.ts';
+import { cancellableOrderStatuses } from '../../../api/enums.ts';
+import type { WebhookEvent } from '../../../api/events.ts';
 import { chargedCents } from './price.ts';
 import type { LedgerEffect, OrderRecord, Transition } from './types.ts';
 

@@ -1,4 +1,4 @@
-import { destinationCountries } from '../../../contract/enums.ts';
+import { destinationCountries } from '../../../api/enums.ts';
 import { slugOf } from './shop-url.ts';
 import { type RehearsedRefusal, type TestProduct, testProducts } from './test-products.ts';
 import type { OrderBody } from './types.ts';

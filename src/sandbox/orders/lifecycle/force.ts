@@ -1,4 +1,4 @@
-import type { ErrorType } from '../../../contract/error-types.ts';
+import type { ErrorType } from '../../../api/error-types.ts';
 import { advance, resumed } from './advance.ts';
 import { broughtForward, endingIn, lastArrival, lastDeparture, pickups } from './bring-forward.ts';
 import { drawFor } from './draw.ts';

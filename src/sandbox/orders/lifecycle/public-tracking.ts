@@ -1,4 +1,4 @@
-import type { Shape } from '../../../contract/schemas/index.ts';
+import type { Shape } from '../../../api/schemas/index.ts';
 import type { OrderRecord } from './types.ts';
 
 /** What anyone who holds the order's id may see: where it goes and how far it is, never whom it is for. */

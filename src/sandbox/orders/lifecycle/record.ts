@@ -1,4 +1,4 @@
-import { plainOutput } from '../../../contract/order-fields.ts';
+import { plainOutput } from '../../../api/order-fields.ts';
 import { drawFor } from './draw.ts';
 import { securedBlocks } from './payment.ts';
 import type { NewOrder, OrderBody, OrderItem, OrderRecord } from './types.ts';

@@ -1,4 +1,4 @@
-import type { ErrorType } from '../../../contract/error-types.ts';
+import type { ErrorType } from '../../../api/error-types.ts';
 import type { OrderLine } from './lines.ts';
 import { paymentCurrency, spokenAmount } from './money.ts';
 import { chargedCents } from './price.ts';

@@ -1,4 +1,4 @@
-import type { ErrorType } from '../../../contract/error-types.ts';
+import type { ErrorType } from '../../../api/error-types.ts';
 
 /** One sentence for each failure, for people. */
 export const sentences: Readonly<Record<ErrorType, string>> = {

@@ -1,6 +1,6 @@
-import type { ErrorType } from '../../../contract/error-types.ts';
-import type { operations } from '../../../contract/operations/index.ts';
-import type { Shape } from '../../../contract/schemas/index.ts';
+import type { ErrorType } from '../../../api/error-types.ts';
+import type { operations } from '../../../api/operations/index.ts';
+import type { Shape } from '../../../api/schemas/index.ts';
 import type { LineFacts } from './types.ts';
 
 /** The codes that an order's creation is refused with, of which each has a test product. */

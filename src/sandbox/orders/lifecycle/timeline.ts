@@ -1,5 +1,5 @@
-import type { MilestoneType } from '../../../contract/enums.ts';
-import type { Shape } from '../../../contract/schemas/index.ts';
+import type { MilestoneType } from '../../../api/enums.ts';
+import type { Shape } from '../../../api/schemas/index.ts';
 import type { OrderRecord, Tracking, TrackingStatus } from './types.ts';
 
 type Milestone = Shape<'OrderMilestone'>;

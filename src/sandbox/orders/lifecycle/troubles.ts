@@ -1,5 +1,5 @@
-import type { FulfillmentConcern } from '../../../contract/enums.ts';
-import { type ErrorType, errorTypes } from '../../../contract/error-types.ts';
+import type { FulfillmentConcern } from '../../../api/enums.ts';
+import { type ErrorType, errorTypes } from '../../../api/error-types.ts';
 import type { OrderLine } from './lines.ts';
 import type { OrderRecord } from './types.ts';
 

@@ -1,7 +1,7 @@
-import type { ItemStatus, ProductCondition, TrackingStatus } from '../../../contract/enums.ts';
-import type { ErrorType } from '../../../contract/error-types.ts';
-import type { WebhookEvent } from '../../../contract/events.ts';
-import type { Shape } from '../../../contract/schemas/index.ts';
+import type { ItemStatus, ProductCondition, TrackingStatus } from '../../../api/enums.ts';
+import type { ErrorType } from '../../../api/error-types.ts';
+import type { WebhookEvent } from '../../../api/events.ts';
+import type { Shape } from '../../../api/schemas/index.ts';
 
 export type OrderBody = Shape<'OrderCreate'>;
 export type OrderRecord = Shape<'OrderResponse'>;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { settledOrderStatuses } from '../../../../src/contract/enums.ts';
+import { settledOrderStatuses } from '../../../../src/api/enums.ts';
 import {
   advance,
   createOrder,

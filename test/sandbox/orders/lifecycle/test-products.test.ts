@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { errorCodes } from '../../../../src/contract/error-codes.ts';
-import { operations } from '../../../../src/contract/operations/index.ts';
-import { checkShape } from '../../../../src/contract/schemas/check.ts';
+import { errorCodes } from '../../../../src/api/error-codes.ts';
+import { operations } from '../../../../src/api/operations/index.ts';
+import { checkShape } from '../../../../src/api/schemas/check.ts';
 import {
   creationRefusal,
   slugOf,

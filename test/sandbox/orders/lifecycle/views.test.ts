@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkShape } from '../../../../src/contract/schemas/check.ts';
+import { checkShape } from '../../../../src/api/schemas/check.ts';
 import {
   advance,
   createOrder,

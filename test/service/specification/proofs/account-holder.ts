@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { operations } from '../../../../src/contract/operations/index.ts';
-import { checkShape } from '../../../../src/contract/schemas/check.ts';
+import { operations } from '../../../../src/api/operations/index.ts';
+import { checkShape } from '../../../../src/api/schemas/check.ts';
 import { withReceiver } from '../hooks.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { otherEndpoints } from '../rows/endpoints.ts';

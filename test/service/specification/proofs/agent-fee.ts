@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { loadSqlite } from '../../../../src/sqlite/load.ts';
+import { loadSqlite } from '../../../../src/platform/sqlite/load.ts';
 import { orderBody } from '../../../order-body.ts';
 import { makeFolder } from '../../../sandbox/folder.ts';
 import { pay, sendPaid } from '../../payer.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { checkShape } from '../../../../src/contract/schemas/check.ts';
+import { checkShape } from '../../../../src/api/schemas/check.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { bulkEndpoints } from '../rows/endpoints.ts';
 import type { batchStates } from '../rows/states.ts';

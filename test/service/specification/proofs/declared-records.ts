@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { offerConditions, productConditions, returnStatuses } from '../../../../src/contract/enums.ts';
+import { offerConditions, productConditions, returnStatuses } from '../../../../src/api/enums.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { declaredRecords } from '../rows/declared.ts';
 import { addAccount, ask, expectRefusal, found, ordered, read, second } from '../scenes.ts';

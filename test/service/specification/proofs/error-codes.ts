@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { type ErrorCode, errorCodes } from '../../../../src/contract/error-codes.ts';
-import { readFault } from '../../../../src/sandbox/http/faults/spec.ts';
+import { type ErrorCode, errorCodes } from '../../../../src/api/error-codes.ts';
+import { readFault } from '../../../../src/sandbox/server/faults/spec.ts';
 import { address, orderBody } from '../../../order-body.ts';
 import { approval, pay, sendPaid } from '../../payer.ts';
 import type { ServiceResponse, TestService } from '../../service.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type ErrorType, errorTypes } from '../../../../src/contract/error-types.ts';
+import { type ErrorType, errorTypes } from '../../../../src/api/error-types.ts';
 import { type Proof, type ProofsOf, proof } from '../proof.ts';
 import type { concernRows, errorTypeRows, testSlugRows } from '../rows/errors.ts';
 import { expectRefusal, fire, line, ordered, read, second } from '../scenes.ts';

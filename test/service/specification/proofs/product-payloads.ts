@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { checkShape } from '../../../../src/contract/schemas/check.ts';
+import { checkShape } from '../../../../src/api/schemas/check.ts';
 import { type Proof, proof } from '../proof.ts';
 import { expectInvalid, expectRefusal, found, read, second } from '../scenes.ts';
 

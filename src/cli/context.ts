@@ -1,0 +1,229 @@
+import type { Surface } from '../api/operation.ts';
+import type { PrintingCommand } from '../api/outputs/printed.ts';
+import type { Diagnosis } from '../config/diagnose.ts';
+import type { Environment, Folders } from '../config/folders.ts';
+import { keyMode, maskKey, withoutKeys } from '../config/keys.ts';
+import { checkState, makeStateFolder, resolveFolders } from '../config/paths.ts';
+import { resolveSettings, type Settings } from '../config/resolve.ts';
+import { SettingsStore } from '../config/store.ts';
+import { BrokenConfigError, embeddedUrl, emptyStored, profilesAt, type Stored } from '../config/stored.ts';
+import type { OutputFormat } from '../format/result.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { RunIntents } from '../journal/run-intents.ts';
+import { systemClock } from '../platform/clock.ts';
+import { type Io, interactivity } from '../platform/io.ts';
+import { ServiceClock } from '../platform/service-clock.ts';
+import { closeAll } from '../platform/wait/close-all.ts';
+import { once } from '../platform/wait/once.ts';
+import { Patience } from '../platform/wait/patience.ts';
+import type { Context } from '../run/context.ts';
+import { deliverLines, noteLines } from './output/notice.ts';
+import { outputOptions } from './output/options.ts';
+
+interface Making {
+  readonly argv: readonly string[];
+  readonly environment: Environment;
+  readonly platform: NodeJS.Platform;
+  readonly pid: number;
+  readonly io: Io;
+  readonly signal: AbortSignal;
+  readonly globals: Readonly<Record<string, unknown>>;
+  readonly version: string;
+  /** Whether the command writes the configuration anew where it is broken. */
+  readonly mendsConfig: boolean;
+  /** The command's own format, where none was requested. */
+  readonly defaultFormat?: OutputFormat | undefined;
+  /** Whether the command looks for what is wrong with the settings. */
+  readonly diagnoses?: boolean;
+  /** The command line without what may be private, for the audit chain. */
+  privateCommand(): Promise<string>;
+  commands(): Promise<readonly PrintingCommand[]>;
+  /** The program that acts, where it is none of a person at a shell. */
+  readonly program?: string;
+}
+
+/** The context of one run. @throws UsageError for a wrong setting, naming the flag or variable. */
+export async function createContext(making: Making): Promise<Context> {
+  const { argv, environment, io, signal, globals, version } = making;
+  const folders = resolveFolders(environment, making.platform);
+  const note = (line: string): void => noteLines([line], io);
+  const waiting = { signal, patience: new Patience() };
+  const store = new SettingsStore(
+    folders.config,
+    making.diagnoses ? () => {} : note,
+    waiting,
+    async (changes) => {
+      const { appendOrTell } = await import('../journal/append-or-tell.ts');
+      for (const change of changes) await appendOrTell(context, { kind: 'key', ...change });
+    },
+  );
+  if (!making.diagnoses) checkState(folders.state, note);
+  const { settings, diagnosis } = making.diagnoses
+    ? await diagnosed(making, store, folders)
+    : {
+        settings: resolveSettings(globals, environment, storedFor(store, making.mendsConfig), folders),
+        diagnosis: undefined,
+      };
+  if (settings.tlsChecksOff && !diagnosis)
+    note('warning: NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off; anyone can read the key');
+  const preview = globals.curl === true ? 'curl' : globals.dryRun === true ? 'request' : undefined;
+  const serviceClock = new ServiceClock(systemClock);
+  const { database: address } = settings;
+  const shared = address && { address, longestRequestMs: settings.timeoutMs.value };
+  const closers: (() => void | Promise<void>)[] = [];
+  let intents: RunIntents | undefined;
+  let hasWritten = false;
+  const open = async (ended: AbortSignal) => {
+    const { openClient } = await import('./client/open.ts');
+    const wrote = (): void => {
+      hasWritten = true;
+    };
+    const made = await openClient({ ...context, signal: ended }, preview, wrote);
+    closers.push(() => made.client.close());
+    return made;
+  };
+  const opened = once(() => open(signal));
+  const journalSince = (): string | undefined => storedFor(store, true).journals[folders.state];
+  const stateFolder = (): string => {
+    makeStateFolder(folders.state, journalSince() !== undefined);
+    return folders.state;
+  };
+  /** A process that lives long sees what other machines have written since; where that cannot be read, it works with what it knows. */
+  const current = (openJournal: () => Promise<Journal>): (() => Promise<Journal>) => {
+    const opened = once(openJournal);
+    return async () => {
+      const journal = await opened();
+      await journal.refresh().catch(() => {});
+      return journal;
+    };
+  };
+  const context: Context = {
+    argv,
+    pid: making.pid,
+    commands: making.commands,
+    version,
+    io,
+    clock: systemClock,
+    serviceClock,
+    signal,
+    settings,
+    output: await outputOptions(globals, settings, serviceClock, making.defaultFormat),
+    diagnosis,
+    interactive: interactivity(io, settings.noInput),
+    previewsRequests: preview !== undefined,
+    previewsReads: preview === 'curl',
+    client: async () => (await opened()).client,
+    ready: async () => (await opened()).ready(),
+    lastingClient: once(async () => (await open(new AbortController().signal)).client),
+    journal: current(async () => {
+      const { Journal } = await import('../journal/journal.ts');
+      const journal = await Journal.open(stateFolder(), systemClock.now, {
+        waiting,
+        origin: await context.origin(),
+        repeatWindowMs: settings.repeatWindowMs.value,
+        ...(shared && { shared, tell: note }),
+        birth: {
+          since: journalSince(),
+          note: (at) => store.noteJournal(folders.state, at),
+        },
+      });
+      closers.push(() => journal.close());
+      intents = journal.run;
+      return journal;
+    }),
+    origin: once(async () => {
+      const { originOf } = await import('../config/actor.ts');
+      return originOf(environment, await making.privateCommand(), making.program);
+    }),
+    unreported: () => intents?.all() ?? [],
+    hasWritten: () => hasWritten,
+    pace: { kept: undefined },
+    webhooks: once(async () => {
+      const { openWebhookStore } = await import('../journal/webhook-store.ts');
+      const webhooks = await openWebhookStore(stateFolder(), systemClock.now, { waiting });
+      closers.push(() => webhooks.close());
+      return webhooks;
+    }),
+    uploads: once(async () => {
+      const { Uploads } = await import('../journal/uploads.ts');
+      const uploads = await Uploads.open(stateFolder(), systemClock.now, { waiting, shared });
+      closers.push(() => uploads.close());
+      return uploads;
+    }),
+    environment: withoutKeys(environment),
+    lastList: once(async () => {
+      const terminal = (await import('../config/terminal.ts')).terminalOf(environment, making.platform);
+      if (terminal === undefined) return undefined;
+      const { LastList } = await import('../journal/last-list.ts');
+      return new LastList(folders.state, terminal, systemClock.now);
+    }),
+    rowFacts: new Map(),
+    store: async () => store,
+    prompt: () => import('./prompt/index.ts'),
+    progress: async (options) => (await import('./output/progress.ts')).createProgress(io, options),
+    confirm: async (question) => (await context.prompt()).confirm(context, question),
+    askText: async (question) => (await context.prompt()).askText(context, question),
+    profilesAt: async (baseUrl) => profilesAt(store.stored, baseUrl),
+    isRehearsal: (surface = 'current') =>
+      addressOf(surface) === embeddedUrl || keyMode(keyOf(surface)) === 'test',
+    sender: async (surface = 'current') => {
+      const { fingerprint } = await import('../config/fingerprint.ts');
+      const key = keyOf(surface);
+      return { keyMasked: maskKey(key), account: fingerprint(key, addressOf(surface)) };
+    },
+    waitMs: () => (settings.timeoutMs.from === 'flag' ? settings.timeoutMs.value : undefined),
+    note,
+    tell: (lines) => deliverLines(lines, io),
+    report: async (error) => {
+      const { renderError } = await import('./output/error.ts');
+      await renderError(error, io, context.output.format, { debug: settings.debug });
+    },
+    readLines: async () => {
+      const { linesOf } = await import('../platform/stdin.ts');
+      return linesOf(await context.readInput(64 * 1024 * 1024));
+    },
+    readInput: async (limit) => {
+      const { readAll } = await import('../platform/stdin.ts');
+      return readAll(io, limit, signal);
+    },
+    anew: ({ command, ...changes }) =>
+      createContext({ ...making, ...changes, privateCommand: async () => command }),
+    close: async () => {
+      await closeAll(closers.toReversed());
+    },
+  };
+  return context;
+
+  /** The key in use; the local profile may have got one since this run began. */
+  function currentKey(): string | undefined {
+    return settings.apiKey?.value ?? store.profile(settings.profile.value)?.api_key;
+  }
+
+  function keyOf(surface: Surface): string {
+    const token = surface === 'legacy' ? settings.legacyToken?.value : undefined;
+    return token ?? currentKey() ?? '';
+  }
+
+  function addressOf(surface: Surface): string {
+    return (surface === 'legacy' ? settings.legacyBaseUrl : settings.baseUrl).value;
+  }
+}
+
+async function diagnosed(
+  { globals, environment, platform }: Making,
+  store: SettingsStore,
+  folders: Folders,
+): Promise<{ settings: Settings; diagnosis: Diagnosis }> {
+  const { diagnoseSettings } = await import('../config/diagnose.ts');
+  return diagnoseSettings(globals, environment, store, folders, platform);
+}
+
+/** What is stored; nothing, where it is broken and the command is about to write it anew. */
+function storedFor(store: SettingsStore, mendsConfig: boolean): Stored {
+  try {
+    return store.stored;
+  } catch (error) {
+    if (mendsConfig && error instanceof BrokenConfigError) return emptyStored;
+    throw error;
+  }
+}

@@ -1,5 +1,0 @@
-import { describedProgram } from '../../program.ts';
-import { type HelpPage, pageOf } from './page.ts';
-
-/** The page of the program itself. In the built program the build has put it in place of this file. */
-export const rootPage = async (): Promise<HelpPage> => pageOf(await describedProgram([]));

@@ -1,0 +1,72 @@
+import type { Output } from '../../api/outputs/index.ts';
+import type { OutputFormat } from '../../format/result.ts';
+import { toError } from '../../platform/errors.ts';
+import type { Io } from '../../platform/io.ts';
+import { redactor } from '../../platform/redact/redactor.ts';
+import { asTyped } from './as-typed.ts';
+import { makeRoom } from './live-area.ts';
+import { deliverErr } from './notice.ts';
+import { paintFor } from './paint.ts';
+
+/** What is reported of a failure of any kind; the member names are those of the JSON. */
+export type ErrorReport = Omit<Output<'ErrorReport'>, 'stack'>;
+
+/**
+ * Reports a failure on stderr: with json and ndjson as one line of JSON, else as text for people. The stack is shown with
+ * `debug` only. @returns whether stderr took it.
+ */
+export async function renderError(
+  error: unknown,
+  io: Io,
+  format: OutputFormat,
+  { debug }: { readonly debug: boolean },
+): Promise<boolean> {
+  if (io.stderr.isTerminal) makeRoom(true);
+  const report = reportOf(error);
+  const stack = debug ? stackOf(error) : undefined;
+  if (format === 'json' || format === 'ndjson') {
+    const { toJson } = await import('./json.ts');
+    return deliverErr(io, `${toJson({ error: stack === undefined ? report : { ...report, stack } })}\n`);
+  }
+  const { errorLines } = await import('./error-text.ts');
+  const { safeLines } = await import('../../platform/redact/safe-text.ts');
+  const { foldLines } = await import('./fold-lines.ts');
+  const lines = foldLines(
+    errorLines(report, await paintFor(io.stderr.color)).map((line) => asTyped(line, io)),
+    io,
+  );
+  return deliverErr(
+    io,
+    [...lines, ...(stack === undefined ? [] : [safeLines(stack)])].map((line) => `${line}\n`).join(''),
+  );
+}
+
+function reportOf(error: unknown): ErrorReport {
+  const { category, message, exitCode, facts } = toError(error);
+  return {
+    category,
+    code: facts.code ?? null,
+    message,
+    status: facts.status ?? null,
+    exit_code: exitCode,
+    details: facts.details ?? null,
+    hint: facts.hint ?? null,
+    request_id: facts.requestId ?? null,
+    attempts: facts.attempts ?? null,
+    retryable: facts.retryable ?? null,
+    retry_after_ms: facts.retryAfterMs ?? null,
+    idempotency_key: facts.idempotencyKey ?? null,
+    outcome: facts.outcome ?? null,
+    next: facts.next ?? [],
+  };
+}
+
+/** A chain of causes is followed this far; one that bites its tail has no end. */
+const deepestCause = 8;
+
+function stackOf(error: unknown, depth = 0): string | undefined {
+  if (!(error instanceof Error) || depth > deepestCause) return undefined;
+  const cause = stackOf(error.cause, depth + 1);
+  const own = redactor.text(error.stack ?? String(error));
+  return cause === undefined ? own : `${own}\ncaused by: ${cause}`;
+}

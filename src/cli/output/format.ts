@@ -1,0 +1,84 @@
+import { piecesOf, recordsOf } from '../../format/raw-records.ts';
+import type { Format } from '../../format/record-format.ts';
+import type { OutputOptions, PagedRows, Row, RowsOfPage } from '../../format/result.ts';
+import type { Writer } from './writer.ts';
+
+/** Whether a record's line is its JSON as the service sends it without spaces. */
+export const isWrittenAsSent = ({ format, fields, query }: OutputOptions): boolean =>
+  format === 'ndjson' && fields === undefined && query === undefined;
+
+/**
+ * Writes a list as it comes, and stops its source when the reader has gone. Where the source fails, what stands on
+ * stdout is whole: nothing at all when no record came, else every record that did and the end of the list, so that it
+ * can still be read; the exit code tells that it is short.
+ * @returns how many records came.
+ */
+export async function printRows(
+  rows: Iterable<unknown> | AsyncIterable<unknown>,
+  format: Format,
+  out: Writer,
+): Promise<number> {
+  let count = 0;
+  const print = (row: unknown): Promise<void> | undefined => {
+    const waiting = out.write(format.row(row, count), format.scrub);
+    count += 1;
+    return waiting;
+  };
+  const printPage = async (page: RowsOfPage<unknown>): Promise<void> => {
+    const { sent } = page;
+    if (!sent) return forEachRow(page.rows, print, out);
+    for (const { from, to, lines } of piecesOf(sent)) {
+      if (lines) {
+        count += to - from;
+        await out.writeBytes(lines);
+      } else await forEachRow(recordsOf(sent, from, to), print, out);
+      if (out.isClosed) return;
+    }
+  };
+  try {
+    if (isPaged(rows)) {
+      for await (const page of rows.pages()) {
+        await printPage(page);
+        if (out.isClosed) break;
+      }
+    } else await forEachRow(rows, print, out);
+  } catch (error) {
+    if (count > 0) out.write(format.end(count), format.scrub);
+    await out.flush();
+    throw error;
+  }
+  out.write(format.end(count), format.scrub);
+  await out.flush();
+  return count;
+}
+
+/** Several loops, since waiting for each record of what is there would cost more than printing it. */
+async function forEachRow(
+  rows: Iterable<unknown> | AsyncIterable<unknown>,
+  print: (row: unknown) => Promise<void> | undefined,
+  out: Writer,
+): Promise<void> {
+  if (Symbol.asyncIterator in rows) {
+    for await (const row of rows) {
+      const waiting = print(row);
+      if (waiting) await waiting;
+      if (out.isClosed) return;
+    }
+    return;
+  }
+  for (const row of rows) {
+    const waiting = print(row);
+    if (waiting) await waiting;
+    if (out.isClosed) return;
+  }
+}
+
+const isPaged = (rows: Iterable<unknown> | AsyncIterable<unknown>): rows is PagedRows<unknown> =>
+  'pages' in rows && typeof rows.pages === 'function';
+
+/** All rows in memory: for what must see the whole list, as a query does. */
+export async function collect(rows: Iterable<Row> | AsyncIterable<Row>): Promise<Row[]> {
+  const all: Row[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
+}

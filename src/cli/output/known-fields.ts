@@ -1,0 +1,71 @@
+import { isRecord } from '../../format/path.ts';
+import type { KnownFields, ListResult, OutputOptions, RecordResult, Row } from '../../format/result.ts';
+import { UsageError } from '../../platform/errors.ts';
+import type { Io } from '../../platform/io.ts';
+import { noteLines } from './notice.ts';
+
+const mostNamed = 40;
+
+/**
+ * The result, its first record checked against `--fields`: a path that neither the contract nor that record has is
+ * refused where the command only reads, and reported where it has written. @throws UsageError, before anything is printed.
+ */
+export async function withKnownFields<R extends RecordResult | ListResult>(
+  result: R,
+  { fields, knownFields }: OutputOptions,
+  io: Io,
+): Promise<R> {
+  // Without columns the records are events of several shapes.
+  if (!fields || !knownFields || result.columns.length === 0) return result;
+  const check = (record: Row | undefined): Promise<void> =>
+    checkFields(result, record, fields, knownFields, io);
+  if (result.kind === 'record') await check(result.record);
+  return result.kind === 'list' ? { ...result, rows: checkedRows(result.rows, check) } : result;
+}
+
+async function* checkedRows(
+  rows: ListResult['rows'],
+  check: (first: Row | undefined) => Promise<void>,
+): AsyncGenerator<Row> {
+  let isFirst = true;
+  for await (const row of rows) {
+    if (isFirst) await check(row);
+    isFirst = false;
+    yield row;
+  }
+  if (isFirst) await check(undefined);
+}
+
+async function checkFields(
+  { columns }: RecordResult | ListResult,
+  record: Row | undefined,
+  fields: readonly string[],
+  { inContract, refuses }: KnownFields,
+  io: Io,
+): Promise<void> {
+  const paths = new Set(columns.map(({ path }) => path));
+  const unknown: string[] = [];
+  for (const path of fields) {
+    if (paths.has(path) || mayHave(record, path, inContract === undefined)) continue;
+    if (!(await inContract?.(path))) unknown.push(path);
+  }
+  if (unknown.length === 0) return;
+  const known = [...new Set([...Object.keys(record ?? {}), ...paths])];
+  const more = known.length > mostNamed ? ', …' : '';
+  const message = `--fields: there is no field ${unknown.join(', ')}; there are ${known.slice(0, mostNamed).join(', ')}${more}`;
+  if (refuses) throw new UsageError(message);
+  noteLines([`note: ${message}`], io);
+}
+
+/**
+ * Whether a record has a field at a path. With `isOpen` also where it may: below what is null here, and among the
+ * entries of a list, which another record may have.
+ */
+function mayHave(record: Row | undefined, path: string, isOpen: boolean): boolean {
+  let value: unknown = record;
+  for (const key of path.split('.')) {
+    if (isRecord(value) && Object.hasOwn(value, key)) value = Reflect.get(value, key);
+    else return isOpen && record !== undefined && (value === null || Array.isArray(value));
+  }
+  return record !== undefined;
+}

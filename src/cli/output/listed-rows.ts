@@ -1,0 +1,100 @@
+import { type CellOptions, cellText } from '../../format/cell.ts';
+import { accessor } from '../../format/path.ts';
+import {
+  type Column,
+  type ListedRow,
+  type ListedRows,
+  type ListResult,
+  mostListed,
+  type RecordKind,
+  type Row,
+} from '../../format/result.ts';
+
+/** As many come together when a list goes on. */
+const rowsOfPage = 100;
+
+/** Of a label: more than this names nothing better. */
+const longestText = 200;
+
+/** Counts the rows of a list as they are printed, and keeps what names them. */
+export class RowCounter {
+  readonly #numbers = new WeakMap<object, number>();
+  readonly #rows: (ListedRow | null)[] = [];
+  readonly #kind: RecordKind;
+  readonly #result: ListResult;
+  readonly #options: CellOptions;
+  readonly #read: (row: unknown) => unknown;
+  readonly #labels: readonly Column[];
+
+  private constructor(kind: RecordKind, result: ListResult, options: CellOptions) {
+    this.#kind = kind;
+    this.#result = result;
+    this.#options = options;
+    this.#read = accessor(idPath(result));
+    this.#labels = labelColumns(result.screen ?? result.columns);
+  }
+
+  /** Undefined for a list whose rows nothing names, or whose rows had to be named to get it. */
+  static of(result: ListResult, options: CellOptions): RowCounter | undefined {
+    const kind = result.columns.find(({ path }) => path === idPath(result))?.names;
+    return result.isByName || !kind ? undefined : new RowCounter(kind, result, options);
+  }
+
+  get listed(): ListedRows {
+    return { kind: this.#kind, rows: this.#rows };
+  }
+
+  /** The column with the numbers; a row beyond those that are kept has none. */
+  get column(): Column {
+    const rows = this.#rows;
+    return {
+      name: '@',
+      path: '@',
+      kind: 'count',
+      weight: Number.POSITIVE_INFINITY,
+      value: (row: Row): number | undefined => this.#numbers.get(row),
+      // The widths are settled when the first rows are here; a list that goes on may get to the last number.
+      get room() {
+        return rows.length < rowsOfPage ? 0 : String(mostListed).length;
+      },
+    };
+  }
+
+  async *count(rows: ListResult['rows']): AsyncGenerator<Row> {
+    for await (const row of rows) {
+      if (this.#rows.length < mostListed) {
+        this.#rows.push(this.#listed(row));
+        this.#numbers.set(row, this.#rows.length);
+      }
+      yield row;
+    }
+  }
+
+  #listed(row: Row): ListedRow | null {
+    const id = this.#read(row);
+    if ((typeof id !== 'string' && typeof id !== 'number') || id === '') return null;
+    const texts = this.#labels.map((column) => cellText(column, row, this.#options)).filter(Boolean);
+    const facts = Object.entries(this.#result.facts?.(row) ?? {});
+    return {
+      id: String(id),
+      label: texts.join(', ').slice(0, longestText),
+      facts: Object.fromEntries(
+        facts.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+      ),
+    };
+  }
+}
+
+const idPath = ({ id = 'id' }: ListResult): string => id;
+
+const saysNothing: readonly Column['kind'][] = ['time', 'date', 'flag', 'count'];
+
+/** The three columns that say most of a row, in their order. */
+function labelColumns(columns: readonly Column[]): readonly Column[] {
+  const telling = columns.filter(
+    ({ names, kind, isExtra, weight = 0 }) =>
+      names === undefined && !isExtra && weight >= 6 && !saysNothing.includes(kind),
+  );
+  const most = telling.toSorted((a, b) => (b.weight ?? 0) - (a.weight ?? 0)).slice(0, 3);
+  return telling.filter((column) => most.includes(column));
+}

@@ -1,0 +1,99 @@
+import { cut, fullMeasure, type Measure } from '../../format/width.ts';
+import type { Io } from '../../platform/io.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
+import { mayDraw, openArea } from './live-area.ts';
+import { writeQuietly } from './notice.ts';
+
+export interface Live {
+  /**
+   * Draws the lines in place of those drawn before, the footer below them; what is wider than the terminal is cut, and
+   * of lines that are more than it is high the last are counted in one line. The footer always stands.
+   */
+  draw(lines: readonly string[], footer?: string): void;
+  /** Leaves the last lines standing and gives the cursor back. Call it whatever happens. */
+  done(): void;
+}
+
+const hideCursor = '\u001b[?25l';
+const showCursor = '\u001b[?25h';
+const clearLine = '\u001b[2K';
+const clearBelow = '\u001b[J';
+const colour = /(\u001b\[[\d;]*m)/;
+const reset = '\u001b[0m';
+
+/** Whether stdout is a terminal whose cursor can be moved; where it is not, changes are printed one a line. */
+export const canDrawLive = ({ stdout }: Pick<Io, 'stdout'>): boolean =>
+  stdout.isTerminal && stdout.isDumb !== true;
+
+/** An area of a terminal (stdout's, unless another is given in its place) that is drawn again and again. Only where `canDrawLive`. */
+export async function createLive({ stdout }: Pick<Io, 'stdout'>): Promise<Live> {
+  const measure = await fullMeasure();
+  const columns = (): number => stdout.columns() || 100;
+  let drawn: readonly number[] = [];
+  let active = false;
+  let close = (): void => {};
+  const hide = (): void => {
+    if (drawn.length > 0) writeQuietly(stdout.stream, `${up(rowsOf(drawn, columns()))}${clearBelow}`);
+    drawn = [];
+  };
+  return {
+    draw(lines, footer) {
+      if (!mayDraw()) return;
+      if (!active) close = openArea({ hide });
+      const width = columns();
+      const below = footer === undefined ? [] : [footer];
+      const room = (stdout.rows?.() || 24) - 1 - below.length;
+      const fitting = [...fold(lines, room), ...below].map((line) => cutPainted(line, width, measure));
+      const body = fitting.map(({ text }) => `${clearLine}${text}\n`).join('');
+      writeQuietly(
+        stdout.stream,
+        `${active ? '' : hideCursor}${up(rowsOf(drawn, width))}${body}${clearBelow}`,
+      );
+      drawn = fitting.map(({ columns: used }) => used);
+      active = true;
+    },
+    done() {
+      if (active) writeQuietly(stdout.stream, showCursor);
+      close();
+      active = false;
+      drawn = [];
+    },
+  };
+}
+
+const up = (rows: number): string => (rows > 0 ? `\u001b[${rows}A\r` : '\r');
+
+/** Rows that lines of these widths take now: a terminal made narrower has wrapped them. */
+const rowsOf = (widths: readonly number[], columns: number): number =>
+  widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
+
+/** At most `most` lines, the last of them counting those left out. */
+function fold(lines: readonly string[], most: number): readonly string[] {
+  const room = Math.max(1, most);
+  if (lines.length <= room) return lines;
+  return [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more`];
+}
+
+/** A line within `width` columns. Colours take none; any other control in it is made visible. */
+function cutPainted(
+  line: string,
+  width: number,
+  measure: Measure,
+): { readonly text: string; readonly columns: number } {
+  let text = '';
+  let used = 0;
+  let painted = false;
+  for (const [index, part] of line.split(colour).entries()) {
+    if (index % 2 === 1) {
+      text += part;
+      painted = true;
+      continue;
+    }
+    const safe = safeText(part);
+    const fitting = cut(safe, width - used, measure);
+    text += fitting;
+    used += measure(fitting);
+    if (fitting !== safe) break;
+  }
+  return { text: painted ? text + reset : text, columns: used };
+}

@@ -1,0 +1,10 @@
+import { lstatSync } from 'node:fs';
+import { UsageError } from '../../platform/errors.ts';
+
+/** Before the work that would be for nothing. @throws UsageError naming the files that would be written over. */
+export function refuseOverwriting(paths: readonly string[]): void {
+  const there = paths.filter((path) => lstatSync(path, { throwIfNoEntry: false }));
+  if (there.length === 0) return;
+  const [exist, them] = there.length > 1 ? ['exist', 'them'] : ['exists', 'it'];
+  throw new UsageError(`${there.join(', ')} already ${exist}; use --force to overwrite ${them}`);
+}

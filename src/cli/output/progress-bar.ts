@@ -1,0 +1,129 @@
+import { Writable } from 'node:stream';
+import cliProgress from 'cli-progress';
+import { cut, fullMeasure, type Measure } from '../../format/width.ts';
+import type { OutputStream } from '../../platform/io.ts';
+import { mayDraw, openArea } from './live-area.ts';
+import { type Paint, paintFor } from './paint.ts';
+import type { ProgressFacts } from './progress.ts';
+
+export interface Bar {
+  show(done: number, facts: ProgressFacts): void;
+  close(): void;
+}
+
+const clearLine = '\r\u001b[2K';
+/** Saving and restoring the cursor. */
+const cursorKeeping: ReadonlySet<unknown> = new Set(['\u001b7', '\u001b8']);
+
+const widestBar = 20;
+const narrowBar = 8;
+
+/** What opens a bar on the last line of a terminal, once all that it is drawn with is loaded. */
+export async function barOpener(terminal: OutputStream): Promise<(total: number | undefined) => Bar> {
+  const drawing = { paint: await paintFor(terminal.color), measure: await fullMeasure() };
+  return (total) => openBar(terminal, total, drawing);
+}
+
+/** A bar that is redrawn at most ten times a second and taken away when closed. */
+function openBar(terminal: OutputStream, total: number | undefined, drawing: Omit<Drawing, 'width'>): Bar {
+  const bar = new cliProgress.SingleBar({
+    stream: new BarLine(terminal),
+    format: (_, { progress }, payload: ProgressFacts) =>
+      barLine(payload, total === undefined ? undefined : progress, {
+        ...drawing,
+        // The last column stays free: a terminal may wrap what fills it.
+        width: columnsOf(terminal) - 1,
+      }),
+    fps: 10,
+    linewrap: true,
+    // What was printed in between has taken the bar away.
+    forceRedraw: true,
+    clearOnComplete: true,
+    // Whoever interrupts is handled by the program, which then ends the bar.
+    gracefulExit: false,
+  });
+  const close = openArea({ hide: () => void (started && terminal.stream.write(clearLine)) });
+  let started = false;
+  return {
+    show(done, facts) {
+      if (started) bar.update(done, facts);
+      else bar.start(total ?? 0, done, facts);
+      started = true;
+    },
+    close() {
+      bar.stop();
+      close();
+    },
+  };
+}
+
+const columnsOf = (terminal: OutputStream): number => terminal.columns() || 80;
+
+interface Drawing {
+  /** Columns. */
+  readonly width: number;
+  readonly paint: Paint;
+  readonly measure: Measure;
+}
+
+/**
+ * A bar with what is told beside it, in one line that fits: first the bar gives way, then the rate, the time left and the
+ * label. The count and the note, which may tell of failures, stay.
+ * @param progress 0 to 1; undefined where no total is known.
+ */
+export function barLine(
+  { label, count, rate, left, note }: ProgressFacts,
+  progress: number | undefined,
+  { width, paint, measure }: Drawing,
+): string {
+  const percent = progress === undefined ? '' : `${Math.floor(progress * 100)}%`;
+  const facts = (...parts: string[]): string => parts.filter((part) => part !== '').join('  ');
+  const share = progress === undefined ? 0 : widestBar;
+  const shapes = [
+    { size: share, name: label, told: facts(percent, count, rate, left) },
+    { size: Math.min(share, narrowBar), name: label, told: facts(percent, count, rate, left) },
+    { size: Math.min(share, narrowBar), name: label, told: facts(percent, count, left) },
+    { size: Math.min(share, narrowBar), name: label, told: facts(percent, count) },
+    { size: 0, name: label, told: facts(percent, count) },
+    { size: 0, name: label, told: count },
+    { size: 0, name: '', told: count },
+  ];
+  const columnsOfShape = ({ size, name, told }: (typeof shapes)[number]): number =>
+    (size === 0 ? 0 : size + 3) + (name === '' ? 0 : measure(name) + (size === 0 ? 2 : 1)) + measure(told);
+  const besides = note === '' ? 0 : measure(note) + 2;
+  const { size, name, told } = shapes.find((shape) => columnsOfShape(shape) + besides <= width) ?? {
+    size: 0,
+    name: '',
+    told: cut(count, width, measure),
+  };
+  const done = Math.round((progress ?? 0) * size);
+  const bar = `[${paint.good('='.repeat(done))}${paint.faint('-'.repeat(size - done))}] `;
+  const head = name === '' ? '' : size === 0 ? `${name}: ` : `${name} `;
+  const said = cut(note, Math.max(0, width - columnsOfShape({ size, name, told }) - 2), measure);
+  const tail = said === '' ? '' : `  ${said.startsWith('✖') ? paint.bad(said) : said}`;
+  return `${head}${size === 0 ? '' : bar}${told}${tail}`;
+}
+
+/**
+ * The terminal as the library sees it. Saving and restoring the cursor is left out: what was printed in between would
+ * have scrolled the saved place away.
+ */
+class BarLine extends Writable {
+  readonly isTTY = true;
+  readonly #terminal: OutputStream;
+
+  constructor(terminal: OutputStream) {
+    super({ decodeStrings: false });
+    this.#terminal = terminal;
+  }
+
+  /** What is drawn fits by itself; the library would cut it within a colour. */
+  get columns(): number {
+    return 10_000;
+  }
+
+  override _write(chunk: unknown, _encoding: BufferEncoding, done: () => void): void {
+    if (mayDraw() && !cursorKeeping.has(chunk)) this.#terminal.stream.write(chunk);
+    done();
+  }
+}

@@ -1,0 +1,241 @@
+import type {
+  Column,
+  ListResult,
+  OutputOptions,
+  RecordResult,
+  Result,
+  TextResult,
+  TitleOf,
+} from '../../format/result.ts';
+import { byteOrderMark } from '../../platform/csv-cell.ts';
+import type { Io } from '../../platform/io.ts';
+import { asTyped } from './as-typed.ts';
+import { printRows } from './format.ts';
+import { tellPeople } from './notice.ts';
+import { openFormat, openValues } from './open-format.ts';
+import { paintFor } from './paint.ts';
+import { inferColumns, selectColumns, withStates } from './select.ts';
+import { type Writer, writerOf } from './writer.ts';
+
+interface Printing {
+  readonly io: Io;
+  readonly options: OutputOptions;
+  readonly out: Writer;
+}
+
+/**
+ * Prints what a command returned. Data goes to stdout as it comes, at the pace of its reader; a reader that goes
+ * (`| head`) ends the source and this call quietly. Hints go to stderr.
+ * @returns the exit code: the result's own, 0 by default and for a list whose reader has gone.
+ * @throws UsageError for a wrong `--query`; OutputError where stdout cannot be written; whatever the source throws,
+ * once the records that came are out whole.
+ */
+export async function printResult(result: Result, io: Io, options: OutputOptions): Promise<number> {
+  const printing = { io, options, out: writerOf(io.stdout.stream) };
+  if (options.excel && !io.stdout.isTerminal && isTable(result, options))
+    printing.out.beginWith(byteOrderMark);
+  switch (result.kind) {
+    case 'record':
+      await printData(result, printing);
+      tellPeople(result.hints ?? [], io, options.format);
+      return result.exitCode ?? 0;
+    case 'list':
+      await printData(result, printing);
+      if (printing.out.isClosed) return 0;
+      await result.printed?.();
+      tellPeople(result.hints?.() ?? [], io, options.format);
+      return result.exitCode?.() ?? 0;
+    case 'text':
+      await printText(result, printing);
+      return 0;
+    case 'stream': {
+      const { printStream } = await import('./stream.ts');
+      await printStream(result, io.stdout, printing.out);
+      return result.exitCode?.() ?? 0;
+    }
+    case 'none':
+      tellPeople(result.hints ?? [], io, options.format);
+      return result.exitCode ?? 0;
+  }
+}
+
+/** Whether what is printed is read by a spreadsheet. */
+function isTable(result: Result, { format }: OutputOptions): boolean {
+  if (result.kind === 'stream') return result.isCsv === true;
+  return result.kind !== 'none' && (format === 'csv' || format === 'tsv');
+}
+
+/**
+ * Checks `--query` before anything is done whose result it would be applied to.
+ * @throws UsageError naming the expression and what is wrong with it.
+ */
+export async function checkQuery(expression: string): Promise<void> {
+  const { compileQuery } = await import('./query.ts');
+  compileQuery(expression);
+}
+
+async function printData(given: RecordResult | ListResult, printing: Printing): Promise<void> {
+  const { io, options, out } = printing;
+  const result = options.fields ? await checkedFields(withStates(given), options, io) : given;
+  if (options.query !== undefined) await printQueried(result, options.query, printing);
+  else if (result.kind === 'list') await printList(result, printing);
+  else await printRecord(result, printing);
+  await out.flush();
+}
+
+async function checkedFields<R extends RecordResult | ListResult>(
+  result: R,
+  options: OutputOptions,
+  io: Io,
+): Promise<R> {
+  const { withKnownFields } = await import('./known-fields.ts');
+  return withKnownFields(result, options, io);
+}
+
+async function printList(result: ListResult, { io, options, out }: Printing): Promise<void> {
+  const isTable = options.format === 'table';
+  const usesTitles = isTable && columnsFor(result, io, options).some((column) => column.usesTitles);
+  const titleOf = usesTitles ? await options.titles?.() : undefined;
+  const { rows, numbers, tell } = await numbered(result, io, options, titleOf);
+  try {
+    if (isTable) await printListTable(result, rows, numbers, { io, options, out }, titleOf);
+    else await printRows(rows, await openFormat(options.format, result, io, options), out);
+  } finally {
+    await tell();
+  }
+}
+
+/** The rows of a list, counted where a terminal is shown them: each can then be named by its number. */
+async function numbered(result: ListResult, io: Io, options: OutputOptions, titleOf: TitleOf | undefined) {
+  const plain = { rows: result.rows, numbers: [], tell: async (): Promise<void> => {} };
+  if (!io.stdout.isTerminal) return plain;
+  const { RowCounter } = await import('./listed-rows.ts');
+  const counter = RowCounter.of(result, { ...options, utc: options.utc === true, titleOf });
+  if (!counter) return plain;
+  const tell = async (): Promise<void> => options.listed?.(counter.listed);
+  return { rows: counter.count(result.rows), numbers: [counter.column], tell };
+}
+
+/** What is known of titles, where a record has none of its own for what these columns show. */
+async function titlesFor(
+  columns: readonly Column[],
+  record: RecordResult['record'],
+  { titles }: OutputOptions,
+): Promise<TitleOf | undefined> {
+  let isAsked = false;
+  const ask = (): undefined => {
+    isAsked = true;
+  };
+  for (const { usesTitles, value } of columns) if (usesTitles) value?.(record, ask);
+  return isAsked ? await titles?.() : undefined;
+}
+
+async function printListTable(
+  result: ListResult,
+  rows: ListResult['rows'],
+  numbers: readonly Column[],
+  { io, options, out }: Printing,
+  titleOf: TitleOf | undefined,
+): Promise<void> {
+  const { printTable } = await import('./table.ts');
+  const columns = [...numbers, ...columnsFor(result, io, options)];
+  const table = await printTable(rows, columns, { ...(await tableOptions(io, options)), titleOf }, out);
+  if (out.isClosed) return;
+  if (table.count === 0) tellPeople([result.empty ?? 'Nothing found.'], io, 'table');
+  const shown = table.shown.map(({ index }) => columns[index]);
+  const id = shown.find((column) => column?.path === (result.id ?? 'id'));
+  // Titles tell rows apart, and a command takes the number: who looks for the id it stands for is told where it is.
+  if (id === undefined && numbers.length > 0 && table.count > 0)
+    tellPeople([`@1 names the first row; -o id prints the ${result.id ?? 'id'} of each`], io, 'table');
+  if (table.hidden.length + table.narrowed.length === 0) return;
+  const { leftOut } = await import('./left-out.ts');
+  tellPeople(
+    leftOut(table, id && { ...id, isNumbered: numbers.length > 0 }, io.stderr.columns()),
+    io,
+    'table',
+  );
+}
+
+async function printRecord(result: RecordResult, { io, options, out }: Printing): Promise<void> {
+  if (options.format !== 'table') {
+    const format = await openFormat(options.format, result, io, options);
+    out.write(format.whole(result.record), format.scrub);
+    return;
+  }
+  const { recordLines } = await import('./record-view.ts');
+  const columns = columnsFor(result, io, options);
+  const hidden = new Set<string>();
+  const titleOf = await titlesFor(columns, result.record, options);
+  const lines = await recordLines(
+    result.record,
+    columns,
+    { ...(await tableOptions(io, options)), titleOf },
+    hidden,
+    options.fields !== undefined,
+  );
+  out.write(asText(lines));
+  if (hidden.size === 0) return;
+  await out.flush();
+  const { leftOut } = await import('./left-out.ts');
+  tellPeople(leftOut({ hidden: [...hidden], narrowed: [] }, undefined, io.stderr.columns()), io, 'table');
+}
+
+/** Scripts that read a table find its columns where they were; a person sees what matters first. */
+const columnsFor = (
+  { columns, screen = columns }: RecordResult | ListResult,
+  { stdout }: Io,
+  { fields, utc }: OutputOptions,
+): readonly Column[] => {
+  if (!stdout.isTerminal || fields) return selectColumns(columns, fields);
+  return utc
+    ? screen.map(({ absoluteName, ...column }) => ({ ...column, name: absoluteName ?? column.name }))
+    : screen;
+};
+
+async function tableOptions(io: Io, { now, localNow, utc = false, fields }: OutputOptions) {
+  const { stdout } = io;
+  const typed = (text: string): string => asTyped(text, io, 'stdout');
+  // Who names a field means the value that stands there.
+  const isScreen = stdout.isTerminal && !fields;
+  const width = stdout.isTerminal ? stdout.columns() || 100 : undefined;
+  const plain = stdout.isDumb === true;
+  const paint = await paintFor(stdout.color);
+  const command = io.commandName?.();
+  return { now, localNow, utc, width, isScreen, plain, paint, command, ...(isScreen && { asTyped: typed }) };
+}
+
+async function printQueried(
+  result: RecordResult | ListResult,
+  expression: string,
+  printing: Printing,
+): Promise<void> {
+  const { queryResult } = await import('./query-result.ts');
+  const { io, options, out } = printing;
+  const found = await queryResult(result, expression, options);
+  const plain = { ...options, query: undefined, fields: undefined };
+  if (found.kind === 'values') {
+    await printRows(found.values, await openValues(io, options), out);
+  } else if (found.kind !== 'document') {
+    await printData(found, { ...printing, options: plain });
+  } else if (options.format !== 'table') {
+    const format = await openFormat(options.format, { columns: [] }, io, plain);
+    out.write(format.whole(found.value), format.scrub);
+  }
+}
+
+async function printText(result: TextResult, printing: Printing): Promise<void> {
+  const { io, options, out } = printing;
+  if (result.record && options.format !== 'table' && options.format !== 'id') {
+    await printData(
+      { kind: 'record', record: result.record, columns: inferColumns([result.record]) },
+      printing,
+    );
+    return;
+  }
+  const { safeLines } = await import('../../platform/redact/safe-text.ts');
+  const text = asText(result.lines);
+  out.write(io.stdout.isTerminal ? safeLines(text) : text);
+  await out.flush();
+}
+
+const asText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');

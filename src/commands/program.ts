@@ -1,0 +1,295 @@
+import { Command as Commander, CommanderError, Option as CommanderOption } from 'commander';
+import type { PrintingCommand } from '../api/outputs/printed.ts';
+import type { RootCommand, RootNoun } from '../cli/define.ts';
+import type { Mounting } from '../cli/mount.ts';
+import { addGlobalOptions } from '../cli/options.ts';
+import { UsageError } from '../platform/errors.ts';
+import type { Io } from '../platform/io.ts';
+
+interface Entry {
+  readonly name: string;
+  /** Its heading in the help. */
+  readonly group: string;
+  readonly summary: string;
+  load(): Promise<{ readonly noun: RootNoun } | { readonly command: RootCommand }>;
+}
+
+/** Every noun, in the order of the help; its code loads only when the command line names it. */
+export const entries: readonly Entry[] = [
+  {
+    name: 'quickstart',
+    group: 'Start',
+    summary: 'Search, order and watch to delivery in the sandbox',
+    load: () => import('./quickstart/index.ts'),
+  },
+  {
+    name: 'search',
+    group: 'Start',
+    summary: 'Search orderable listings across retailers',
+    load: () => import('./search/index.ts'),
+  },
+  {
+    name: 'product',
+    group: 'Start',
+    summary: "One retailer's products: search, details, offers",
+    load: () => import('./product/index.ts'),
+  },
+  {
+    name: 'retailer',
+    group: 'Start',
+    summary: 'Supported retailers, and whether they would refuse an order',
+    load: () => import('./retailer/index.ts'),
+  },
+  {
+    name: 'order',
+    group: 'Orders',
+    summary: 'Place, read, follow, export and cancel orders',
+    load: () => import('./order/index.ts'),
+  },
+  {
+    name: 'track',
+    group: 'After delivery',
+    summary: 'Track an order without a key',
+    load: () => import('./track/index.ts'),
+  },
+  {
+    name: 'return',
+    group: 'After delivery',
+    summary: 'Return items of placed orders; download the labels',
+    load: () => import('./return/index.ts'),
+  },
+  {
+    name: 'bulk',
+    group: 'Thousands',
+    summary: 'Orders from a CSV: check, upload, follow, results',
+    load: () => import('./bulk/index.ts'),
+  },
+  {
+    name: 'wallet',
+    group: 'Money',
+    summary: 'Spendable balance and fee of an order',
+    load: () => import('./wallet/index.ts'),
+  },
+  {
+    name: 'spend',
+    group: 'Money',
+    summary: 'Spending, refunds and amounts still held',
+    load: () => import('./spend/index.ts'),
+  },
+  {
+    name: 'reconcile',
+    group: 'Money',
+    summary: 'Compare what this machine ordered with what the service says, to the cent',
+    load: () => import('./reconcile/index.ts'),
+  },
+  {
+    name: 'policy',
+    group: 'Money',
+    summary: 'Spending limits per order, day and month',
+    load: () => import('./policy/index.ts'),
+  },
+  {
+    name: 'approval',
+    group: 'Money',
+    summary: 'Approve or deny orders that the policy holds back',
+    load: () => import('./approval/index.ts'),
+  },
+  {
+    name: 'audit',
+    group: 'Money',
+    summary: 'Tamper-evident log of every step that touches money',
+    load: () => import('./audit/index.ts'),
+  },
+  {
+    name: 'mcp',
+    group: 'Programs',
+    summary: 'Serve tools to an agent over the Model Context Protocol',
+    load: () => import('./mcp/index.ts'),
+  },
+  {
+    name: 'webhook',
+    group: 'Programs',
+    summary: 'Register an address; receive, show, forward and replay events',
+    load: () => import('./webhook/index.ts'),
+  },
+  {
+    name: 'agent',
+    group: 'Programs',
+    summary: 'Search and order without an account, paid per call',
+    load: () => import('./agent/index.ts'),
+  },
+  {
+    name: 'api',
+    group: 'Programs',
+    summary: 'Any request to the service',
+    load: () => import('./api/index.ts'),
+  },
+  {
+    name: 'schema',
+    group: 'Programs',
+    summary: 'Show the API contract; compare it with the service',
+    load: () => import('./schema/index.ts'),
+  },
+  {
+    name: 'usage',
+    group: 'Programs',
+    summary: 'Calls of the last days, with a chart of each metric',
+    load: () => import('./usage/index.ts'),
+  },
+  {
+    name: 'legacy',
+    group: 'Programs',
+    summary: 'The v1 surface: product details, retry of a failed order',
+    load: () => import('./legacy/index.ts'),
+  },
+  {
+    name: 'sandbox',
+    group: 'Sandbox',
+    summary: 'Sandbox keys, and the local sandbox as a server',
+    load: () => import('./sandbox/index.ts'),
+  },
+  {
+    name: 'auth',
+    group: 'Setup',
+    summary: 'Sign in; store, show or remove a key',
+    load: () => import('./auth/index.ts'),
+  },
+  {
+    name: 'account',
+    group: 'Setup',
+    summary: 'Retailer accounts that orders are placed with',
+    load: () => import('./account/index.ts'),
+  },
+  {
+    name: 'address',
+    group: 'Setup',
+    summary: 'Local address book',
+    load: () => import('./address/index.ts'),
+  },
+  {
+    name: 'profile',
+    group: 'Setup',
+    summary: 'Named contexts: a service and its key',
+    load: () => import('./profile/index.ts'),
+  },
+  {
+    name: 'config',
+    group: 'Setup',
+    summary: 'Preferences',
+    load: () => import('./config/index.ts'),
+  },
+  {
+    name: 'doctor',
+    group: 'Setup',
+    summary: 'Diagnose problems and suggest fixes',
+    load: () => import('./doctor/index.ts'),
+  },
+  {
+    name: 'completion',
+    group: 'Setup',
+    summary: 'Print a shell completion script',
+    load: () => import('./completion/index.ts'),
+  },
+];
+
+interface Building extends Mounting {
+  readonly version: string;
+  readonly write: (text: string) => void;
+  /** Told what help is to be shown: that of a command, or of words after `errand help`. Commander itself prints none. */
+  readonly onHelp: (wanted: Commander | readonly string[]) => void;
+}
+
+/**
+ * Parses the command line and runs what it names.
+ * @throws UsageError for an unknown command or flag, with a suggestion where one is near.
+ */
+export async function runProgram(
+  argv: readonly string[],
+  { io, ...hooks }: Pick<Building, 'run' | 'now' | 'version'> & { readonly io: Io },
+): Promise<void> {
+  const write = (text: string): void => void io.stdout.stream.write(text);
+  let wanted: Commander | readonly string[] | undefined;
+  const onHelp: Building['onHelp'] = (help) => {
+    wanted = help;
+  };
+  const mayName = (names: readonly string[]): boolean => names.some((name) => argv.includes(name));
+  const root = await buildProgram(argv, { ...hooks, mayName, write, onHelp });
+  try {
+    await root.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0 && error.code !== 'commander.help') {
+      const { whereToLook } = await import('../cli/where-to-look.ts');
+      const { withSuggestion } = await import('../cli/suggest-option.ts');
+      const said = error.message.replace(/^error: /, '').replace(/\n\(/, ' (');
+      const message = withSuggestion(said, root, argv);
+      // A suggestion says what to do already.
+      throw new UsageError(message, { hint: message.endsWith('?)') ? undefined : whereToLook(root, argv) });
+    }
+  }
+  if (!wanted) return;
+  const { commandHelp, namedHelp } = await import('../cli/help/show.ts');
+  write(await ('commands' in wanted ? commandHelp(wanted, io) : namedHelp(root, wanted, io)));
+}
+
+/** The program for what describes it, with every command mounted; without nouns, as its own help shows it. */
+export const describedProgram = (nouns = entries.map(({ name }) => name)): Promise<Commander> =>
+  buildProgram(nouns, { run: async () => {}, now: Date.now, version: '', write: () => {}, onHelp: () => {} });
+
+/** Every command with what it prints. Loads all of them. */
+export async function printingCommands(): Promise<PrintingCommand[]> {
+  const found: PrintingCommand[] = [];
+  for (const { name, load } of entries) {
+    const loaded = await load();
+    if ('noun' in loaded) found.push(...printingVerbs([name], loaded.noun));
+    else found.push({ path: name, aliases: [], output: loaded.command.output });
+  }
+  return found;
+}
+
+/** @param nouns the words before its verbs, in each way that they can be typed; the first is their name. */
+const printingVerbs = (nouns: readonly string[], { verbs }: Pick<RootNoun, 'verbs'>): PrintingCommand[] =>
+  verbs.flatMap((verb) => {
+    const words = [verb.name, ...(verb.aliases ?? [])];
+    const [path = '', ...aliases] = words.flatMap((word) => nouns.map((noun) => `${noun} ${word}`));
+    if ('verbs' in verb) return printingVerbs([path, ...aliases], verb);
+    return [{ path, aliases: [...aliases, ...(verb.isDefault ? nouns : [])], output: verb.output }];
+  });
+
+/** The program for one command line: every noun is known, only those it names are loaded. */
+async function buildProgram(argv: readonly string[], building: Building): Promise<Commander> {
+  const { version, now, write, onHelp } = building;
+  const root = new Commander('errand')
+    .description(
+      'Buy from online retailers on the command line: search, order under a price ceiling, track, cancel and return. With nothing configured, everything runs in a sandbox on this machine.',
+    )
+    .exitOverride()
+    .configureOutput({ writeOut: write, writeErr: write, outputError: () => {} })
+    .configureHelp({ formatHelp: (command) => onHelp(command) ?? '' })
+    .version(version, '-V, --version', 'print the version')
+    .addHelpOption(new CommanderOption('-h, --help', 'show help').helpGroup('Global options:'))
+    .helpCommand(false)
+    .enablePositionalOptions(false);
+  addGlobalOptions(root, now);
+  for (const entry of entries) {
+    const mounted = argv.includes(entry.name)
+      ? await mountEntry(root, entry, building)
+      : root.command(entry.name).description(entry.summary);
+    mounted.helpGroup(entry.group);
+  }
+  root
+    .command('help')
+    .description('Help for a command or a topic')
+    .helpGroup('Setup')
+    .argument('[words...]', 'a command, or one of the topics below')
+    .action((words: string[]) => onHelp(words));
+  return root;
+}
+
+async function mountEntry(root: Commander, entry: Entry, mounting: Mounting): Promise<Commander> {
+  const [loaded, { mountCommand, mountNoun }] = await Promise.all([entry.load(), import('../cli/mount.ts')]);
+  const { name, summary } = entry;
+  return 'noun' in loaded
+    ? mountNoun(root, { ...loaded.noun, name, summary }, mounting)
+    : mountCommand(root, { ...loaded.command, name, summary }, mounting);
+}

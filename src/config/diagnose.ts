@@ -1,0 +1,174 @@
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ErrandError } from '../platform/errors.ts';
+import { shellWord } from '../platform/shell-word.ts';
+import { type CompletionPlace, completionPlaces } from './completion-places.ts';
+import type { Environment, Folders } from './folders.ts';
+import { checkState } from './paths.ts';
+import { preferences } from './preferences.ts';
+import { type Flags, resolveSettings, type Settings } from './resolve.ts';
+import type { SettingsStore } from './store.ts';
+import { emptyStored, profileFields, type Stored, storedFields } from './stored.ts';
+
+/** Something wrong with the files and settings, found before they are used. */
+export interface Trouble {
+  readonly check: 'configuration' | 'permissions' | 'settings';
+  readonly message: string;
+  readonly remedy: string;
+}
+
+export interface Diagnosis {
+  readonly troubles: readonly Trouble[];
+  /** Node and the system, in words. */
+  readonly runtime: string;
+  /** Where shells look for a completion script. */
+  readonly completionPlaces: readonly CompletionPlace[];
+}
+
+/**
+ * Settings for a command that looks for what is wrong with them: what cannot be used is reported and left out, so that
+ * the rest can still be looked at. Never throws.
+ */
+export function diagnoseSettings(
+  flags: Flags,
+  environment: Environment,
+  store: SettingsStore,
+  folders: Folders,
+  platform: NodeJS.Platform,
+): { readonly settings: Settings; readonly diagnosis: Diagnosis } {
+  const loose = findLoose(store.file, folders);
+  const unusable = unusableState(folders.state);
+  const { stored, troubles } = readTolerantly(store);
+  const { settings, refused } = resolveTolerantly(flags, environment, stored, folders);
+  return {
+    settings: hasty(settings),
+    diagnosis: {
+      troubles: [...loose.map(looseFile), ...unusable, ...troubles, ...refused],
+      runtime: `Node ${process.version}, ${platform} ${process.arch}`,
+      completionPlaces: completionPlaces(environment, platform),
+    },
+  };
+}
+
+/** One attempt and ten seconds, where nobody asked for more: a service that needs more is a finding. */
+const hasty = (settings: Settings): Settings => ({
+  ...settings,
+  ...(settings.retries.from === 'default' && { retries: { ...settings.retries, value: 0 } }),
+  ...(settings.timeoutMs.from === 'default' && { timeoutMs: { ...settings.timeoutMs, value: 10_000 } }),
+});
+
+interface Loose {
+  readonly path: string;
+  readonly mode: number;
+}
+
+/** To be called before anything is opened, since opening a file of ours tightens it. */
+function findLoose(configFile: string, folders: Folders): Loose[] {
+  const files = namesIn(folders.state).map((name) => join(folders.state, name));
+  return [folders.config, configFile, folders.state, ...files].flatMap((path) => {
+    const mode = modeOf(path);
+    return mode === undefined || (mode & 0o077) === 0 ? [] : [{ path, mode }];
+  });
+}
+
+/** What was open to others, and what is left to do now that our own files have been tightened. */
+function looseFile({ path, mode }: Loose): Trouble {
+  const now = modeOf(path) ?? 0;
+  const tightened = `Its mode is ${(now & 0o777).toString(8)} now. If others use this machine, they may have read the keys it holds: replace them.`;
+  const remedy = (now & 0o077) === 0 ? tightened : `chmod go= ${shellWord(path)}`;
+  const message = `${path} can be used by others: its mode is ${(mode & 0o777).toString(8)}`;
+  return { check: 'permissions', message, remedy };
+}
+
+/** A link, a FIFO or another user's file where one of ours belongs. */
+function unusableState(folder: string): Trouble[] {
+  try {
+    checkState(folder, () => {});
+    return [];
+  } catch (error) {
+    return [troubleOf('permissions', error)];
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function modeOf(path: string): number | undefined {
+  if (process.platform === 'win32') return undefined;
+  try {
+    return lstatSync(path).mode;
+  } catch {
+    return undefined;
+  }
+}
+
+function readTolerantly(store: SettingsStore): { stored: Stored; troubles: Trouble[] } {
+  try {
+    return { stored: store.stored, troubles: unknownKeys(store.file) };
+  } catch (error) {
+    return { stored: emptyStored, troubles: [troubleOf('configuration', error)] };
+  }
+}
+
+/** Names that nothing reads: a misspelt setting does nothing, and nobody says so. */
+function unknownKeys(file: string): Trouble[] {
+  const root = parsed(file);
+  const names = [
+    ...strangers(root, storedFields, ''),
+    ...strangers(root.preferences, Object.keys(preferences), 'preferences.'),
+    ...Object.entries(Object(root.profiles)).flatMap(([name, profile]) =>
+      strangers(profile, profileFields, `profiles.${name}.`),
+    ),
+  ];
+  if (names.length === 0) return [];
+  const message = `${file} holds what nothing reads: ${names.join(', ')}`;
+  return [{ check: 'configuration', message, remedy: `Correct or remove it in ${file}.` }];
+}
+
+function parsed(file: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return {};
+  }
+}
+
+const strangers = (value: unknown, known: readonly string[], before: string): string[] =>
+  Object.keys(Object(value))
+    .filter((name) => !known.includes(name))
+    .map((name) => before + name);
+
+/** The settings as they are; without the variables of errand; without anything: the first that can be used. */
+function resolveTolerantly(flags: Flags, environment: Environment, stored: Stored, folders: Folders) {
+  const rest = Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !name.startsWith('ERRAND_')),
+  );
+  const ways: readonly (() => Settings)[] = [
+    () => resolveSettings(flags, environment, stored, folders),
+    () => resolveSettings(flags, rest, stored, folders),
+    () => resolveSettings({}, rest, stored, folders),
+  ];
+  const refused = new Map<string, Trouble>();
+  for (const way of ways) {
+    try {
+      return { settings: way(), refused: [...refused.values()] };
+    } catch (error) {
+      const trouble = troubleOf('settings', error);
+      refused.set(trouble.message, trouble);
+    }
+  }
+  return { settings: resolveSettings({}, {}, emptyStored, folders), refused: [...refused.values()] };
+}
+
+function troubleOf(check: Trouble['check'], error: unknown): Trouble {
+  const message = error instanceof Error ? error.message : String(error);
+  const facts = error instanceof ErrandError ? error.facts : {};
+  const step = facts.next?.[0];
+  const remedy = facts.hint ?? (step ? `${step.command}   ${step.when}` : 'Correct it, or take it away.');
+  return { check, message, remedy };
+}

@@ -1,0 +1,86 @@
+import { amountUnits } from '../api/amount.ts';
+import { outputFormats } from '../format/result.ts';
+import { UsageError } from '../platform/errors.ts';
+import { parseDuration } from '../platform/wait/duration.ts';
+import type { Preference } from './stored.ts';
+
+interface PreferenceSpec {
+  readonly description: string;
+  /** The text of `config set` to the stored value. @throws UsageError. */
+  parse(text: string): Preference;
+}
+
+/** Every preference of `errand config`. */
+export const preferences: Readonly<Record<string, PreferenceSpec>> = {
+  output: {
+    description: `output format: ${outputFormats.join(', ')}`,
+    parse: oneOf('output', outputFormats),
+  },
+  timeout: {
+    description: 'give up on a request after this long: 30s',
+    parse: (text) => {
+      parseDuration(text, 'timeout');
+      return text;
+    },
+  },
+  retries: { description: 'attempts after the first one: 0 to 20', parse: integer('retries', 0, 20) },
+  utc: { description: 'absolute UTC times in tables: true or false', parse: truth('utc') },
+  'no-input': { description: 'never ask: true or false', parse: truth('no-input') },
+  'repeat-window': {
+    description: 'how long the same order again is taken for a repeated command: 10m, or 0 for never',
+    parse: (text) => {
+      parseWindow(text, 'repeat-window');
+      return text;
+    },
+  },
+  amounts: {
+    description: `what bare whole numbers under max_price in a CSV are: ${amountUnits.join(' or ')}`,
+    parse: oneOf('amounts', amountUnits),
+  },
+  'sandbox-speed': {
+    description: 'how many times faster than usual the embedded sandbox lives: 1 to 1000',
+    parse: integer('sandbox-speed', 1, 1000),
+  },
+  'sandbox-seed': {
+    description: 'seed of the embedded sandbox, for data made from now on',
+    parse: integer('sandbox-seed', 0, 2 ** 31 - 1),
+  },
+};
+
+/** A duration, or 0. @returns ms. @throws UsageError naming it. */
+export const parseWindow = (text: string, name: string): number =>
+  text.trim() === '0' ? 0 : parseDuration(text, name);
+
+/** Checks one preference. @throws UsageError naming it and what it takes. */
+export function parsePreference(name: string, text: string): Preference {
+  return specOf(name).parse(text);
+}
+
+/** @throws UsageError listing the known names. */
+export function specOf(name: string): PreferenceSpec {
+  const spec = Object.hasOwn(preferences, name) ? preferences[name] : undefined;
+  if (spec) return spec;
+  throw new UsageError(`there is no preference "${name}"; known are ${Object.keys(preferences).join(', ')}`);
+}
+
+function oneOf(name: string, values: readonly string[]): (text: string) => string {
+  return (text) => {
+    if (values.includes(text)) return text;
+    throw new UsageError(`${name} takes one of ${values.join(', ')}, not "${text}"`);
+  };
+}
+
+function integer(name: string, min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new UsageError(`${name} takes a whole number from ${min} to ${max}, not "${text}"`);
+  };
+}
+
+function truth(name: string): (text: string) => boolean {
+  return (text) => {
+    if (text === 'true' || text === 'false') return text === 'true';
+    throw new UsageError(`${name} takes true or false, not "${text}"`);
+  };
+}

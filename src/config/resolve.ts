@@ -1,0 +1,287 @@
+import { isAbsolute, join } from 'node:path';
+import { type AmountUnit, amountUnits } from '../api/amount.ts';
+import type { DatabaseAddress } from '../format/database-address.ts';
+import { type OutputFormat, outputFormats } from '../format/result.ts';
+import { UsageError } from '../platform/errors.ts';
+import { shellLine } from '../platform/shell-word.ts';
+import { parseDuration } from '../platform/wait/duration.ts';
+import { checkBaseUrl } from './base-url.ts';
+import { checkDatabaseUrl } from './database-url.ts';
+import type { Environment, Folders } from './folders.ts';
+import { checkKey } from './keys.ts';
+import { parseWindow } from './preferences.ts';
+import { embeddedUrl, localProfile, type Profile, type Stored } from './stored.ts';
+
+export type Origin = 'flag' | 'environment' | 'profile' | 'preference' | 'default';
+
+/** A value and where it came from: the flag, the variable, the profile. */
+export interface Setting<T> {
+  readonly value: T;
+  readonly from: Origin;
+  readonly name: string;
+}
+
+/** A database that machines share, and where it was named. */
+export interface NamedDatabase extends DatabaseAddress, Pick<Setting<string>, 'from' | 'name'> {}
+
+export interface Proxy {
+  readonly https: string | undefined;
+  readonly http: string | undefined;
+  readonly none: string | undefined;
+}
+
+export interface Settings {
+  readonly profile: Setting<string>;
+  readonly baseUrl: Setting<string>;
+  readonly legacyBaseUrl: Setting<string>;
+  readonly apiKey: Setting<string> | undefined;
+  readonly legacyToken: Setting<string> | undefined;
+  /** A stored key that the environment's key hides. */
+  readonly shadowedKey: string | undefined;
+  readonly allowPlainHttp: boolean;
+  readonly output: Setting<OutputFormat>;
+  /** For each request, ms. */
+  readonly timeoutMs: Setting<number>;
+  readonly retries: Setting<number>;
+  /** How long the same order again is taken for a repeated command, ms; 0 for never. */
+  readonly repeatWindowMs: Setting<number>;
+  readonly utc: boolean;
+  readonly debug: boolean;
+  /** Why there is no prompt; undefined where prompts are allowed. */
+  readonly noInput: string | undefined;
+  /** What a bare whole number under `max_price` in a CSV counts, where a preference says so. */
+  readonly amounts: AmountUnit | undefined;
+  readonly proxy: Proxy;
+  /** Whether the terminal cannot redraw (`TERM=dumb`). */
+  readonly dumbTerminal: boolean;
+  readonly tlsChecksOff: boolean;
+  /** The file that says what may be spent; by default there need be none. */
+  readonly policy: Setting<string>;
+  /** Keeps the journal for several machines; without it the journal is this machine's own. */
+  readonly database: NamedDatabase | undefined;
+  readonly sandbox: { readonly speed: number; readonly seed: number | undefined };
+  readonly folders: Folders;
+}
+
+export type Flags = Readonly<Record<string, unknown>>;
+
+const defaultTimeoutMs = 30_000;
+const defaultRetries = 4;
+const defaultRepeatWindowMs = 600_000;
+
+/**
+ * Flag, then environment, then profile or preference, then default.
+ * @throws UsageError naming the flag or variable that is wrong, and what it takes.
+ */
+export function resolveSettings(
+  flags: Flags,
+  environment: Environment,
+  stored: Stored,
+  folders: Folders,
+): Settings {
+  const profile = pickProfile(flags, environment, stored);
+  const kept = profileNamed(stored, profile);
+  const allowPlainHttp = kept.allow_plain_http === true;
+  const ownUrl = checkBaseUrl(kept.base_url, `the base URL of profile ${profile.value}`, allowPlainHttp);
+  const givenUrl = first(textFlag(flags, 'baseUrl', '--base-url'), variable(environment, 'ERRAND_BASE_URL'));
+  const baseUrl = givenUrl
+    ? { ...givenUrl, value: checkBaseUrl(givenUrl.value, givenUrl.name, allowPlainHttp) }
+    : ({
+        value: ownUrl,
+        from: profile.from === 'default' ? 'default' : 'profile',
+        name: profile.value,
+      } as const);
+  // A stored key is for its profile's service: it is never sent anywhere else.
+  const usable: Partial<Profile> = baseUrl.value === ownUrl ? kept : {};
+  const legacyBaseUrl = legacyUrl(environment, kept, baseUrl, ownUrl, allowPlainHttp);
+  const isOwnLegacy =
+    legacyBaseUrl.from === 'profile' || legacyBaseUrl.value === (kept.legacy_base_url ?? ownUrl);
+  const shadowing = variable(environment, 'ERRAND_API_KEY');
+  return {
+    profile,
+    baseUrl,
+    legacyBaseUrl,
+    apiKey: keyed(first(shadowing, fromProfile(usable.api_key, profile.value))),
+    legacyToken: keyed(
+      first(
+        variable(environment, 'ERRAND_LEGACY_TOKEN'),
+        fromProfile(isOwnLegacy ? kept.legacy_token : undefined, profile.value),
+      ),
+    ),
+    shadowedKey:
+      shadowing && usable.api_key && usable.api_key !== shadowing.value ? usable.api_key : undefined,
+    allowPlainHttp,
+    output: pickOutput(flags, environment, stored),
+    timeoutMs: pickTimeout(flags, environment, stored),
+    retries: pickRetries(flags, stored),
+    repeatWindowMs: pickRepeatWindow(stored),
+    utc: flags.utc === true || stored.preferences.utc === true,
+    debug: flags.debug === true || isSet(environment.ERRAND_DEBUG),
+    noInput: noInputReason(flags, environment, stored),
+    amounts: amountUnits.find((unit) => unit === stored.preferences.amounts),
+    proxy: proxyOf(environment),
+    dumbTerminal: environment.TERM === 'dumb',
+    tlsChecksOff: environment.NODE_TLS_REJECT_UNAUTHORIZED === '0',
+    policy: pickPolicy(environment, kept, profile.value, folders),
+    database: pickDatabase(environment, kept, profile.value),
+    sandbox: {
+      speed: Number(stored.preferences['sandbox-speed'] ?? 1),
+      seed: numberOf(stored.preferences['sandbox-seed']),
+    },
+    folders,
+  };
+}
+
+/** @throws UsageError for a relative path: in another directory it would be another policy, or none. */
+function pickPolicy(
+  environment: Environment,
+  { policy }: Partial<Profile>,
+  profile: string,
+  folders: Folders,
+): Setting<string> {
+  // Whoever set it wanted a policy: an empty one must not pass for none.
+  if (environment.ERRAND_POLICY === '')
+    throw new UsageError('ERRAND_POLICY is empty; name the policy file, or unset it');
+  const given = first(variable(environment, 'ERRAND_POLICY'), fromProfile(policy, profile));
+  if (!given) return { value: join(folders.config, policyFile), from: 'default', name: policyFile };
+  if (isAbsolute(given.value)) return given;
+  const name = given.from === 'profile' ? `the policy of profile ${profile}` : given.name;
+  throw new UsageError(`${name} must be an absolute path, not "${given.value}"`);
+}
+
+/** A rehearsal uses it too: what is tried is what will be. */
+function pickDatabase(
+  environment: Environment,
+  { database }: Partial<Profile>,
+  profile: string,
+): NamedDatabase | undefined {
+  const name = 'ERRAND_DATABASE_URL';
+  // Whoever set it wanted the journal that all share: with an empty one an order could be placed twice.
+  if (environment[name]?.trim() === '')
+    throw new UsageError(`${name} is empty; name the database, or unset it`);
+  const given = first(variable(environment, name), fromProfile(database, profile));
+  if (!given) return undefined;
+  const where = given.from === 'profile' ? `the database of profile ${profile}` : name;
+  const { value, ...origin } = given;
+  return { ...checkDatabaseUrl(value, where, environment.PGPASSWORD), ...origin };
+}
+
+/** The policy in the folder of the configuration. */
+const policyFile = 'policy.yaml';
+
+const isSet = (text: string | undefined): boolean =>
+  text !== undefined && text !== '' && text !== '0' && text !== 'false';
+const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+
+const first = <T>(...settings: (Setting<T> | undefined)[]): Setting<T> | undefined =>
+  settings.find((it) => it !== undefined);
+
+function variable(environment: Environment, name: string): Setting<string> | undefined {
+  const value = environment[name];
+  return value === undefined || value === '' ? undefined : { value, from: 'environment', name };
+}
+
+function textFlag(flags: Flags, key: string, name: string): Setting<string> | undefined {
+  const value = flags[key];
+  return typeof value === 'string' ? { value, from: 'flag', name } : undefined;
+}
+
+const fromProfile = (value: string | undefined, profile: string): Setting<string> | undefined =>
+  value === undefined ? undefined : { value, from: 'profile', name: profile };
+
+const keyed = (setting: Setting<string> | undefined): Setting<string> | undefined =>
+  setting && {
+    ...setting,
+    value: checkKey(
+      setting.value,
+      setting.from === 'profile' ? `the key of profile ${setting.name}` : setting.name,
+    ),
+  };
+
+function pickProfile(flags: Flags, environment: Environment, stored: Stored): Setting<string> {
+  const given = first(textFlag(flags, 'profile', '--profile'), variable(environment, 'ERRAND_PROFILE'));
+  if (given) return given;
+  const { current_profile: current } = stored;
+  return { value: current, from: current === localProfile ? 'default' : 'profile', name: current };
+}
+
+function profileNamed(stored: Stored, { value, name }: Setting<string>): Profile {
+  const profile = Object.hasOwn(stored.profiles, value) ? stored.profiles[value] : undefined;
+  if (profile) return profile;
+  throw new UsageError(
+    `${name}: there is no profile "${value}"; known are ${Object.keys(stored.profiles).join(', ')}`,
+    {
+      next: [{ command: shellLine`errand profile set ${value} --base-url URL`, when: 'to make it' }],
+    },
+  );
+}
+
+function legacyUrl(
+  environment: Environment,
+  kept: Profile,
+  baseUrl: Setting<string>,
+  ownUrl: string,
+  plain: boolean,
+): Setting<string> {
+  const given = first(
+    variable(environment, 'ERRAND_LEGACY_BASE_URL'),
+    baseUrl.value === ownUrl ? fromProfile(kept.legacy_base_url, baseUrl.name) : undefined,
+  );
+  if (!given) return { ...baseUrl, from: 'default' };
+  return {
+    ...given,
+    value: given.value === embeddedUrl ? embeddedUrl : checkBaseUrl(given.value, given.name, plain),
+  };
+}
+
+function pickOutput(flags: Flags, environment: Environment, stored: Stored): Setting<OutputFormat> {
+  const preference = stored.preferences.output;
+  const given = first<string>(
+    textFlag(flags, 'output', '--output'),
+    variable(environment, 'ERRAND_OUTPUT'),
+    typeof preference === 'string' ? { value: preference, from: 'preference', name: 'output' } : undefined,
+  );
+  if (!given) return { value: 'table', from: 'default', name: 'output' };
+  const format = outputFormats.find((known) => known === given.value);
+  if (!format)
+    throw new UsageError(`${given.name} takes one of ${outputFormats.join(', ')}, not "${given.value}"`);
+  return { ...given, value: format };
+}
+
+function pickTimeout(flags: Flags, environment: Environment, stored: Stored): Setting<number> {
+  if (typeof flags.timeout === 'number') return { value: flags.timeout, from: 'flag', name: '--timeout' };
+  const preference = stored.preferences.timeout;
+  const given = first<string>(
+    variable(environment, 'ERRAND_TIMEOUT'),
+    preference === undefined ? undefined : { value: String(preference), from: 'preference', name: 'timeout' },
+  );
+  if (!given) return { value: defaultTimeoutMs, from: 'default', name: 'timeout' };
+  return { ...given, value: parseDuration(given.value, given.name) };
+}
+
+function pickRetries(flags: Flags, stored: Stored): Setting<number> {
+  if (typeof flags.retries === 'number') return { value: flags.retries, from: 'flag', name: '--retries' };
+  const preference = numberOf(stored.preferences.retries);
+  if (preference !== undefined) return { value: preference, from: 'preference', name: 'retries' };
+  return { value: defaultRetries, from: 'default', name: 'retries' };
+}
+
+function pickRepeatWindow({ preferences }: Stored): Setting<number> {
+  const name = 'repeat-window';
+  const preference = preferences[name];
+  if (preference === undefined) return { value: defaultRepeatWindowMs, from: 'default', name };
+  return { value: parseWindow(String(preference), name), from: 'preference', name };
+}
+
+function noInputReason(flags: Flags, environment: Environment, stored: Stored): string | undefined {
+  if (flags.input === false) return '--no-input is given';
+  if (isSet(environment.ERRAND_NO_INPUT)) return 'ERRAND_NO_INPUT is set';
+  if (isSet(environment.CI)) return 'CI is set';
+  return stored.preferences['no-input'] === true ? 'the preference no-input is set' : undefined;
+}
+
+function proxyOf(environment: Environment): Proxy {
+  const pick = (name: string): string | undefined =>
+    environment[name.toLowerCase()] || environment[name] || undefined;
+  return { https: pick('HTTPS_PROXY'), http: pick('HTTP_PROXY'), none: pick('NO_PROXY') };
+}

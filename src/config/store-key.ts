@@ -1,0 +1,43 @@
+import { UsageError } from '../platform/errors.ts';
+import { maskKey } from './keys.ts';
+import { keysOf } from './profile-keys.ts';
+import type { SettingsStore } from './store.ts';
+import { withKey, withoutKeys } from './with-key.ts';
+
+interface KeyToStore {
+  readonly profile: string;
+  readonly key: string;
+  /** The address that the key is for. It is stored for no other. */
+  readonly service: string;
+  /** In place of the one in use, which is forgotten. */
+  readonly replace?: boolean;
+  /** The flags that name the profile, for a line that is shown. */
+  readonly flags: string;
+  /** ms since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Stores a key for a profile and uses it; the one that was in use is kept beside it. A profile that is not there is made.
+ * @returns what there is to say of the earlier one. @throws UsageError where the profile is for another address.
+ */
+export async function storeKey(
+  store: SettingsStore,
+  { profile: name, key, service, replace = false, flags, now }: KeyToStore,
+): Promise<string[]> {
+  const storedAt = new Date(now).toISOString();
+  let earlier: { readonly id: string; readonly key: string } | undefined;
+  await store.setProfile(name, (before = { base_url: service }) => {
+    if (before.base_url !== service)
+      throw new UsageError(
+        `profile ${name} is for ${before.base_url} now; the key for ${service} was not stored`,
+      );
+    earlier = keysOf(before).find((it) => it.isInUse && it.key !== key);
+    return withKey(replace && earlier ? withoutKeys(before, false) : before, key, storedAt);
+  });
+  if (!earlier) return [];
+  const back = `errand auth use ${earlier.id}${flags}`;
+  return replace
+    ? [`in place of ${maskKey(earlier.key)}, which is forgotten`]
+    : [`${maskKey(earlier.key)} is kept beside it, with its orders and wallet: \`${back}\` goes back`];
+}

@@ -1,0 +1,295 @@
+import { renameSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { StorageError, UsageError } from '../platform/errors.ts';
+import type { Waiting } from '../platform/wait/retry-while.ts';
+import { addressTaken, withAddress, withoutAddress } from './addresses.ts';
+import type { KeyChange } from './key-changes.ts';
+import { loadConf } from './load-conf.ts';
+import { lock } from './lock.ts';
+import { mapIn, type SavedMap, withMap } from './maps.ts';
+import { makeConfigFolder, reasonOf } from './paths.ts';
+import {
+  BrokenConfigError,
+  emptyStored,
+  localProfile,
+  namePattern,
+  type Preference,
+  type Profile,
+  readStored,
+  type Stored,
+  type StoredAddress,
+} from './stored.ts';
+
+type BeforeKeys = (changes: readonly KeyChange[]) => Promise<void>;
+
+/** The stored configuration: profiles, preferences, addresses. Reads are of one moment; writes are locked and atomic. */
+export class SettingsStore {
+  readonly file: string;
+  readonly #tell: (line: string) => void;
+  readonly #waiting: Waiting;
+  readonly #beforeKeys: BeforeKeys;
+  #stored: Stored | undefined;
+
+  /**
+   * @param tell is called with what was done about a broken or loosely guarded file.
+   * @param waiting for another process that writes it.
+   * @param beforeKeys is told which keys are about to be changed.
+   */
+  constructor(
+    folder: string,
+    tell: (line: string) => void,
+    waiting: Waiting = {},
+    beforeKeys: BeforeKeys = async () => {},
+  ) {
+    this.file = join(folder, 'config.json');
+    this.#tell = tell;
+    this.#waiting = waiting;
+    this.#beforeKeys = beforeKeys;
+  }
+
+  /** @throws BrokenConfigError where the file cannot be used. */
+  get stored(): Stored {
+    this.#stored ??= readStored(this.file, this.#tell);
+    return this.#stored;
+  }
+
+  profile(name: string): Profile | undefined {
+    return own(this.stored.profiles, name);
+  }
+
+  address(name: string): StoredAddress | undefined {
+    return own(this.stored.addresses, name);
+  }
+
+  /** Whether a name stands for an address of the user's own; the sandbox's example is nobody's. */
+  isTaken(name: string): boolean {
+    return this.address(name) !== undefined && !this.isExample(name);
+  }
+
+  /** Why an address cannot be saved as a new one under a name; undefined where it can. */
+  newNameProblem(name: string): string | undefined {
+    if (!namePattern.test(name)) return 'a name has letters, digits, . _ - only, and at most 64 of them';
+    return this.isTaken(name) ? `there is an address ${name} already; take another name` : undefined;
+  }
+
+  isExample(name: string): boolean {
+    return this.stored.example_address === name;
+  }
+
+  addressNames(): string[] {
+    return Object.keys(this.stored.addresses);
+  }
+
+  /** The default address, or the only one there is. */
+  defaultAddress(): { readonly name: string; readonly address: StoredAddress } | undefined {
+    const names = this.addressNames();
+    const name = this.stored.default_address ?? (names.length === 1 ? names[0] : undefined);
+    const address = name === undefined ? undefined : this.address(name);
+    return name === undefined || !address ? undefined : { name, address };
+  }
+
+  /** Adds or changes a profile. */
+  async setProfile(name: string, change: (profile: Profile | undefined) => Profile): Promise<void> {
+    const checked = checkName('profile', name);
+    return this.#update((stored) => ({
+      ...stored,
+      profiles: { ...stored.profiles, [checked]: change(own(stored.profiles, checked)) },
+    }));
+  }
+
+  /**
+   * Ends the use of what opened a service that is gone, in every profile of it.
+   * @param mayComeBack keeps the keys beside: its state may be restored.
+   */
+  async retireKeysAt(baseUrl: string, mayComeBack: boolean): Promise<void> {
+    const { withKeySetAside, withoutKeys } = await import('./with-key.ts');
+    return this.#update((stored) => ({
+      ...stored,
+      profiles: Object.fromEntries(
+        Object.entries(stored.profiles).map(([name, profile]) => {
+          if (profile.base_url !== baseUrl) return [name, profile];
+          if (mayComeBack) return [name, withKeySetAside(profile)];
+          const { legacy_token: _, ...rest } = withoutKeys(profile, true);
+          return [name, rest];
+        }),
+      ),
+    }));
+  }
+
+  async useProfile(name: string): Promise<void> {
+    return this.#update((stored) => {
+      if (!own(stored.profiles, name)) throw unknown('profile', name, Object.keys(stored.profiles));
+      return { ...stored, current_profile: name };
+    });
+  }
+
+  /** Deletes a profile; where it is the current one, `local` takes its place. */
+  async deleteProfile(name: string): Promise<void> {
+    if (name === localProfile)
+      throw new UsageError('the profile local is the embedded sandbox and cannot be deleted');
+    return this.#update((stored) => {
+      if (!own(stored.profiles, name)) throw unknown('profile', name, Object.keys(stored.profiles));
+      const current = stored.current_profile === name ? localProfile : stored.current_profile;
+      return { ...stored, current_profile: current, profiles: without(stored.profiles, name) };
+    });
+  }
+
+  async setPreference(name: string, value: Preference | undefined): Promise<void> {
+    return this.#update((stored) => ({
+      ...stored,
+      preferences:
+        value === undefined ? without(stored.preferences, name) : { ...stored.preferences, [name]: value },
+    }));
+  }
+
+  /**
+   * Saves an address; the first one saved, or with `asDefault`, is the default. The sandbox's example gives way to it.
+   * @throws UsageError for a name that is taken, unless it is to be replaced.
+   */
+  async addAddress(
+    name: string,
+    address: StoredAddress,
+    { asDefault, replace }: { readonly asDefault: boolean; readonly replace: boolean },
+  ): Promise<void> {
+    const checked = checkName('address', name);
+    return this.#update((stored) => {
+      if (Object.hasOwn(stored.addresses, name) && stored.example_address !== name && !replace)
+        throw addressTaken(name);
+      return withAddress(stored, checked, address, asDefault);
+    });
+  }
+
+  /** Changes a saved address. @throws UsageError where there is none of that name. */
+  async changeAddress(
+    name: string,
+    change: (address: StoredAddress) => StoredAddress,
+    asDefault: boolean,
+  ): Promise<void> {
+    return this.#update((stored) => {
+      const before = own(stored.addresses, name);
+      if (!before) throw unknown('address', name, Object.keys(stored.addresses));
+      return withAddress(stored, name, change(before), asDefault);
+    });
+  }
+
+  /** Saves the sandbox's example, without its empty fields, where no address is saved. @returns whether it was. */
+  async saveExample(name: string, example: unknown): Promise<boolean> {
+    if (this.addressNames().length > 0) return false;
+    const { checkShape } = await import('../api/schemas/check.ts');
+    const { value } = checkShape('Address', example, 'response');
+    // A service whose example is not an address has none.
+    if (!value) return false;
+    const address = Object.fromEntries(
+      Object.entries(value).flatMap(([field, text]) => (text == null ? [] : [[field, text] as const])),
+    );
+    let isSaved = false;
+    await this.#update((stored) => {
+      isSaved = Object.keys(stored.addresses).length === 0;
+      return isSaved ? { ...withAddress(stored, name, address, true), example_address: name } : stored;
+    });
+    return isSaved;
+  }
+
+  /** A saved map of headings. */
+  map(name: string): SavedMap | undefined {
+    return mapIn(this.stored, name);
+  }
+
+  mapNames(): string[] {
+    return Object.keys(this.stored.maps);
+  }
+
+  async setMap(name: string, map: SavedMap): Promise<void> {
+    const checked = checkName('map', name);
+    return this.#update((stored) => withMap(stored, checked, map));
+  }
+
+  /** When the journal of a state folder was begun, ISO 8601. */
+  journalSince(folder: string): string | undefined {
+    return own(this.stored.journals, folder);
+  }
+
+  /** Notes that the journal of a state folder is begun. Only the newest folders are kept. */
+  async noteJournal(folder: string, at: string): Promise<void> {
+    return this.#update((stored) => {
+      const others = Object.entries(without(stored.journals, folder));
+      return { ...stored, journals: Object.fromEntries([...others.slice(1 - mostJournals), [folder, at]]) };
+    });
+  }
+
+  async deleteAddress(name: string): Promise<void> {
+    return this.#update((stored) => {
+      if (!own(stored.addresses, name)) throw unknown('address', name, Object.keys(stored.addresses));
+      return withoutAddress(stored, name);
+    });
+  }
+
+  /** Reads, changes and writes under a lock, so that writers at the same time lose nothing. */
+  async #update(change: (stored: Stored) => Stored): Promise<void> {
+    const folder = dirname(this.file);
+    makeConfigFolder(folder);
+    const release = await lock(folder, this.#waiting);
+    try {
+      const before = this.#readForWrite();
+      const next = change(before);
+      const { keyChanges } = await import('./key-changes.ts');
+      const changes = keyChanges(before, next);
+      if (changes.length > 0) await this.#beforeKeys(changes);
+      const { default: Conf } = await loadConf();
+      const conf = new Conf<Record<string, unknown>>({
+        cwd: folder,
+        configName: basename(this.file, '.json'),
+        configFileMode: 0o600,
+        accessPropertiesByDotNotation: false,
+        clearInvalidConfig: false,
+      });
+      conf.store = { ...next };
+      this.#stored = next;
+    } catch (cause) {
+      if (cause instanceof UsageError) throw cause;
+      throw new StorageError(
+        `the configuration ${this.file} cannot be written (${reasonOf(cause)}); nothing was changed`,
+        {
+          cause,
+        },
+      );
+    } finally {
+      await release();
+    }
+  }
+
+  /** A broken file is kept aside before anything is written in its place. */
+  #readForWrite(): Stored {
+    try {
+      return readStored(this.file, this.#tell);
+    } catch (error) {
+      if (!(error instanceof BrokenConfigError)) throw error;
+      const aside = `${this.file}.broken-${new Date().toISOString().replaceAll(':', '-')}`;
+      renameSync(this.file, aside);
+      this.#tell(`${error.message}; it is kept as ${aside}, and the configuration begins anew`);
+      return emptyStored;
+    }
+  }
+}
+
+/** State folders that come and go, as in tests, do not fill the configuration. */
+const mostJournals = 50;
+
+const own = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(record, name) ? record[name] : undefined;
+
+const without = <T>(record: Readonly<Record<string, T>>, name: string): Record<string, T> =>
+  Object.fromEntries(Object.entries(record).filter(([key]) => key !== name));
+
+function checkName(what: string, name: string): string {
+  if (namePattern.test(name)) return name;
+  throw new UsageError(
+    `"${name}" cannot name a ${what}: letters, digits, . _ - only, at most 64, a letter or digit first`,
+  );
+}
+
+function unknown(what: string, name: string, known: readonly string[]): UsageError {
+  return new UsageError(
+    `there is no ${what} "${name}"${known.length > 0 ? `; known are ${known.join(', ')}` : ''}`,
+  );
+}

@@ -1,0 +1,264 @@
+import { dirname } from 'node:path';
+import { UsageError } from '../platform/errors.ts';
+import { checkPrivateFolder, readPrivateFile, type Tell } from '../platform/private-files.ts';
+import { unreadConfig } from './paths.ts';
+
+/** A key that a profile keeps beside the one in use. */
+export interface KeptKey {
+  readonly api_key: string;
+  /** ISO 8601. */
+  readonly stored_at?: string;
+}
+
+/** A named context: a service and the keys for it. Wire-like names, as the file carries them. */
+export interface Profile {
+  readonly base_url: string;
+  readonly legacy_base_url?: string;
+  readonly api_key?: string;
+  /** When it was stored, ISO 8601. */
+  readonly key_stored_at?: string;
+  /** Keys of the same service that are not in use, the newest first. */
+  readonly other_keys?: readonly KeptKey[];
+  readonly legacy_token?: string;
+  readonly allow_plain_http?: boolean;
+  /** The policy file of this profile, an absolute path. */
+  readonly policy?: string;
+  /** The address of the database that it shares with other machines. It holds a password. */
+  readonly database?: string;
+}
+
+export type Preference = string | number | boolean;
+export type ColumnMap = Readonly<Record<string, string>>;
+export type StoredAddress = Readonly<Record<string, string | null>>;
+
+/** The configuration file. */
+export interface Stored {
+  readonly current_profile: string;
+  readonly profiles: Readonly<Record<string, Profile>>;
+  readonly preferences: Readonly<Record<string, Preference>>;
+  readonly addresses: Readonly<Record<string, StoredAddress>>;
+  readonly default_address?: string;
+  /** The address that the sandbox gave as an example; nobody's own. */
+  readonly example_address?: string;
+  /** Headings of a kind of CSV file to the columns they stand for. */
+  readonly maps: Readonly<Record<string, ColumnMap>>;
+  /** The preset that a map adds to, by the map's name. */
+  readonly map_presets: Readonly<Record<string, string>>;
+  /** When the journal of a state folder was begun, ISO 8601: an empty one in its place is not taken for new. */
+  readonly journals: Readonly<Record<string, string>>;
+}
+
+/** Every field of the file, and of a profile in it; nothing reads another. */
+export const storedFields = [
+  'current_profile',
+  'profiles',
+  'preferences',
+  'addresses',
+  'default_address',
+  'example_address',
+  'maps',
+  'map_presets',
+  'journals',
+] as const satisfies readonly (keyof Stored)[];
+export const profileFields = [
+  'base_url',
+  'legacy_base_url',
+  'api_key',
+  'key_stored_at',
+  'other_keys',
+  'legacy_token',
+  'allow_plain_http',
+  'policy',
+  'database',
+] as const satisfies readonly (keyof Profile)[];
+
+export const localProfile = 'local';
+export const embeddedUrl = 'embedded:';
+
+export const emptyStored: Stored = {
+  current_profile: localProfile,
+  profiles: { [localProfile]: { base_url: embeddedUrl } },
+  preferences: {},
+  addresses: {},
+  maps: {},
+  map_presets: {},
+  journals: {},
+};
+
+/** A name of a profile or address. */
+export const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** The configuration file cannot be used as it is; it is left where it stands. */
+export class BrokenConfigError extends UsageError {
+  readonly file: string;
+  constructor(file: string, what: string) {
+    super(`the configuration ${file} ${what}`, {
+      hint: 'Correct the file, or set a value (`errand config set …`): the broken file is then kept as a backup.',
+    });
+    this.file = file;
+  }
+}
+
+/**
+ * Reads the configuration file; an absent one is the empty configuration.
+ * @param tell is called where the file or its folder was open to others and is not any more.
+ * @throws BrokenConfigError; StorageError where it cannot be read, or is a link, a FIFO, a device or another user's.
+ */
+export function readStored(file: string, tell: Tell): Stored {
+  let bytes: Buffer | undefined;
+  try {
+    checkPrivateFolder(dirname(file), tell);
+    bytes = readPrivateFile(file, tell);
+  } catch (error) {
+    throw unreadConfig(file, error);
+  }
+  return bytes === undefined ? emptyStored : checkStored(file, parse(file, bytes.toString('utf8')));
+}
+
+function parse(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const at = error instanceof Error ? brokenAt(text, error.message) : undefined;
+    const where = at === undefined ? '' : ` (line ${text.slice(0, at).split('\n').length})`;
+    throw new BrokenConfigError(file, `is not JSON${where}`);
+  }
+}
+
+const quotedEnd = ' is not valid JSON';
+
+/** Where the parser stopped. Its own words quote what stands there, which may be the beginning of a key. */
+function brokenAt(text: string, words: string): number | undefined {
+  if (words.startsWith('Unexpected end')) return text.length;
+  const position = / at position (\d+)/.exec(words)?.[1];
+  if (position !== undefined) return Number(position);
+  const quoted = words.endsWith(quotedEnd) ? words.slice(words.indexOf('"') + 1, words.lastIndexOf('"')) : '';
+  const found = quoted === '' ? -1 : text.indexOf(quoted);
+  // What stands there twice could be either.
+  return found < 0 || text.indexOf(quoted, found + 1) >= 0 ? undefined : found + quoted.length / 2;
+}
+
+function checkStored(file: string, value: unknown): Stored {
+  const root = fieldsOf(file, 'the file', value);
+  const profiles = Object.entries(fieldsOf(file, 'profiles', root.profiles ?? {})).map(([name, profile]) => [
+    checkName(file, name),
+    checkProfile(file, name, profile),
+  ]);
+  const addresses = Object.entries(fieldsOf(file, 'addresses', root.addresses ?? {})).map(
+    ([name, address]) => [checkName(file, name), checkAddress(file, name, address)],
+  );
+  const maps = Object.entries(fieldsOf(file, 'maps', root.maps ?? {})).map(([name, map]) => [
+    checkName(file, name),
+    checkMap(file, name, map),
+  ]);
+  const current = optionalText(file, 'current_profile', root.current_profile) ?? localProfile;
+  const defaultAddress = optionalText(file, 'default_address', root.default_address);
+  const exampleAddress = optionalText(file, 'example_address', root.example_address);
+  return {
+    current_profile: current,
+    profiles: { ...emptyStored.profiles, ...Object.fromEntries(profiles) },
+    preferences: checkPreferences(file, root.preferences),
+    addresses: Object.fromEntries(addresses),
+    maps: Object.fromEntries(maps),
+    map_presets: Object.fromEntries(
+      Object.entries(fieldsOf(file, 'map_presets', root.map_presets ?? {})).map(([name, preset]) => [
+        checkName(file, name),
+        optionalText(file, `map_presets.${name}`, preset) ?? '',
+      ]),
+    ),
+    journals: checkJournals(file, root.journals),
+    ...(defaultAddress !== undefined && { default_address: defaultAddress }),
+    ...(exampleAddress !== undefined && { example_address: exampleAddress }),
+  };
+}
+
+function checkJournals(file: string, value: unknown): Readonly<Record<string, string>> {
+  const begun = Object.entries(fieldsOf(file, 'journals', value ?? {}));
+  return Object.fromEntries(
+    begun.map(([folder, at]) => [folder, optionalText(file, `journals.${folder}`, at) ?? '']),
+  );
+}
+
+function checkProfile(file: string, name: string, value: unknown): Profile {
+  const fields = fieldsOf(file, `profiles.${name}`, value);
+  const text = (field: string) => optionalText(file, `profiles.${name}.${field}`, fields[field]);
+  const [legacy, key, token] = [text('legacy_base_url'), text('api_key'), text('legacy_token')];
+  const [policy, storedAt, database] = [text('policy'), text('key_stored_at'), text('database')];
+  const others = checkOtherKeys(file, `profiles.${name}.other_keys`, fields.other_keys);
+  const plain = fields.allow_plain_http;
+  if (plain !== undefined && typeof plain !== 'boolean')
+    throw wrong(file, `profiles.${name}.allow_plain_http`, 'true or false');
+  return {
+    base_url: text('base_url') ?? embeddedUrl,
+    ...(legacy !== undefined && { legacy_base_url: legacy }),
+    ...(key !== undefined && { api_key: key }),
+    ...(key !== undefined && storedAt !== undefined && { key_stored_at: storedAt }),
+    ...(others.length > 0 && { other_keys: others }),
+    ...(token !== undefined && { legacy_token: token }),
+    ...(plain !== undefined && { allow_plain_http: plain }),
+    ...(policy !== undefined && { policy }),
+    ...(database !== undefined && { database }),
+  };
+}
+
+function checkOtherKeys(file: string, path: string, value: unknown = []): KeptKey[] {
+  if (!Array.isArray(value)) throw wrong(file, path, 'a list');
+  return value.map((one: unknown, index): KeptKey => {
+    const at = `${path}.${index}`;
+    const fields = fieldsOf(file, at, one);
+    const key = optionalText(file, `${at}.api_key`, fields.api_key);
+    const storedAt = optionalText(file, `${at}.stored_at`, fields.stored_at);
+    if (key === undefined) throw wrong(file, `${at}.api_key`, 'a text');
+    return { api_key: key, ...(storedAt !== undefined && { stored_at: storedAt }) };
+  });
+}
+
+function checkAddress(file: string, name: string, value: unknown): StoredAddress {
+  const fields = Object.entries(fieldsOf(file, `addresses.${name}`, value));
+  for (const [field, text] of fields)
+    if (text !== null) optionalText(file, `addresses.${name}.${field}`, text);
+  return Object.fromEntries(fields.map(([field, text]) => [field, text === null ? null : String(text)]));
+}
+
+function checkMap(file: string, name: string, value: unknown): ColumnMap {
+  const fields = Object.entries(fieldsOf(file, `maps.${name}`, value));
+  return Object.fromEntries(
+    fields.map(([heading, column]) => [heading, optionalText(file, `maps.${name}.${heading}`, column) ?? '']),
+  );
+}
+
+function checkPreferences(file: string, value: unknown): Record<string, Preference> {
+  const entries = Object.entries(fieldsOf(file, 'preferences', value ?? {})).map(
+    ([name, entry]): [string, Preference] => {
+      if (typeof entry === 'string' || typeof entry === 'number' || typeof entry === 'boolean')
+        return [name, entry];
+      throw wrong(file, `preferences.${name}`, 'a text, a number, true or false');
+    },
+  );
+  return Object.fromEntries(entries);
+}
+
+function fieldsOf(file: string, path: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw wrong(file, path, 'an object');
+  return Object.assign(Object.create(null), value);
+}
+
+function optionalText(file: string, path: string, value: unknown): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  throw wrong(file, path, 'a text');
+}
+
+function checkName(file: string, name: string): string {
+  if (namePattern.test(name)) return name;
+  throw new BrokenConfigError(file, `has a name that is none: ${JSON.stringify(name)}`);
+}
+
+const wrong = (file: string, path: string, takes: string): BrokenConfigError =>
+  new BrokenConfigError(file, `is wrong at ${path}: it takes ${takes}`);
+
+/** The names of the profiles whose service, of either version, is at a base URL. Pure. */
+export const profilesAt = ({ profiles }: Stored, baseUrl: string): string[] =>
+  Object.entries(profiles).flatMap(([name, { base_url, legacy_base_url }]) =>
+    base_url === baseUrl || legacy_base_url === baseUrl ? [name] : [],
+  );

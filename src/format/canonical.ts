@@ -1,0 +1,48 @@
+import { hash } from 'node:crypto';
+import { setOwn } from '../api/json.ts';
+
+/** JSON with sorted keys and no spaces: the same for the same content. */
+export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value));
+
+/** Before it is written: to be asked for each value while writing takes several times longer. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const fields = value as Readonly<Record<string, unknown>>;
+  const copy: Record<string, unknown> = {};
+  for (const name of sortedNames(Object.keys(fields))) setOwn(copy, name, sorted(fields[name]));
+  return copy;
+}
+
+interface Names {
+  readonly given: readonly string[];
+  readonly sorted: readonly string[];
+}
+
+/** The names of the last object with so many: rows of a table all have the same. */
+const lastNames: (Names | undefined)[] = [];
+/** Objects with more names are not remembered. */
+const mostNames = 100;
+
+function sortedNames(given: string[]): readonly string[] {
+  const { length } = given;
+  const last = lastNames[length];
+  if (last && isSame(last.given, given)) return last.sorted;
+  const names = given.toSorted();
+  if (length <= mostNames) lastNames[length] = { given, sorted: names };
+  return names;
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  for (let at = 0; at < one.length; at += 1) if (one[at] !== other[at]) return false;
+  return true;
+}
+
+/** In hexadecimal. */
+export const sha256 = (text: string): string => hash('sha256', text, 'hex');
+
+/** SHA-256 of a body without its idempotency key. Keys of CSV rows follow from it, so it must stay as it is. */
+export function bodyHash(body: Readonly<Record<string, unknown>>): string {
+  const { idempotency_key: _, ...rest } = body;
+  return sha256(canonicalJson(rest));
+}

@@ -1,0 +1,85 @@
+import type { Mood } from '../api/order-state.ts';
+import { safeText } from '../platform/redact/safe-text.ts';
+import { gauge } from './chart.ts';
+import { formatMoney } from './money.ts';
+import { moodOf, signed } from './mood.ts';
+import { accessor, isRecord } from './path.ts';
+import type { Column, TitleOf } from './result.ts';
+import { absoluteTime, relativeTime } from './time.ts';
+
+export interface CellOptions {
+  /** ms since the epoch, for relative times; `localNow` for those taken on this machine. */
+  readonly now: () => number;
+  readonly localNow?: (() => number) | undefined;
+  /** Absolute UTC times in place of relative ones. */
+  readonly utc: boolean;
+  /** A person looks at it on a terminal: states are spoken and have signs, ids are short. */
+  readonly isScreen?: boolean | undefined;
+  /** A text with its command lines as this terminal takes them. */
+  readonly asTyped?: ((text: string) => string) | undefined;
+  /** The terminal cannot draw: bars are ASCII. */
+  readonly plain?: boolean | undefined;
+  /** For columns that use it. */
+  readonly titleOf?: TitleOf | undefined;
+  /** Spells an id of a column that says what it names. */
+  readonly spellId?: ((id: string) => string) | undefined;
+}
+
+/** More of a cell than this tells nobody anything; other formats have it all. */
+const longestCell = 1000;
+
+export const columnValue = (column: Column, row: unknown, titleOf?: TitleOf): unknown =>
+  column.value && isRecord(row) ? column.value(row, titleOf) : accessor(column.path)(row);
+
+/** A column's value as a person reads it: one line, safe for a terminal. Empty for null. */
+export function cellText(column: Column, row: unknown, options: CellOptions): string {
+  const value = columnValue(column, row, options.titleOf);
+  if (value === undefined || value === null) return '';
+  return safeText(spell(column, value, row, options), longestCell);
+}
+
+/** How the status in a cell stands: as its column says, else by its words. Undefined for any other column. */
+export function cellMood(column: Column, row: unknown): Mood | undefined {
+  if (column.kind !== 'status') return undefined;
+  if (column.mood && isRecord(row)) return column.mood(row);
+  const value = columnValue(column, row);
+  return typeof value === 'string' ? moodOf(value) : undefined;
+}
+
+function spell(column: Column, value: unknown, row: unknown, options: CellOptions): string {
+  switch (column.kind) {
+    case 'status':
+      return options.isScreen
+        ? signed(plain(value).replaceAll('_', ' '), cellMood(column, row))
+        : plain(value);
+    case 'share':
+      return typeof value === 'number' ? gauge(value, { plain: options.plain === true }) : plain(value);
+    case 'money':
+      return typeof value === 'number' ? formatMoney(value, currencyOf(column, row)) : plain(value);
+    case 'time':
+      return typeof value !== 'string'
+        ? plain(value)
+        : options.utc
+          ? absoluteTime(value)
+          : relativeTime(value, (column.isLocal && options.localNow ? options.localNow : options.now)());
+    case 'date':
+      return typeof value === 'string' ? value.replace(/^(\d{4}-\d\d-\d\d)T.*$/, '$1') : plain(value);
+    case undefined:
+    case 'text':
+      return options.asTyped ? options.asTyped(plain(value)) : plain(value);
+    default:
+      return column.names && options.spellId ? options.spellId(plain(value)) : plain(value);
+  }
+}
+
+function currencyOf(column: Column, row: unknown): string | undefined {
+  const currency = column.currency === undefined ? undefined : accessor(column.currency)(row);
+  return typeof currency === 'string' && currency !== '' ? currency : undefined;
+}
+
+/** A value without a kind: yes and no, plain values of an array joined, how many objects an array has, JSON of an object. */
+function plain(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return value.some(isRecord) ? String(value.length) : value.map(String).join(', ');
+  return isRecord(value) ? JSON.stringify(value) : String(value);
+}

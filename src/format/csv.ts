@@ -1,0 +1,73 @@
+import { stringify } from 'csv-stringify/sync';
+import { defuse, otherDelimiters } from '../platform/csv-cell.ts';
+import { safeText } from '../platform/redact/safe-text.ts';
+import { accessor, isRecord } from './path.ts';
+import type { Format } from './record-format.ts';
+import type { Column } from './result.ts';
+
+export interface CsvOptions {
+  readonly delimiter: ',' | '\t';
+  /** Do not escape formula-like cells. */
+  readonly raw: boolean;
+  /** Make control characters visible, for a terminal. */
+  readonly visible: boolean;
+}
+
+/** Comma- or tab-separated: the columns' paths as header, values as they stand in the record (cents, ISO times). */
+export function csvFormat(columns: readonly Column[], options: CsvOptions): Format {
+  const cells = columns.map(cellReader);
+  const header = csvRecord(
+    columns.map(({ path }) => path),
+    options,
+  );
+  const row = (value: unknown, index: number): string => {
+    const text = csvRecord(
+      cells.map((read) => read(value)),
+      options,
+    );
+    return index === 0 ? header + text : text;
+  };
+  return { row, end: (count) => (count === 0 ? header : ''), whole: (value) => row(value, 0) };
+}
+
+/** One value a line, without a header. */
+export const csvLine = (value: unknown, options: CsvOptions): string => csvRecord([spell(value)], options);
+
+function cellReader({ path, value: shown, flat }: Column): (row: unknown) => string {
+  const value = flat ?? shown;
+  if (!value) {
+    const read = accessor(path);
+    return (row) => spell(read(row));
+  }
+  return (row) => (isRecord(row) ? spell(value(row)) : '');
+}
+
+function spell(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** One record of a table. Cells that hold what another reader would take for its delimiter are quoted too. */
+export const csvRecord = (cells: readonly string[], options: CsvOptions): string =>
+  csvRecords([cells], options);
+
+/** Records of a table, a line each. */
+export function csvRecords(
+  records: readonly (readonly string[])[],
+  { delimiter, raw, visible }: CsvOptions,
+): string {
+  const spelled = (cell: string): string => {
+    const shown = visible ? safeText(cell, Number.POSITIVE_INFINITY) : cell;
+    return raw ? shown : defuse(shown);
+  };
+  const spelt = records.map((cells) => cells.map(spelled));
+  // The library sets itself up anew in each call, which takes longer than to write a row that needs no quotes.
+  if (spelt.every((cells) => !cells.some((cell) => mayNeedQuotes.test(cell))))
+    return spelt.map((cells) => `${cells.join(delimiter)}\n`).join('');
+  return stringify(spelt, {
+    delimiter,
+    ...(delimiter === ',' && { quoted_match: otherDelimiters }),
+  });
+}
+
+const mayNeedQuotes = /[",;|\t\r\n]/;

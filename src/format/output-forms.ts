@@ -1,0 +1,22 @@
+import type { Output, OwnShapeName } from '../api/outputs/index.ts';
+import type { Printed } from '../api/outputs/printed.ts';
+import type { ListResult, NoResult, RecordResult, Row, StreamResult, TextResult } from './result.ts';
+
+/** What a command prints: one form, or several of which the input decides. */
+export type OutputForms = Printed | readonly Printed[];
+
+/** A record of errand's own has its fields; what the service sent is not looked into. */
+type RecordOf<N> = N extends OwnShapeName ? (Output<N> extends Row ? Output<N> : Row) : Row;
+
+type ResultOfForm<F> = F extends { readonly record: infer N }
+  ? RecordResult<RecordOf<N>> | TextResult<RecordOf<N>>
+  : F extends { readonly list: infer N }
+    ? ListResult<RecordOf<N extends readonly (infer E)[] ? E : N>>
+    : F extends { readonly events: infer N }
+      ? ListResult<RecordOf<N>>
+      : F extends { readonly text: string }
+        ? TextResult
+        : never;
+
+/** What `run` may return, by what its definition says. A table may be a stream of lines, and nothing may be nothing. */
+export type ResultOf<P> = ResultOfForm<P extends readonly (infer F)[] ? F : P> | StreamResult | NoResult;

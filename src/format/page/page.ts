@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { type Html, html } from '../../platform/html.ts';
+import { inert } from './inert.ts';
+
+export interface PageSection {
+  readonly heading: string;
+  readonly body: Html | readonly Html[];
+  /** Lines below it. */
+  readonly notes?: readonly string[];
+}
+
+export interface Page {
+  readonly title: string;
+  /** Lines below the title: what, of when, from where. */
+  readonly about: readonly string[];
+  readonly sections: readonly PageSection[];
+}
+
+const style = `:root{color-scheme:light dark;--ground:#fff;--ink:#1a1c20;--faint:#5c6370;--line:#d8dce3;--bar:#3b6fd4;--warn:#a33}
+@media (prefers-color-scheme:dark){:root{--ground:#15171b;--ink:#e6e8ec;--faint:#9aa3b2;--line:#353a43;--bar:#7aa5ff;--warn:#ff8a80}}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:60rem;overflow-wrap:anywhere;padding:2rem 1rem;background:var(--ground);color:var(--ink);font:1rem/1.5 system-ui,sans-serif}
+h1{font-size:1.6rem;margin:0}
+h2{font-size:1.15rem;margin:2rem 0 .5rem}
+p{margin:.25rem 0}
+.note,figcaption{color:var(--faint);font-size:.9rem}
+.warning{color:var(--warn)}
+.wide{overflow-x:auto}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+th,td{padding:.3rem .6rem;text-align:left;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+th:first-child:not(.number),td:first-child:not(.number){min-width:8rem}
+th{white-space:nowrap}
+.number{text-align:right;white-space:nowrap}
+.prose{min-width:11rem}
+tfoot td{font-weight:600;border-top:2px solid var(--line)}
+figure{margin:.5rem 0}
+.bars{list-style:none;margin:0;padding:0}
+.bars li{display:grid;grid-template-columns:12rem minmax(0,1fr) fit-content(40%);gap:0 .75rem;align-items:center;padding:.15rem 0;font-size:.9rem}
+.label{overflow-wrap:anywhere}
+.value{font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
+.bar{display:block;width:100%;height:.9rem;fill:var(--bar)}
+@media (max-width:40rem){body{padding:1rem .75rem}.bars li{grid-template-columns:minmax(0,1fr) fit-content(60%)}.bars .bar{grid-row:2;grid-column:1/-1;height:.6rem}table{font-size:.85rem}th,td{padding:.3rem .4rem}}
+@media print{body{max-width:none;padding:0}.wide{overflow:visible}table{font-size:.75rem}th,td{padding:.2rem .35rem;white-space:normal;min-width:0!important}td.number{white-space:nowrap}tr{break-inside:avoid}}
+`;
+
+const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`;
+
+/**
+ * One page that needs nothing else: no script, no resource from outside, light and dark as the reader has it. Text from
+ * outside is text in it, whatever it says.
+ */
+export function pageText({ title, about, sections }: Page): string {
+  const lines = (texts: readonly string[]): Html[] =>
+    texts.map(
+      (text) => html`<p class="note">${inert(text)}</p>
+`,
+    );
+  // The style is ours, and its hash is that of these very bytes.
+  const head = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>${style}</style>
+`;
+  return `${head}${
+    html`<title>${inert(title)}</title>
+</head>
+<body>
+<header><h1>${inert(title)}</h1>
+${lines(about)}</header>
+<main>
+${sections.map(
+  ({ heading, body, notes = [] }) => html`<section><h2>${inert(heading)}</h2>
+${body}${lines(notes)}</section>
+`,
+)}</main>
+</body>
+</html>
+`.text
+  }`;
+}

@@ -1,0 +1,186 @@
+import {
+  type Document,
+  isAlias,
+  isPair,
+  isScalar,
+  isSeq,
+  Lexer,
+  Parser,
+  parseDocument as parseYaml,
+  type Scalar,
+  visit,
+  type YAMLMap,
+  type YAMLParseError,
+} from 'yaml';
+import { UsageError } from '../platform/errors.ts';
+import { commaWithin, cutAmount } from './cut-amount.ts';
+
+/** How deep the fields of the record itself lie: under the document and its map. */
+const recordDepth = 2;
+
+/** Levels; a record has five. */
+const deepest = 100;
+
+/**
+ * JSON or YAML text to a value. Refused: a key given twice, deep nesting, what refers to itself, a number that is not written
+ * in decimal digits, and one with a decimal point under one of `centFields`.
+ * @throws UsageError naming the document, the line and what is wrong.
+ */
+export function parseDocument(
+  name: string,
+  text: string,
+  isJson: boolean,
+  centFields: readonly string[],
+): unknown {
+  const document = readYaml(name, text);
+  visit(document, {
+    Pair(_, pair, path) {
+      const key = isScalar(pair.key) ? String(pair.key.value) : '';
+      if (path.length === recordDepth && centFields.includes(key))
+        checkCents(name, key, isAlias(pair.value) ? pair.value.resolve(document) : pair.value);
+    },
+    Scalar(key, scalar, path) {
+      if (!isJson && key !== 'key') checkDecimal(name, text, scalar, fieldName(key, path));
+    },
+  });
+  if (isJson) return JSON.parse(text);
+  return plainValue(name, () => document.toJS({ maxAliasCount: 100 }));
+}
+
+/**
+ * YAML text to its tree, which knows where each value stands. Refused: a key given twice, an amount that a comma cuts, deep
+ * nesting, YAML 1.1.
+ * @throws UsageError naming the document, the line and what is wrong.
+ */
+export function readYaml(name: string, text: string): Document.Parsed {
+  checkDepth(name, text);
+  // The library compares each key with every other: a map of 100,000 would take minutes that nothing interrupts.
+  const document = parseYaml(text, { uniqueKeys: false, prettyErrors: true });
+  const [error] = document.errors;
+  if (error) throw broken(name, error);
+  if (document.directives?.yaml.version === '1.1')
+    throw new UsageError(
+      `${name} says %YAML 1.1, which reads 010 as 8; errand reads YAML 1.2: take the %YAML line out`,
+    );
+  visit(document, {
+    Map(_, map) {
+      const cut = map.flow ? cutAmount(map.items) : undefined;
+      if (cut) throw commaWithin('braces', name, text, cut);
+      const again = repeatedKey(map);
+      if (again !== undefined) throw givenTwice(name, text, again);
+    },
+    Seq(_, { flow, items }) {
+      // Between brackets 1, 100 are two numbers; an amount has its currency.
+      const cut = flow
+        ? cutAmount(
+            items.map((value) => ({ key: value, value })),
+            true,
+          )
+        : undefined;
+      if (cut) throw commaWithin('brackets', name, text, cut);
+    },
+  });
+  return document;
+}
+
+/** What reads the text after this recurses, and where the stack ends V8 may end the process. This does not. */
+function checkDepth(name: string, text: string): void {
+  const parser = new Parser();
+  let line = 1;
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const _ of parser.next(lexeme));
+    if (parser.stack.length > deepest) {
+      throw new UsageError(`${name}, line ${line}: it is nested too deeply; ${deepest} levels are the most`);
+    }
+    line += lexeme.split('\n').length - 1;
+  }
+}
+
+/** What people can act on, in place of words for whoever calls the parser. */
+const reasons: Readonly<Record<string, string>> = {
+  MULTIPLE_DOCS: 'a second document begins here; write one',
+};
+
+function broken(name: string, error: YAMLParseError): UsageError {
+  const line = error.linePos?.[0].line;
+  const plain = error.message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '');
+  const reason = reasons[error.code] ?? plain;
+  return new UsageError(`${name}${line === undefined ? '' : `, line ${line}`}: ${reason}`, { cause: error });
+}
+
+/** Where in the text a map gives a key that it has; a key that is no scalar is none that a record could have. */
+function repeatedKey({ items }: YAMLMap): number | undefined {
+  const seen = new Set<unknown>();
+  for (const { key } of items) {
+    if (!isScalar(key)) continue;
+    // Both spellings, 1 and "1", become one name of the record.
+    const name = String(key.value);
+    if (seen.has(name)) return key.range?.[0] ?? 0;
+    seen.add(name);
+  }
+  return undefined;
+}
+
+function givenTwice(name: string, text: string, at: number): UsageError {
+  const line = text.slice(0, at).split('\n').length;
+  const [, quoted, bare] = /^(?:"([^"\n]{1,80})"|([^\s:,{}"]{1,80}))/.exec(text.slice(at, at + 100)) ?? [];
+  const key = quoted ?? bare;
+  return new UsageError(
+    `${name}, line ${line}: ${key === undefined ? 'a key is given twice' : `"${key}" is given twice`}`,
+  );
+}
+
+/** YAML's aliases can stand for more than memory holds, for nothing, and for what they are part of. */
+function plainValue(name: string, read: () => unknown): unknown {
+  try {
+    const value = read();
+    JSON.stringify(value);
+    return value;
+  } catch (cause) {
+    const what = cause instanceof ReferenceError ? cause.message : '';
+    const reason = what.startsWith('Unresolved')
+      ? `nothing is named for the alias *${what.split(': ').at(-1)}`
+      : 'its aliases (*) stand for too much, or for themselves';
+    throw new UsageError(`${name}: ${reason}; write the values out`, { cause });
+  }
+}
+
+/** A number with a sign, a decimal point or neither; a leading zero reads as octal to some. */
+const decimalForm = /^[+-]?(?:0|[1-9]\d*)(?:\.\d*)?$/;
+
+/** In hexadecimal, octal or scientific notation, nobody sees how much an amount or a quantity is. */
+function checkDecimal(name: string, text: string, scalar: Scalar, field: string): void {
+  const { value, source = '', range } = scalar;
+  if (typeof value !== 'number' || decimalForm.test(source)) return;
+  const line = range ? `, line ${text.slice(0, range[0]).split('\n').length}` : '';
+  const what = field === '' ? 'a number is' : `${field} is`;
+  throw new UsageError(
+    `${name}${line}: ${what} written ${source}; write numbers in decimal digits, such as 5000, and text in quotes`,
+  );
+}
+
+/** `payment.margin.value`, `products.0.quantity`: where a value stands under the `ancestors` of its document. */
+function fieldName(place: unknown, ancestors: readonly unknown[]): string {
+  const names = ancestors.flatMap((node, index) => {
+    if (isPair(node)) return isScalar(node.key) ? [String(node.key.value)] : [];
+    const child = ancestors[index + 1];
+    return isSeq(node) ? [String(child === undefined ? place : node.items.indexOf(child))] : [];
+  });
+  return names.join('.');
+}
+
+function checkCents(name: string, key: string, value: unknown): void {
+  const source = isScalar(value) ? value.source : undefined;
+  if (source === undefined || /^[+-]?\d+$/.test(source)) return;
+  if (/^[+-]?[\d.,]+(e[+-]?\d+)?$/i.test(source)) throw decimalCents(name, key, source);
+}
+
+function decimalCents(name: string, key: string, source: string): UsageError {
+  const said = `${name}: ${key} is ${source}, and files carry integer cents`;
+  const value = Number(source.replace(',', '.'));
+  // Of 1,234.50 and of 1e400 nobody can say what was meant.
+  if (!Number.isSafeInteger(Math.round(value * 100))) return new UsageError(`${said}: write 5000 for 50.00`);
+  return new UsageError(
+    `${said}: write ${Math.round(value * 100)} if it is meant in currency units, ${Math.round(value)} if in cents`,
+  );
+}

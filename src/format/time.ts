@@ -1,0 +1,134 @@
+import { UsageError } from '../platform/errors.ts';
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const steps = [
+  [day, 'd'],
+  [hour, 'h'],
+  [minute, 'm'],
+  [second, 's'],
+] as const;
+
+/**
+ * A time as people say it: `3s ago`, `2h ago`, `in 5m`; its date when over 30 days away; what is no time as it stands.
+ * @param now ms since the epoch.
+ */
+export function relativeTime(iso: string, now: number): string {
+  const at = readTime(iso);
+  if (at === undefined) return iso;
+  const distance = Math.abs(now - at);
+  if (distance > 30 * day) return new Date(at).toISOString().slice(0, 10);
+  const step = steps.find(([length]) => distance >= length);
+  if (!step) return 'now';
+  const amount = `${Math.floor(distance / step[0])}${step[1]}`;
+  return at <= now ? `${amount} ago` : `in ${amount}`;
+}
+
+/** How long after its start something was: `+2.5 s`, `+3.1 h`, `0 s`; undefined where a time is unknown. @param ms may be negative. */
+export function spanText(ms: number): string | undefined {
+  if (!Number.isFinite(ms)) return undefined;
+  if (ms === 0) return '0 s';
+  const [length, name] = spans.find(([one]) => Math.abs(ms) >= one) ?? [second, 's'];
+  return `${ms < 0 ? '' : '+'}${Math.round((ms / length) * 10) / 10} ${name}`;
+}
+
+const spans = [
+  [day, 'd'],
+  [hour, 'h'],
+  [minute, 'min'],
+  [second, 's'],
+] as const;
+
+/** `2026-01-02 03:04:05Z`; what is no time as it stands. */
+export function absoluteTime(iso: string): string {
+  const at = readTime(iso);
+  return at === undefined ? iso : `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
+}
+
+const isoShape =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
+
+const earliest = Date.parse('0000-01-01T00:00:00Z');
+const latest = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** ms since the epoch of an ISO 8601 date or time, in UTC where it names no zone; undefined for a date that is none. */
+function readTime(text: string): number | undefined {
+  const found = isoShape.exec(text);
+  if (!found) return undefined;
+  const [year = 0, month = 0, date = 0, hours = 0, minutes = 0, seconds = 0] = found
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0));
+  const midnight = new Date(Date.UTC(year, month - 1, date));
+  midnight.setUTCFullYear(year);
+  if (midnight.getUTCMonth() !== month - 1 || midnight.getUTCDate() !== date) return undefined;
+  if (hours > 23 || minutes > 59 || seconds > 59) return undefined;
+  const offset = zoneOffset(found[8] ?? 'Z');
+  if (offset === undefined) return undefined;
+  const fraction = Number((found[7] ?? '').padEnd(3, '0').slice(0, 3));
+  const at = midnight.getTime() + hours * hour + minutes * minute + seconds * second + fraction - offset;
+  // In UTC it must be a date of four digits too.
+  return at >= earliest && at <= latest ? at : undefined;
+}
+
+/** ms that a zone (`Z`, `+02:00`) is ahead of UTC. */
+function zoneOffset(zone: string): number | undefined {
+  if (zone.toUpperCase() === 'Z') return 0;
+  const hours = Number(zone.slice(1, 3));
+  const minutes = Number(zone.slice(-2));
+  if (hours > 23 || minutes > 59) return undefined;
+  return (zone.startsWith('-') ? -1 : 1) * (hours * hour + minutes * minute);
+}
+
+/**
+ * A point in time from a flag: `2026-01-31` (midnight UTC), a full ISO time (UTC where it names no zone), `today`,
+ * `yesterday` (midnight UTC), or `7d`, `12h`, `30m` ago.
+ * @param more what else the flag takes, as its refusal names it. @returns ISO 8601 in UTC.
+ * @throws UsageError naming the flag.
+ */
+export function parseDate(text: string, flag: string, now: number = Date.now(), more = ''): string {
+  const trimmed = text.trim();
+  const midnight = Math.floor(now / day) * day;
+  if (trimmed === 'today') return new Date(midnight).toISOString();
+  if (trimmed === 'yesterday') return new Date(midnight - day).toISOString();
+  const at = readAge(trimmed, now) ?? readTime(trimmed);
+  if (at !== undefined) return new Date(at).toISOString();
+  if (isoShape.test(trimmed)) throw new UsageError(`${flag}: there is no ${trimmed}`);
+  throw new UsageError(
+    `${flag} takes a date (2026-01-31, 2026-01-31T09:00:00Z, today, yesterday, or 7d for 7 days ago${more}), not "${text}"`,
+  );
+}
+
+function readAge(text: string, now: number): number | undefined {
+  const found = /^(\d{1,5})([dhm])$/.exec(text);
+  const step = steps.find(([, unit]) => unit === found?.[2]);
+  return found && step ? now - Number(found[1]) * step[0] : undefined;
+}
+
+/** `7 days`, `a day`, `36 hours`, `90 minutes`: the largest unit that says it whole. @param ms a length of time. */
+export function durationText(ms: number): string {
+  const units = [
+    ['day', 86_400_000],
+    ['hour', 3_600_000],
+    ['minute', 60_000],
+    ['second', 1000],
+  ] as const;
+  const [name, length] = units.find(([, unit]) => ms >= unit && ms % unit === 0) ?? ['ms', 1];
+  const count = ms / length;
+  if (name === 'ms') return `${count} ms`;
+  return count === 1 ? `${name === 'hour' ? 'an' : 'a'} ${name}` : `${count} ${name}s`;
+}
+
+/** The same as a flag takes it: `90s`, `2h`. */
+export function durationFlag(ms: number): string {
+  const units = [
+    ['d', day],
+    ['h', hour],
+    ['m', minute],
+    ['s', second],
+  ] as const;
+  const [name, length] = units.find(([, unit]) => ms >= unit && ms % unit === 0) ?? ['ms', 1];
+  return `${ms / length}${name}`;
+}

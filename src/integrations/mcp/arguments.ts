@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../api/json.ts';
+import { jsonSchemaOf } from '../../api/openapi.ts';
+import type { Operation, Parameter } from '../../api/operation.ts';
+import { checkAgainst } from '../../api/schemas/check.ts';
+import { issueText } from '../../api/validation.ts';
+import { UsageError } from '../../platform/errors.ts';
+import type { JsonSchema } from './untrusted.ts';
+
+export { z } from 'zod';
+
+/** What a tool takes: named fields and no others. */
+export type ToolArguments = z.ZodObject;
+
+/** Parameters of an operation as fields of a tool. @param names those that the tool takes; by default all. */
+export function parametersOf(
+  { pathParameters = {}, query = {} }: Operation,
+  names: readonly string[] = [...Object.keys(pathParameters), ...Object.keys(query)],
+): Record<string, z.ZodType> {
+  const all: Readonly<Record<string, Parameter>> = { ...pathParameters, ...query };
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const parameter = all[name];
+      return parameter ? [[name, fieldOf(parameter)]] : [];
+    }),
+  );
+}
+
+/** What a parameter's type cannot say here (a date, a UUID) is checked where the request is made. */
+function fieldOf(parameter: Parameter): z.ZodType {
+  const { description, required, values, grows, type } = parameter;
+  const text = boundedText(parameter);
+  const base = {
+    integer: () => boundedNumber(z.int(), parameter),
+    number: () => boundedNumber(z.number(), parameter),
+    boolean: () => z.boolean(),
+    strings: () => z.array(values && !grows ? z.enum(values) : text).max(mostStrings),
+    uuid: () => z.string().max(longestText),
+    'date-time': () => z.string().max(longestText),
+    string: () => (values && !grows ? z.enum(values) : text),
+  }[type]();
+  const described = base.describe(description);
+  return required ? described : described.optional();
+}
+
+/** Of a text whose length nothing else bounds. */
+export const longestText = 2000;
+const mostStrings = 50;
+
+const boundedText = ({ minLength = 0, maxLength = longestText }: Parameter): z.ZodString =>
+  z.string().min(minLength).max(maxLength);
+
+const boundedNumber = <N extends z.ZodNumber>(number: N, { min, max }: Parameter): N => {
+  const from = min === undefined ? number : number.min(min);
+  return max === undefined ? from : from.max(max);
+};
+
+/** What a client is told that a tool takes. Pure. */
+export const argumentSchema = (shape: ToolArguments): JsonSchema => jsonSchemaOf(shape, true);
+
+/** Arguments as they were sent, checked: no field is unknown. @throws UsageError naming each that is wrong. */
+export function readArguments(tool: string, shape: ToolArguments, given: unknown): JsonObject {
+  const checked = checkAgainst(shape, given ?? {}, 'body');
+  if (checked.value) return checked.value;
+  const { issues } = checked;
+  const lines = issues.slice(0, mostIssues).map((issue) => issueText(issue, 'the arguments'));
+  const more = issues.length > mostIssues ? `; and ${issues.length - mostIssues} more` : '';
+  throw new UsageError(`${tool} does not take these arguments: ${lines.join('; ')}${more}`, {
+    code: 'invalid_arguments',
+  });
+}
+
+const mostIssues = 10;

@@ -1,0 +1,148 @@
+import { operations } from '../../../api/operations/index.ts';
+import { UnavailableError } from '../../../http/errors.ts';
+import { explain } from '../../../orders/explain/explain.ts';
+import { observeOrder } from '../../../orders/observed.ts';
+import { watchOrders } from '../../../orders/watch.ts';
+import { defaultPace, untilValues } from '../../../orders/watch-policy.ts';
+import { parametersOf, z } from '../arguments.ts';
+import { defineTool } from '../tool.ts';
+import { listOf, optionalText, record, shown, text } from './shapes.ts';
+
+const { 'order.get': reading, 'order.list': listing } = operations;
+const fewOrders = 10;
+
+/** The id of an order, as a tool takes it. */
+export const orderId = parametersOf(reading);
+type OrderId = { order_id: string };
+
+export const orderGet = defineTool({
+  name: 'order_get',
+  title: 'Read an order',
+  description: `${reading.summary}: status, items, tracking, price. Amounts are in cents.`,
+  effect: 'reads',
+  arguments: z.strictObject(orderId),
+  output: () => ({ order: shown('OrderResponse') }),
+  certain: ['order'],
+  untrusted: ['order'],
+  async run({ context }, given) {
+    const client = await context.client();
+    const { body: order } = await client.call('order.get', { path: given as OrderId });
+    await observeOrder(context, order);
+    return { record: { order } };
+  },
+});
+
+export const orderList = defineTool({
+  name: 'order_list',
+  title: 'List orders',
+  description: `${listing.summary}.`,
+  effect: 'reads',
+  arguments: z.strictObject(
+    parametersOf(listing, [
+      ...['limit', 'offset', 'search', 'status_filter', 'tracking_status', 'return_status'],
+      ...['created_after', 'created_before', 'metadata_key', 'metadata_value'],
+    ]),
+  ),
+  output: () => ({
+    orders: listOf(shown('OrderResponse'), 'newest first'),
+    total: { type: ['integer', 'null'], description: 'how many there are in all' },
+  }),
+  certain: ['orders'],
+  untrusted: ['orders'],
+  async run({ context }, given) {
+    const client = await context.client();
+    const { body } = await client.call('order.list', { query: { limit: fewOrders, ...given } });
+    return { record: { orders: body.orders, total: body.total ?? null } };
+  },
+});
+
+/** How long a watch goes on, s. A client may give up on a call that takes longer than a minute. */
+const watchSeconds = { usual: 30, most: 300 };
+
+export const orderWatch = defineTool({
+  name: 'order_watch',
+  title: 'Wait for an order',
+  description:
+    'Waits until an order is placed or delivered, has failed, or the time is over; then gives it as it stands. Call it again to go on waiting.',
+  effect: 'reads',
+  arguments: z.strictObject({
+    ...orderId,
+    until: z.enum(untilValues).default('delivered').describe('what to wait for'),
+    wait_seconds: z
+      .int()
+      .min(1)
+      .max(watchSeconds.most)
+      .default(watchSeconds.usual)
+      .describe('how long to wait at most'),
+  }),
+  output: () => ({
+    order: shown('OrderResponse'),
+    outcome: text('reached, failed, or waiting: the time was over first'),
+  }),
+  certain: ['order', 'outcome'],
+  untrusted: ['order'],
+  async run({ context, progress }, given) {
+    const { order_id: id, until, wait_seconds: seconds } = given as WatchGiven;
+    const started = context.clock.monotonic();
+    const events = watchOrders(context, [id], {
+      until,
+      allowMissing: false,
+      timeoutMs: seconds * 1000,
+      pace: { ...defaultPace, longestMs: 5_000 },
+    });
+    let last: { readonly order: unknown; readonly outcome: string } | undefined;
+    let gap = 'no response came';
+    for await (const event of events) {
+      if (event.type === 'gap') gap = event.message;
+      if (event.type !== 'change') continue;
+      last = { order: event.order, outcome: event.verdict };
+      const passed = Math.round((context.clock.monotonic() - started) / 1000);
+      await progress(Math.min(passed, seconds), seconds, `${id} is ${String(event.order.status)}`);
+    }
+    if (!last)
+      throw new UnavailableError(`the order ${id} could not be read within ${seconds} s: ${gap}`, {
+        retryable: true,
+        hint: 'Nothing changed. Call order_watch again later.',
+      });
+    return { record: last };
+  },
+});
+
+interface WatchGiven extends OrderId {
+  readonly until: (typeof untilValues)[number];
+  readonly wait_seconds: number;
+}
+
+export const orderExplain = defineTool({
+  name: 'order_explain',
+  title: 'Explain an order',
+  description:
+    'The whole story of one order: who asked, what the policy said, each attempt, every cent, why it failed, and what is still open. Takes the id of an order, or the idempotency key of one in doubt.',
+  effect: 'reads',
+  arguments: z.strictObject({
+    id: z.string().min(1).max(100).describe('id of the order, or its idempotency key'),
+  }),
+  output: () => ({
+    id: optionalText('of the order'),
+    status: text('as the service has it, or of the record in the journal'),
+    summary: text('in one or two sentences'),
+    products: listOf({ type: 'string' }, 'URLs'),
+    why: listOf({ type: 'object' }, 'why it failed, and what to do'),
+    policy: { type: ['object', 'null'], description: 'what the policy holds for it' },
+    steps: listOf({ type: 'object' }, 'what the audit chain tells, in its order'),
+    milestones: listOf({ type: 'object' }, 'what the service tells'),
+    price: { type: ['object', 'null'], description: 'what it cost, in cents' },
+    money: { type: ['object', 'null'], description: 'each cent held, charged, refunded and credited' },
+    returns: listOf({ type: 'object' }, 'returns of it'),
+    open: listOf(
+      record({ what: text('what is open'), command: optionalText('what a person can run') }),
+      'what is still owed or to be done',
+    ),
+  }),
+  certain: ['status', 'summary'],
+  untrusted: ['summary', 'why', 'milestones', 'returns'],
+  async run({ context }, given) {
+    const { story } = await explain(context, (given as { id: string }).id);
+    return { record: { ...story } };
+  },
+});

@@ -1,0 +1,46 @@
+import { shapeSchema } from '../../../api/openapi.ts';
+import type { SchemaName } from '../../../api/schemas/index.ts';
+import { type JsonSchema, lenient } from '../untrusted.ts';
+
+/** A shape of the service, as a tool gives it back. */
+export const shown = (name: SchemaName): JsonSchema => lenient(shapeSchema(name));
+
+export const text = (description: string): JsonSchema => ({ type: 'string', description });
+export const optionalText = (description: string): JsonSchema => ({ type: ['string', 'null'], description });
+export const flag = (description: string): JsonSchema => ({ type: 'boolean', description });
+/** In cents. */
+export const cents = (description: string): JsonSchema => ({
+  type: 'integer',
+  description: `${description}, in cents`,
+});
+export const optionalCents = (description: string): JsonSchema => ({
+  type: ['integer', 'null'],
+  description: `${description}, in cents`,
+});
+export const listOf = (items: JsonSchema, description: string): JsonSchema => ({
+  type: 'array',
+  items,
+  description,
+});
+export const record = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
+  type: 'object',
+  properties,
+});
+
+/** What a policy says, as its verdict is shown everywhere. Amounts in cents. */
+export const verdict: JsonSchema = record({
+  outcome: text('allowed, warned or needs_approval'),
+  amount_cents: cents('ceiling and fee together'),
+  rules: listOf(
+    record({
+      rule: text('where it stands in the policy'),
+      outcome: text('what this rule says'),
+      message: text('why'),
+      limit_cents: optionalCents('what the rule allows'),
+      left_cents: optionalCents('what is left'),
+      resets_at: optionalText('when the period ends, ISO 8601'),
+    }),
+    'one for each rule that was looked at, the worst first',
+  ),
+  approval: record({ id: text('of the approval'), state: text('open or approved') }),
+});

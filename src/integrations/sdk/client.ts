@@ -1,0 +1,175 @@
+import { setMaxListeners } from 'node:events';
+import { checkedBase, embeddedScheme } from '../../http/address.ts';
+import { adviceToPrograms } from '../../http/advice.ts';
+import { createClient as createHttpClient, type ClientOptions as HttpOptions } from '../../http/client.ts';
+import { MissingKeyError } from '../../http/errors.ts';
+import { pages } from '../../http/paging.ts';
+import { fetchTransport } from '../../http/transport/fetch.ts';
+import type { Transport } from '../../http/transport/transport.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { plainBase } from '../../platform/network/plain-base.ts';
+import { version } from '../../platform/version.ts';
+import { once } from '../../platform/wait/once.ts';
+import {
+  aCount,
+  aFunction,
+  aSignal,
+  aText,
+  aTime,
+  aYesOrNo,
+  checkOptions,
+  knownName,
+  required,
+} from './checks.ts';
+import { keepClientParts } from './client-parts.ts';
+import type { Client, ClientOptions } from './client-types.ts';
+import { type CallName, type ListName, operations } from './operations.ts';
+
+/**
+ * A client of the service: retries, redirects, time limits and redaction as in the command line. It reads no settings and
+ * no environment, keeps no journal and prints nothing.
+ * @throws UsageError for an option that is wrong, and for a base URL that no key may be sent to.
+ */
+export function createClient(options: ClientOptions): Client {
+  checkOptions('createClient', options, rules);
+  const { baseUrl, apiKey, legacyBaseUrl, legacyToken, allowPlainHttp = false } = options;
+  const service = baseOf(baseUrl, allowPlainHttp);
+  const transport = options.transport ? fetchTransport(options.transport) : network();
+  const closing = new AbortController();
+  const httpOptions: HttpOptions = {
+    transport,
+    baseUrl: service,
+    legacyBaseUrl: legacyBaseUrl === undefined ? undefined : baseOf(legacyBaseUrl, allowPlainHttp),
+    credentials: ({ auth }) => (auth === 'bearer' ? apiKey : legacyToken),
+    timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+    retries: options.retries,
+    clock: systemClock,
+    signal: sharedSignal(options.signal, closing.signal),
+    allowPlainHttp,
+    version,
+    advice: adviceToPrograms,
+  };
+  const http = createHttpClient(httpOptions);
+  const refuseClosed = (): void => {
+    if (closing.signal.aborted) throw new UsageError('the client is closed; createClient makes another');
+  };
+  const checked = (name: string, input: unknown, isStreamed: boolean, more: unknown = {}): void => {
+    refuseClosed();
+    checkCall(name, input, { isStreamed, options });
+    checkOptions(name, more, callRules);
+  };
+  const close = async (): Promise<void> => {
+    closing.abort();
+    await http.close();
+  };
+  const client: Client = {
+    async call(name, ...[input = {}, more]) {
+      checked(name, input, false, more);
+      // What the table says of an operation is what its declared types say: a test compares them.
+      return http.call(name, input as never, more) as never;
+    },
+    async stream(name, ...[input = {}, more]) {
+      checked(name, input, true, more);
+      return http.stream(name, input as never, more);
+    },
+    async *pages(name, ...[input = {}]) {
+      checked(name, input, false);
+      if (!isList(name)) throw new UsageError(`${name} returns no list; use client.call`);
+      for await (const { rows, total } of pages(http, name, input as never, { all: true }))
+        yield { rows: rows as never, total };
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+  keepClientParts(client, {
+    baseUrl: service,
+    apiKey: apiKey ?? '',
+    under: (other) => {
+      refuseClosed();
+      return other
+        ? createHttpClient({ ...httpOptions, signal: AbortSignal.any([httpOptions.signal, other]) })
+        : http;
+    },
+  });
+  return client;
+}
+
+const defaultTimeoutMs = 30_000;
+
+const rules = {
+  baseUrl: required(aText('the address of the service, https://host/path')),
+  apiKey: aText('an API key'),
+  transport: aFunction('a function like the global fetch'),
+  timeoutMs: aTime('a number of milliseconds, at least 1'),
+  retries: aCount('a number of attempts, 0 for none'),
+  signal: aSignal,
+  allowPlainHttp: aYesOrNo,
+  legacyBaseUrl: aText('the address of the legacy service, https://host/path'),
+  legacyToken: aText('a client token'),
+};
+
+const callRules = { signal: aSignal, payment: aText('an authorization header') };
+
+function baseOf(text: string, allowPlainHttp: boolean): string {
+  if (!URL.canParse(text)) throw new UsageError(`"${text}" is not a base URL; write https://host/path`);
+  const url = checkedBase(text, allowPlainHttp);
+  if (url.protocol !== embeddedScheme) return plainBase(url);
+  throw new UsageError(
+    '"embedded:" is the sandbox of the command line; errand/sandbox starts one for a program',
+  );
+}
+
+function checkCall(
+  name: string,
+  input: unknown,
+  { isStreamed, options }: { readonly isStreamed: boolean; readonly options: ClientOptions },
+): void {
+  const operation = operations[knownName(name, operationNames, 'operation')];
+  const { response, surface, auth } = operation;
+  if ((response.type === 'csv') !== isStreamed)
+    throw new UsageError(
+      `${name} returns ${isStreamed ? 'JSON; use client.call' : 'CSV; use client.stream'}`,
+    );
+  if (surface === 'legacy' && options.legacyBaseUrl === undefined)
+    throw new UsageError(`${name} is of the legacy service: createClient needs legacyBaseUrl for it`);
+  const key = auth === 'bearer' ? 'apiKey' : 'legacyToken';
+  if ((auth === 'bearer' || auth === 'basic') && options[key] === undefined)
+    throw new MissingKeyError(`${name} needs ${key}, which createClient was not given`, {
+      code: 'unauthorized',
+    });
+  if (typeof input !== 'object' || input === null)
+    throw new UsageError(`${name} takes an object with path, query and body`);
+  for (const part of Object.keys(input)) {
+    const known = knownName(part, inputParts, `part of the input of ${name} called`);
+    const isTaken = (known === 'path' ? 'pathParameters' : known) in operation;
+    if (!isTaken && Reflect.get(input, part) !== undefined) throw new UsageError(`${name} takes no ${part}`);
+  }
+}
+
+const inputParts = ['path', 'query', 'body'] as const;
+const operationNames = Object.keys(operations) as (keyof typeof operations)[];
+const isList = (name: CallName): name is ListName => 'rows' in operations[name].response;
+
+/** A signal under which any number of calls may run at once: Node warns from the eleventh on. */
+function sharedSignal(given: AbortSignal | undefined, closing: AbortSignal): AbortSignal {
+  const signal = AbortSignal.any(given ? [given, closing] : [closing]);
+  setMaxListeners(0, signal);
+  return signal;
+}
+
+/** Connections are made when the first request needs one. */
+function network(): Transport {
+  let isOpen = false;
+  const opened = once(async () => {
+    isOpen = true;
+    const { NetworkTransport } = await import('../../http/transport/network.ts');
+    return new NetworkTransport();
+  });
+  return {
+    send: async (request) => (await opened()).send(request),
+    close: async () => {
+      if (isOpen) await (await opened()).close();
+    },
+  };
+}

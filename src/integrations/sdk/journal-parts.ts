@@ -1,0 +1,27 @@
+import type { Journal } from '../../journal/journal.ts';
+import { UsageError } from '../../platform/errors.ts';
+import type { OrderSettings } from '../../run/order-context.ts';
+import type { OrderJournal } from './journal.ts';
+
+/** What another part of this door needs of a journal. */
+export interface JournalParts {
+  readonly journal: Journal;
+  readonly folder: string;
+  readonly policy: string | undefined;
+  readonly program: string;
+  readonly database: OrderSettings['database'];
+  isClosed: boolean;
+}
+
+const parts = new WeakMap<OrderJournal, JournalParts>();
+
+export const keepJournalParts = (journal: OrderJournal, of: JournalParts): void =>
+  void parts.set(journal, of);
+
+/** @throws UsageError for what openJournal has not made. */
+export function journalPartsOf(journal: OrderJournal): JournalParts {
+  const found = typeof journal === 'object' && journal !== null ? parts.get(journal) : undefined;
+  if (found && !found.isClosed) return found;
+  if (found) throw new UsageError(`the journal in ${found.folder} is closed`);
+  throw new UsageError('the journal is not one that openJournal opened');
+}

@@ -1,0 +1,243 @@
+import { issueText } from '../../api/validation.ts';
+import { InterruptedError, MissingKeyError } from '../../http/errors.ts';
+import { contentHash } from '../../journal/content.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { isMade, type JournalRecord } from '../../journal/journal-record.ts';
+import { isBeingSent, isOthers, wasSentWithAnother } from '../../journal/take-over.ts';
+import { adoptOrder, keyOfAnother } from '../../orders/existing.ts';
+import { wholeCents } from '../../orders/input/whole-cents.ts';
+import { letGo } from '../../orders/let-go.ts';
+import { placeOrder as placeJournaled } from '../../orders/place.ts';
+import type { KeyedBody, Made, Placed } from '../../orders/placed.ts';
+import { resumeKnown } from '../../orders/resume.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { Deadline } from '../../platform/wait/deadline.ts';
+import { poll } from '../../platform/wait/poll.ts';
+import type { OrderContext } from '../../run/order-context.ts';
+import { aSignal, checkOptions } from './checks.ts';
+import { type ClientParts, partsOf } from './client-parts.ts';
+import type { Client } from './client-types.ts';
+import type { OrderJournal } from './journal.ts';
+import { type JournalParts, journalPartsOf } from './journal-parts.ts';
+import { oneAtATime } from './one-at-a-time.ts';
+import { placingContext } from './placing-context.ts';
+import { asThrown } from './thrown.ts';
+import type { OrderCreate, OrderResponse } from './wire.ts';
+
+/** An order with the key that makes it one intent: your own number of it, at most 36 characters. */
+export type KeyedOrder = Omit<OrderCreate, 'idempotency_key'> & { readonly idempotency_key: string };
+
+export interface PlacedOrder {
+  readonly order: OrderResponse;
+  /** An earlier call with the same key had placed it. */
+  readonly existed: boolean;
+  /** What a person might want to know: a warning of the policy, a field that the service has written in its own way. */
+  readonly notes: readonly string[];
+}
+
+export interface PlaceOptions {
+  /** Ends the call. What had been sent by then is in doubt, and the same call settles it. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Places one order for one key, however often it is called, from however many processes: the intent is in the journal,
+ * synced to the disk, before anything is sent, and has ended there when the promise resolves. The same key with the same
+ * order gives the order that is there. A call waits for another one that is placing it.
+ * @throws UsageError for an order that is not valid, or has no key: nothing was sent.
+ * @throws PolicyError where the policy refuses the order, or wants a person's approval: nothing was sent.
+ * @throws InDoubtError where it may have been placed and nobody said so, an aborted call too: call it again with the same key,
+ * or `resumeOrder`.
+ * @throws ErrandError `conflict` for a key that stands for another order, another service or another account; `interrupted`;
+ * what the service refuses (ServiceError and its kinds); StorageError where the journal cannot be written: nothing was sent.
+ */
+export async function placeOrder(
+  client: Client,
+  journal: OrderJournal,
+  order: KeyedOrder,
+  options: PlaceOptions = {},
+): Promise<PlacedOrder> {
+  const body = await checkedOrder(order);
+  return settling(client, journal, body.idempotency_key, options, async (context, of) => {
+    const kept = of.journal.find(body.idempotency_key, of.baseUrl);
+    checkNowhereElse(of.journal, body.idempotency_key, of.baseUrl);
+    return (
+      (kept && (await placedByAnother(context, kept, body))) ??
+      placeJournaled(context, body, { isNew: false })
+    );
+  });
+}
+
+/**
+ * Settles an order of the journal by its key alone, for what `unsettled()` names after a crash: the same order is sent again
+ * with the same key, or read where it is known to be placed.
+ * @throws as `placeOrder`; ErrandError `not_found` for a key that the journal does not have at this service.
+ */
+export async function resumeOrder(
+  client: Client,
+  journal: OrderJournal,
+  key: string,
+  options: PlaceOptions = {},
+): Promise<PlacedOrder> {
+  return settling(client, journal, key, options, async (context, of) => {
+    const record = of.journal.find(key, of.baseUrl);
+    if (record && record.operation !== 'order.create')
+      throw new UsageError(`${key} is not an order of a key: \`errand order journal\` settles it`);
+    if (record) return resumeKnown(context, 'order.create', record);
+    const [elsewhere] = of.journal.elsewhere(key, of.baseUrl);
+    throw new ErrandError(
+      'not_found',
+      `the journal has no order ${key} at ${of.baseUrl}${elsewhere ? ', but one at another service' : ''}`,
+      { outcome: 'not_sent' },
+    );
+  });
+}
+
+/** How long another process is waited for that is placing the same order, ms. */
+const patienceMs = 60_000;
+const lookEveryMs = 50;
+/** Of a race for a new key there is one winner; it has ended, or is waited for, the next time. */
+const mostTries = 3;
+
+interface Of extends JournalParts {
+  readonly baseUrl: string;
+}
+
+async function settling(
+  client: Client,
+  journal: OrderJournal,
+  key: string,
+  options: PlaceOptions,
+  work: (context: OrderContext, of: Of) => Promise<Made<Placed['order']>>,
+): Promise<PlacedOrder> {
+  checkOptions('placeOrder', options, { signal: aSignal });
+  const { signal } = options;
+  const used = partsOf(client);
+  const kept = journalPartsOf(journal);
+  if (used.apiKey === '') throw new MissingKeyError('an order needs an API key: createClient takes apiKey');
+  return oneAtATime(JSON.stringify([kept.folder, used.baseUrl, key]), async () => {
+    const notes: string[] = [];
+    const note = (line: string): void => void notes.push(line);
+    const context = placingContext({ client: used, journal: kept, key, signal, note });
+    try {
+      const { order, existed } = await whenFree(context, key, used, kept, work);
+      await report(kept.journal, key, used.baseUrl, String(order.id));
+      // The essential of it was checked, and its other fields are what the contract says.
+      return { order: order as OrderResponse, existed, notes };
+    } catch (error) {
+      throw asThrown(error, { ...kept, intents: context.unreported() });
+    } finally {
+      await letGo(context);
+    }
+  });
+}
+
+async function whenFree(
+  context: OrderContext,
+  key: string,
+  { baseUrl }: ClientParts,
+  kept: JournalParts,
+  work: (context: OrderContext, of: Of) => Promise<Made<Placed['order']>>,
+): Promise<Made<Placed['order']>> {
+  const { journal } = kept;
+  const isFree = async (): Promise<true | undefined> => {
+    if (!isBeingSent(journal.find(key, baseUrl))) return true;
+    await journal.refresh();
+    return isBeingSent(journal.find(key, baseUrl)) ? undefined : true;
+  };
+  const deadline = new Deadline(context.clock, patienceMs);
+  for (let tries = 1; ; tries += 1) {
+    await poll(isFree, { deadline, everyMs: lookEveryMs, signal: context.signal }).catch((error: unknown) => {
+      if (!context.signal.aborted) throw error;
+      throw new InterruptedError('interrupted', 'interrupted while another process places the order', {
+        outcome: 'unknown',
+        idempotencyKey: key,
+      });
+    });
+    try {
+      return await work(context, { ...kept, baseUrl });
+    } catch (error) {
+      const isRace = error instanceof ErrandError && error.category === 'conflict' && tries < mostTries;
+      const owner = isRace ? journal.find(key, baseUrl) : undefined;
+      if (!owner || !isOthers(owner)) throw error;
+    }
+  }
+}
+
+/** @throws UsageError naming each field that is wrong. */
+async function checkedOrder(order: KeyedOrder): Promise<KeyedBody> {
+  const { checkShape } = await import('../../api/schemas/check.ts');
+  const { value, issues } = checkShape('OrderCreate', order, 'body');
+  if (!value) {
+    const lines = issues.map((issue) => issueText(issue, 'the order'));
+    throw new UsageError(`the order is not valid: ${lines.join('; ')}`, {
+      code: 'validation_error',
+      details: { detail: issues },
+    });
+  }
+  const { idempotency_key: key } = value;
+  if (typeof key === 'string') return { ...wholeCents(value, undefined), idempotency_key: key };
+  throw new UsageError(
+    'idempotency_key: placeOrder needs one, the same whenever this order is placed again',
+    {
+      hint: 'Take your own number of the order, or make one and keep it with the order before you call.',
+    },
+  );
+}
+
+/** @throws ErrandError conflict where the key may stand for an order of another service. */
+function checkNowhereElse(journal: Journal, key: string, baseUrl: string): void {
+  const other = journal
+    .elsewhere(key, baseUrl)
+    .find(({ state }) => state !== 'refused' && state !== 'forgotten');
+  if (!other) return;
+  const what =
+    other.order_id === null ? 'and may have been placed there' : `and is the order ${other.order_id}`;
+  throw new ErrandError(
+    'conflict',
+    `${key} was sent to another service, ${what}; nothing was sent to ${baseUrl}`,
+    {
+      idempotencyKey: key,
+      outcome: 'not_sent',
+      retryable: false,
+      hint: 'Use a key of its own for each order, and a folder of its own for each service.',
+    },
+  );
+}
+
+/**
+ * What was placed with another API key: of the same account it can be read, and is the order that is meant.
+ * @throws ErrandError conflict where it cannot: placed again for another account it would be a second order.
+ */
+async function placedByAnother(
+  context: OrderContext,
+  record: JournalRecord,
+  body: KeyedBody,
+): Promise<Placed | undefined> {
+  if (!isMade(record) || record.order_id === null || !wasSentWithAnother(record, await context.sender()))
+    return undefined;
+  if (record.body_hash !== contentHash('order.create', body)) throw keyOfAnother(record, body);
+  try {
+    return await adoptOrder(context, await context.client(), body, record.order_id);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || error.facts.outcome !== 'rejected') throw error;
+    const { key, order_id: id, sent_with: sentWith } = record;
+    const message = `${key} is the order ${id}, which was placed with the key ${sentWith}; this account has no such order`;
+    throw new ErrandError('conflict', message, {
+      idempotencyKey: key,
+      outcome: 'not_sent',
+      retryable: false,
+      hint: 'Use a key of its own for each order.',
+      cause: error,
+    });
+  }
+}
+
+/** Where it cannot be written the order is known to the program all the same; the journal shows it once more. */
+async function report(journal: Journal, key: string, baseUrl: string, madeId: string): Promise<void> {
+  try {
+    await journal.report([{ key, baseUrl, operation: 'order.create', madeId }]);
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+  }
+}

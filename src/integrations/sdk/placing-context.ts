@@ -1,0 +1,75 @@
+import { originOfProgram, ownEnvironment } from '../../config/actor.ts';
+import { fingerprint } from '../../config/fingerprint.ts';
+import { keyMode, maskKey } from '../../config/keys.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { UsageError } from '../../platform/errors.ts';
+import type { OrderContext, OrderSettings } from '../../run/order-context.ts';
+import type { ClientParts } from './client-parts.ts';
+import type { JournalParts } from './journal-parts.ts';
+
+interface Placing {
+  readonly client: ClientParts;
+  readonly journal: JournalParts;
+  /** The idempotency key of the order. */
+  readonly key: string;
+  readonly signal: AbortSignal | undefined;
+  note(line: string): void;
+}
+
+/** What a call of this door gives to the code that places orders: no argv, no settings file, nobody to ask. */
+export function placingContext({ client, journal: kept, key, signal, note }: Placing): OrderContext {
+  const { baseUrl, apiKey } = client;
+  const { journal, folder, policy, program, database } = kept;
+  const http = client.under(signal);
+  return {
+    argv: undefined,
+    clock: systemClock,
+    signal: signal ?? new AbortController().signal,
+    settings: placingSettings({ folder, policy, program, baseUrl, database }),
+    environment: ownEnvironment(),
+    interactive: { yes: false, why: 'a program asks' },
+    previewsRequests: false,
+    previewsReads: false,
+    client: async () => http,
+    journal: async () => journal,
+    origin: async () => originOfProgram(program, 'errand/safely'),
+    unreported: () => journal.run.all().filter((intent) => intent.key === key && intent.baseUrl === baseUrl),
+    isRehearsal: () => keyMode(apiKey) === 'test',
+    sender: async () => ({ keyMasked: maskKey(apiKey), account: fingerprint(apiKey, baseUrl) }),
+    profilesAt: async () => [],
+    confirm: async () => false,
+    askText: () => Promise.reject(nobody()),
+    readInput: () => Promise.reject(nobody()),
+    note,
+  };
+}
+
+const nobody = (): UsageError => new UsageError('a program has nobody to ask, and no stdin to read');
+
+/** The settings of a command, as far as placing an order reads them. */
+export function placingSettings({
+  folder,
+  policy,
+  program,
+  baseUrl,
+  database,
+}: {
+  readonly folder: string;
+  readonly policy: string | undefined;
+  readonly program: string;
+  readonly baseUrl: string;
+  readonly database: OrderSettings['database'];
+}): OrderSettings {
+  // A command that is suggested must reach the same service: it gets this as a flag.
+  const service = { value: baseUrl, from: 'flag', name: 'baseUrl' } as const;
+  return {
+    profile: { value: program, from: 'default', name: 'program' },
+    baseUrl: service,
+    legacyBaseUrl: service,
+    policy: policy === undefined ? undefined : { value: policy, from: 'flag', name: 'openJournal' },
+    // A key says which order is meant: nothing has to be guessed from its content.
+    repeatWindowMs: { value: 0, from: 'default', name: 'repeat-window' },
+    folders: { state: folder },
+    database,
+  };
+}

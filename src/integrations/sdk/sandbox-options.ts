@@ -1,0 +1,90 @@
+import { isDate } from 'node:util/types';
+import { faultGrammar, sandboxFaults } from '../../api/sandbox-faults.ts';
+import { steadyTime } from '../../platform/clock.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { type Fault, readFault } from '../../sandbox/in-process.ts';
+
+/** The options of a sandbox, checked. */
+interface ReadOptions {
+  readonly port: number | undefined;
+  readonly seed: number | undefined;
+  readonly speed: number;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  readonly faults: readonly Fault[];
+}
+
+const known = ['port', 'seed', 'speed', 'clock', 'faults'] as const;
+const highestPort = 65_535;
+
+/** @throws UsageError naming the option. */
+export function readOptions(given: unknown): ReadOptions {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new UsageError(`startSandbox takes an object of options, not ${shown(given)}`);
+  for (const name of Object.keys(given)) checkName(name);
+  const { port = 0, seed, speed = 1, clock = 'real', faults = [] }: Record<string, unknown> = { ...given };
+  return {
+    port: port === false ? undefined : whole('port', port, 0, highestPort, ', or false for none'),
+    seed: seed === undefined ? undefined : whole('seed', seed, 0, 2 ** 31 - 1),
+    speed: whole('speed', speed, 1, 1000),
+    now: readClock(clock),
+    faults: readFaults(faults),
+  };
+}
+
+function checkName(name: string): void {
+  if (known.some((one) => one === name)) return;
+  const more =
+    name === 'memory' || name === 'file' || name === 'data'
+      ? '; it is always in memory, and `errand sandbox serve --data FILE` keeps one in a file'
+      : `; there are ${known.join(', ')}`;
+  throw new UsageError(`startSandbox has no option ${shown(name)}${more}`);
+}
+
+function whole(name: string, value: unknown, min: number, max: number, more = ''): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new UsageError(
+    `startSandbox: ${name} takes a whole number from ${min} to ${max}${more}, not ${shown(value)}`,
+  );
+}
+
+function readClock(clock: unknown): () => number {
+  if (clock === 'real') return steadyTime();
+  // Fake timers put another in its place, also later.
+  if (clock === Date) return () => Date.now();
+  if (clock === 'frozen') return still(Date.now());
+  if (isDate(clock) && !Number.isNaN(clock.getTime())) return still(clock.getTime());
+  const now: unknown = Object(clock).now;
+  if (isDate(clock) || typeof now !== 'function')
+    throw new UsageError(
+      `startSandbox: clock takes 'real', 'frozen', a valid Date or { now(): number }, not ${shown(clock)}`,
+    );
+  return () => {
+    const time: unknown = now.call(clock);
+    if (typeof time === 'number' && Number.isFinite(time)) return Math.round(time);
+    throw new UsageError(`startSandbox: clock.now() must return ms since the epoch, not ${shown(time)}`);
+  };
+}
+
+const still = (ms: number) => (): number => ms;
+
+function readFaults(faults: unknown): Fault[] {
+  if (!Array.isArray(faults))
+    throw new UsageError(
+      `startSandbox: faults takes a list, such as ['reset-after:20%@POST /orders'], not ${shown(faults)}`,
+    );
+  return faults.map((text: unknown) => {
+    const fault = typeof text === 'string' ? readFault(text) : undefined;
+    if (fault) return fault;
+    throw new UsageError(
+      `startSandbox: faults: ${shown(text)} is not a fault; write one of ${Object.keys(sandboxFaults).join(', ')}`,
+      { hint: faultGrammar },
+    );
+  });
+}
+
+/** A value that was given, in a message. */
+export function shown(value: unknown): string {
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

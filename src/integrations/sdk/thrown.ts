@@ -1,0 +1,44 @@
+import { InDoubtError } from '../../http/errors.ts';
+import type { RunIntent } from '../../journal/run-intents.ts';
+import { withOutcome } from '../../orders/outcome.ts';
+import { ErrandError, type ErrorFacts } from '../../platform/errors.ts';
+import { shellWord } from '../../platform/shell-word.ts';
+import { PolicyRefusal } from '../../spending/policy/refusal.ts';
+import { PolicyError } from './policy-error.ts';
+
+interface Of {
+  readonly folder: string;
+  readonly policy: string | undefined;
+  /** What was recorded and has no end yet. */
+  readonly intents: readonly RunIntent[];
+}
+
+/** A failure as a program catches it. Commands that are suggested work from any terminal of the machine. */
+export function asThrown(failure: unknown, of: Of): unknown {
+  const told = withOutcome(failure, { intents: of.intents, hasWritten: false, record: undefined });
+  if (!(told instanceof ErrandError)) return told;
+  const facts = { ...told.facts, ...(told.facts.next && { next: told.facts.next.map(reachable(of)) }) };
+  const refusal = told instanceof PolicyRefusal ? told : undefined;
+  if (refusal)
+    return new PolicyError(told.message, { ...facts, cause: told }, refusal.verdict, approvalIn(facts));
+  // Whatever ended the call: a program that has to know whether it paid asks for this class.
+  if (facts.outcome === 'unknown') return new InDoubtError(told.message, { ...facts, cause: told });
+  // What has a class of its own says more than its commands would.
+  return told.constructor === ErrandError ? new ErrandError(told.category, told.message, facts) : told;
+}
+
+const reachable =
+  ({ folder, policy }: Of) =>
+  ({ command, when }: { readonly command: string; readonly when: string }) => {
+    const where = [
+      `ERRAND_STATE_DIR=${shellWord(folder)}`,
+      ...(policy === undefined ? [] : [`ERRAND_POLICY=${shellWord(policy)}`]),
+    ];
+    return { command: command.startsWith('errand ') ? `${where.join(' ')} ${command}` : command, when };
+  };
+
+const approvalIn = ({ details }: ErrorFacts): string | undefined => {
+  const { approval } = Object(details);
+  const { id } = Object(approval);
+  return typeof id === 'string' ? id : undefined;
+};

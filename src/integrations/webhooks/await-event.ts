@@ -1,0 +1,181 @@
+import type { EventLog, StoredEvent } from '../../journal/events.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import { isBlip } from '../../platform/wait/blip.ts';
+import { Deadline } from '../../platform/wait/deadline.ts';
+import { poll } from '../../platform/wait/poll.ts';
+import { confirms, disagreement } from './agreement.ts';
+import { type Outlook, stillComes } from './still-comes.ts';
+
+/** How often the log is looked at, ms: a look reads an index of a file on this machine. */
+const everyMs = 200;
+/** How often an order is read again that has not confirmed what was received, ms. */
+const rereadMs = 1_000;
+/** How long an event that was sent before its order ended may still be on its way to a listener, ms. */
+const underWayMs = 3_000;
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Awaited {
+  readonly log: EventLog;
+  readonly orderId: string;
+  /** The service that the event is from. */
+  readonly baseUrl: string;
+  /** Every name under which what is awaited may come. */
+  readonly names: readonly string[];
+  /** What is awaited, in words. */
+  readonly what: string;
+  /** Reads the order again, until it is aborted; without it an event is taken as it came. */
+  readonly reread: ((signal: AbortSignal) => Promise<Json>) | undefined;
+  readonly outlookOf: (order: Json) => Outlook;
+  /** Whether the order may be one that the service will know only later. */
+  readonly allowMissing: boolean;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** ms; without it for as long as it takes. */
+  readonly timeoutMs: number | undefined;
+  readonly note: (line: string) => void;
+  /** Whether anybody on this machine may receive it. */
+  readonly isHeard: () => Promise<boolean>;
+  /** Called once, where no such event is there yet and one can come. */
+  readonly waiting: () => Promise<void>;
+}
+
+/**
+ * Waits until the log holds an event of an order under one of these names which the order, read again, confirms. The order
+ * is read once at the beginning, and whenever another event of it has come: what can come no more is not waited for.
+ * @returns the newest; undefined where the deadline passes first. @throws ErrandError ended_badly where the order has ended
+ * and none can come; not_found for an unknown order, unless it may be missing; what else reading it cannot mend by waiting.
+ */
+export function awaitEvent(awaited: Awaited): Promise<StoredEvent | undefined> {
+  const { clock, signal, timeoutMs } = awaited;
+  const deadline = new Deadline(clock, timeoutMs);
+  const search = new Search(awaited, deadline);
+  return poll(() => search.look(), { deadline, everyMs, signal });
+}
+
+class Search {
+  readonly #awaited: Awaited;
+  readonly #deadline: Deadline;
+  readonly #told = new Set<string>();
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** As it was last read. */
+  #order: Json | undefined;
+  #isMissing = false;
+  /** How many events of the order had come by then, whatever their names. */
+  #readFor = 0;
+  /** How many of those awaited there were when the order was last asked to confirm them. */
+  #confirmedFor = 0;
+  #isWaiting = false;
+  /** Since when nothing more can be sent, ms of the clock. */
+  #overSince: number | undefined;
+
+  constructor(awaited: Awaited, deadline: Deadline) {
+    this.#awaited = awaited;
+    this.#deadline = deadline;
+  }
+
+  async look(): Promise<StoredEvent | undefined> {
+    const { names, waiting, reread } = this.#awaited;
+    const received = this.#received(names);
+    if (received.length > 0 && !reread) return received[0];
+    const found = await this.#confirmed(received);
+    if (found) return found;
+    if (reread) await this.#check(received.length);
+    if (!this.#isWaiting) await waiting();
+    this.#isWaiting = true;
+    return undefined;
+  }
+
+  #received(names?: readonly string[]): readonly StoredEvent[] {
+    const { log, orderId, baseUrl } = this.#awaited;
+    return [...log.list({ events: names, orderId })].filter((event) => event.base_url === baseUrl);
+  }
+
+  async #confirmed(received: readonly StoredEvent[]): Promise<StoredEvent | undefined> {
+    const [newest] = received;
+    if (!newest || (received.length === this.#confirmedFor && this.#hasJustRead)) return undefined;
+    await this.#read();
+    const order = this.#order;
+    if (!order) return undefined;
+    this.#confirmedFor = received.length;
+    const found = received.find(({ event }) => confirms(event, order));
+    if (!found) this.#tellOnce(`event ${newest.id} does not count: ${disagreement(newest.event, order)}`);
+    return found;
+  }
+
+  /** Ends the wait where the order has ended without what is awaited. @param seen how many of those have come. */
+  async #check(seen: number): Promise<void> {
+    const { clock, names, isHeard } = this.#awaited;
+    const isAnswered = this.#order !== undefined || this.#isMissing;
+    if (!isAnswered || this.#readFor !== this.#received().length) {
+      if (this.#hasJustRead) return;
+      await this.#read();
+    }
+    const order = this.#order;
+    if (!order) return;
+    const outlook = this.#awaited.outlookOf(order);
+    const coming = names.map((name) => stillComes(name, outlook));
+    if (coming.includes('yes')) return;
+    this.#overSince ??= clock.monotonic();
+    const isLate = clock.monotonic() - this.#overSince >= underWayMs;
+    if (!isLate && coming.includes('sent') && (await isHeard())) return;
+    if (this.#received(names).length === seen) throw this.#over(outlook);
+  }
+
+  #over({ state }: Outlook): ErrandError {
+    const { what, orderId } = this.#awaited;
+    return new ErrandError(
+      'ended_badly',
+      `no ${what} of order ${orderId} was received, and none can come any more: the order is ${state}`,
+    );
+  }
+
+  get #hasJustRead(): boolean {
+    return this.#awaited.clock.monotonic() - this.#readAt < rereadMs;
+  }
+
+  /** Reads the order; it is none where it could not be read, or the deadline came first. */
+  async #read(): Promise<void> {
+    const { reread, allowMissing, clock, signal } = this.#awaited;
+    const [late, over] = [new AbortController(), new AbortController()];
+    this.#deadline.passed(over.signal).then(
+      () => late.abort(),
+      () => {},
+    );
+    this.#readFor = this.#received().length;
+    this.#order = undefined;
+    this.#isMissing = false;
+    try {
+      this.#order = await reread?.(late.signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#isMissing = allowMissing && isNotFound(error);
+      if (late.signal.aborted || this.#isMissing) return;
+      if (isNotFound(error)) throw unknownOrder(error);
+      if (error instanceof ErrandError && !isBlip(error, true)) throw error;
+      this.#tellOnce(
+        `the order cannot be read, still trying: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    } finally {
+      over.abort();
+      this.#readAt = clock.monotonic();
+    }
+  }
+
+  #tellOnce(line: string): void {
+    if (this.#told.has(line)) return;
+    this.#told.add(line);
+    this.#awaited.note(line);
+  }
+}
+
+const isNotFound = (error: unknown): error is ErrandError =>
+  error instanceof ErrandError && error.category === 'not_found';
+
+const unknownOrder = (cause: ErrandError): ErrandError =>
+  new ErrandError('not_found', cause.message, {
+    ...cause.facts,
+    cause,
+    hint: 'Check the id, and that the key belongs to the account that made the order; --allow-missing waits for it.',
+  });

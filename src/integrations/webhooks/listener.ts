@@ -1,0 +1,184 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { webhookEventHeader } from '../../api/events.ts';
+import type { Arrival } from '../../journal/events.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { listeningAddress } from '../../platform/network/loopback.ts';
+import { readArrival } from './arrival.ts';
+import { isSecret } from './secret.ts';
+
+export type Received = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body' | 'headers'>;
+
+/** What became of a delivery. `busy`: not kept, the sender shall try again. */
+export type Kept = 'new' | 'duplicate' | 'busy';
+
+export interface ListenerLimits {
+  readonly bodyBytes: number;
+  /** For the headers of a request to come, ms. */
+  readonly headersMs: number;
+  /** For a whole request to come, ms. */
+  readonly requestMs: number;
+  /** Deliveries read at the same time. */
+  readonly concurrent: number;
+}
+
+const usualLimits: ListenerLimits = {
+  bodyBytes: 1024 * 1024,
+  headersMs: 5_000,
+  requestMs: 10_000,
+  concurrent: 32,
+};
+const headerBytes = 16 * 1024;
+const connections = 256;
+/** How long requests that are being read may go on when the listener closes, ms. */
+const graceMs = 1_000;
+
+export interface ListenerOptions {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly secret: string;
+  readonly limits?: Partial<ListenerLimits> | undefined;
+  /** Keeps a delivery durably before it resolves. Where it rejects, the sender gets a 503 and comes again. */
+  keep(received: Received): Promise<Kept>;
+}
+
+export interface Listener {
+  /** Where the service is to send; holds the secret. */
+  readonly url: string;
+  /** Resolves when no delivery is being read any more. */
+  close(): Promise<void>;
+}
+
+/**
+ * Receives webhooks: 2xx only once one is kept. 404 for another path or method, 400 for no JSON object, 413, 408 and 503
+ * past the limits. @throws UsageError for a port or host that cannot be had.
+ */
+export async function openListener(options: ListenerOptions): Promise<Listener> {
+  const limits = { ...usualLimits, ...options.limits };
+  let reading = 0;
+  const server = createServer(
+    {
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      connectionsCheckingInterval: Math.min(500, limits.headersMs),
+      maxHeaderSize: headerBytes,
+    },
+    (request, response) => {
+      if (!isMeant(request, options.secret)) return respond(response, 404, { message: 'not found' });
+      if (reading >= limits.concurrent) return busy(response);
+      reading += 1;
+      void receive(request, response, limits.bodyBytes, options.keep).finally(() => {
+        reading -= 1;
+      });
+    },
+  );
+  server.maxConnections = connections;
+  const port = await listening(server, options);
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  return { url: `http://${host}:${port}/${options.secret}`, close: () => closed(server) };
+}
+
+const isMeant = ({ method, url = '' }: IncomingMessage, secret: string): boolean =>
+  isSecret(url.slice(1).split('?', 1)[0] ?? '', secret) && method === 'POST';
+
+async function receive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+  keep: ListenerOptions['keep'],
+): Promise<void> {
+  const body = await bodyOf(request, limit);
+  if (body === 'broken off') return;
+  if (body === 'too large') return respond(response, 413, { message: `at most ${limit} bytes` });
+  const facts = readArrival(body, headerOf(request, webhookEventHeader.toLowerCase()));
+  if (!facts) return respond(response, 400, { message: 'the body is not a JSON object' });
+  const kept = await tryToKeep(() => keep({ ...facts, headers: safeHeaders(request) }));
+  if (kept === 'busy') busy(response);
+  else respond(response, 200, { received: true, duplicate: kept === 'duplicate' });
+}
+
+async function tryToKeep(keep: () => Promise<Kept>): Promise<Kept> {
+  try {
+    return await keep();
+  } catch {
+    // Whoever keeps it has reported it; the sender only has to know that it must come again.
+    return 'busy';
+  }
+}
+
+async function bodyOf(request: IncomingMessage, limit: number): Promise<Buffer | 'too large' | 'broken off'> {
+  if (Number(request.headers['content-length'] ?? 0) > limit) return 'too large';
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      size += chunk.length;
+      if (size > limit) return 'too large';
+      chunks.push(chunk);
+    }
+  } catch {
+    // The sender has gone, or was too slow and has got a 408.
+    return 'broken off';
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Headers that may be kept: none that carries a credential. */
+const keptHeaders = /^(?:content-type|user-agent|date|x-request-id|x-webhook-[a-z-]+)$/;
+
+const safeHeaders = (request: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(
+    Object.keys(request.headers)
+      .filter((name) => keptHeaders.test(name))
+      .map((name) => [name, (headerOf(request, name) ?? '').slice(0, 500)]),
+  );
+
+function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+const busy = (response: ServerResponse): void => {
+  response.setHeader('retry-after', '1');
+  respond(response, 503, { message: 'busy; try again' });
+};
+
+function respond(response: ServerResponse, status: number, body: Readonly<Record<string, unknown>>): void {
+  // What was not read to its end must not be read as the next request, and no connection shall outlive the listener.
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
+  response.end(JSON.stringify(body));
+}
+
+function listening(server: Server, { host, port }: ListenerOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
+    server.listen({ host: listeningAddress(host), port }, () => resolve(portOf(server.address()) ?? port));
+  });
+}
+
+const portOf = (address: AddressInfo | string | null): number | undefined =>
+  typeof address === 'object' ? address?.port : undefined;
+
+const troubles: Readonly<Record<string, (host: string, port: number) => string>> = {
+  EADDRINUSE: (host, port) => `--port ${port} is taken on ${host}; without --port a free one is picked`,
+  EACCES: (_, port) => `--port ${port} may not be used; take one above 1023`,
+  EADDRNOTAVAIL: (host) => `--host ${host} is not an address of this machine`,
+  ENOTFOUND: (host) => `--host ${host} is not an address of this machine`,
+};
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const message = troubles[error.code ?? ''];
+  return message ? new UsageError(message(host, port), { cause: error }) : error;
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const impatient = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearTimeout(impatient);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,138 @@
+import { canonicalJson } from '../format/canonical.ts';
+import { firstPrevious, hashOf } from './audit-record.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What is wrong with a chain, and at which record. */
+export interface Finding {
+  readonly number: number | null;
+  /** `lost`: a known head is not in the chain, or the journal counts more intents than the chain tells of. */
+  readonly finding: 'changed' | 'replaced' | 'missing' | 'misplaced' | 'unreadable' | 'lost';
+  readonly message: string;
+}
+
+/** More of them say nothing new. */
+const mostFindings = 100;
+
+/** Walks a chain from its first record. What was changed is named, and the walk goes on behind it. */
+export class ChainCheck {
+  readonly findings: Finding[] = [];
+  /** How many records came. */
+  count = 0;
+  #last: { readonly number: number; readonly hash: unknown; readonly expected: string; isWrong: boolean } = {
+    number: 0,
+    hash: firstPrevious,
+    expected: firstPrevious,
+    isWrong: false,
+  };
+  #recorded: number | undefined;
+  readonly #wanted: string | undefined;
+  #isWantedFound: boolean;
+
+  /** @param head the hash of a record that must be in the chain. */
+  constructor(head?: string) {
+    this.#wanted = head;
+    this.#isWantedFound = head === firstPrevious;
+  }
+
+  /** The newest record's number and hash; zeros before the first, null where it names none. */
+  get head(): { readonly number: number; readonly hash: string | null } {
+    const { number, hash } = this.#last;
+    return { number, hash: typeof hash === 'string' ? hash : null };
+  }
+
+  /** The next record, as it is stored. @param isExact whether it is written as errand writes it. */
+  take(record: Fields, isExact = true): void {
+    this.count += 1;
+    const number = Number.isSafeInteger(record.number) ? Number(record.number) : this.#last.number + 1;
+    const expected = hashOf(record);
+    const isWhole = isExact && record.number === number && record.hash === expected;
+    const why = isExact ? 'its hash does not match what it says' : 'it is not written as errand writes it';
+    if (!isWhole) this.#find(number, 'changed', `record ${number} was changed: ${why}`);
+    if (number <= this.#last.number)
+      this.#find(number, 'misplaced', `record ${number} stands after record ${this.#last.number}`);
+    else this.#checkLink(number, record.previous, isWhole);
+    if (isWhole && record.hash === this.#wanted) this.#isWantedFound = true;
+    this.#recorded = recordedBy(record) ?? this.#recorded;
+    this.#last = {
+      number: Math.max(number, this.#last.number),
+      hash: record.hash,
+      expected,
+      isWrong: !isWhole,
+    };
+  }
+
+  /** The next line of an export. */
+  takeLine(line: string): void {
+    const record = parsed(line);
+    if (record) {
+      this.take(record, canonicalJson(record) === line);
+      return;
+    }
+    const number = this.#last.number + 1;
+    this.count += 1;
+    this.#find(number, 'changed', `record ${number} was changed: its line is not a JSON object`);
+    this.#last = { number, hash: undefined, expected: '', isWrong: true };
+  }
+
+  /** What follows the last record cannot be read. */
+  breakOff(why: string): void {
+    const number = this.#last.number + 1;
+    this.#find(number, 'unreadable', `what follows record ${this.#last.number} cannot be read: ${why}`);
+  }
+
+  /**
+   * @param recorded how many intents the journal counted before the walk began, and how many before its chain did; undefined where that is not known.
+   */
+  end(recorded?: { readonly all: number; readonly beforeChain: number }): void {
+    if (this.#wanted !== undefined && !this.#isWantedFound)
+      this.#find(
+        null,
+        'lost',
+        `no intact record has the hash ${this.#wanted}: the chain was cut at its end, or rewritten`,
+      );
+    const isWhole = this.findings.length === 0;
+    if (!isWhole || !recorded) return;
+    const told = this.#recorded ?? recorded.beforeChain;
+    if (recorded.all > told)
+      this.#find(
+        null,
+        'lost',
+        `the journal counts ${recorded.all} intents and the chain ${told}: ${this.count === 0 ? 'its records are missing' : 'it was cut at its end'}`,
+      );
+  }
+
+  #checkLink(number: number, previous: unknown, isWhole: boolean): void {
+    const { number: last, hash, expected, isWrong } = this.#last;
+    if (number > last + 1) {
+      const message =
+        number === last + 2
+          ? `record ${last + 1} is missing`
+          : `records ${last + 1} to ${number - 1} are missing`;
+      this.#find(last + 1, 'missing', message);
+    } else if (isWhole && !isWrong && previous !== hash && previous !== expected) {
+      const what = last === 0 ? 'record 1 is not the first of its chain' : `record ${last} was replaced`;
+      this.#find(Math.max(last, 1), 'replaced', `${what}: record ${number} follows from another one`);
+    }
+  }
+
+  #find(number: number | null, finding: Finding['finding'], message: string): void {
+    if (this.findings.length < mostFindings) this.findings.push({ number, finding, message });
+  }
+}
+
+/** How many intents a record says were recorded with it. */
+function recordedBy({ kind, detail }: Fields): number | undefined {
+  if (kind !== 'intent' && kind !== 'repaired') return undefined;
+  const { recorded } = Object(detail);
+  return Number.isSafeInteger(recorded) ? Number(recorded) : undefined;
+}
+
+function parsed(line: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

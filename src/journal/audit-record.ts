@@ -1,0 +1,66 @@
+import { canonicalJson, sha256 } from '../format/canonical.ts';
+import type { SqlValue } from '../platform/sqlite/database.ts';
+import type { AuditRecord } from './audit-entry.ts';
+
+/** Columns of the table, which are the fields of a record. */
+export const auditColumns = [
+  'number',
+  'time',
+  'kind',
+  'actor',
+  'job',
+  'command',
+  'profile',
+  'service',
+  'key',
+  'order_id',
+  'amount_cents',
+  'currency',
+  'detail',
+  'previous',
+  'hash',
+] as const satisfies readonly (keyof AuditRecord)[];
+
+export const createAudit = `
+  CREATE TABLE audit (
+    number INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, actor TEXT NOT NULL, job TEXT, command TEXT NOT NULL,
+    profile TEXT, service TEXT, key TEXT, order_id TEXT, amount_cents INTEGER, currency TEXT, detail TEXT NOT NULL,
+    previous TEXT NOT NULL, hash TEXT NOT NULL) STRICT;
+  CREATE INDEX audit_kind ON audit (kind);
+  CREATE INDEX audit_order ON audit (order_id) WHERE order_id IS NOT NULL;
+  CREATE TRIGGER audit_keeps BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'records are only appended'); END;
+  CREATE TRIGGER audit_stays BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'records are only appended'); END`;
+
+/** In the place of a predecessor's hash, in the first record. */
+export const firstPrevious = '0'.repeat(64);
+
+/** A record with its hash over all that it says, its predecessor's hash among it. */
+export const sealedRecord = (facts: Omit<AuditRecord, 'hash'>): AuditRecord => ({
+  ...facts,
+  hash: hashOf(facts),
+});
+
+/** SHA-256 over the canonical JSON of everything but the hash itself. */
+export function hashOf(record: Readonly<Record<string, unknown>>): string {
+  const { hash: _, ...facts } = record;
+  return sha256(canonicalJson(facts));
+}
+
+export const rowValues = (record: AuditRecord): SqlValue[] =>
+  auditColumns.map((name) => (name === 'detail' ? canonicalJson(record.detail) : record[name]));
+
+/** A stored row as a record. Detail that is not written as errand writes it stays text, and no hash covers that. */
+export function recordOfRow(row: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const facts = Object.fromEntries(auditColumns.map((name) => [name, row[name] ?? null]));
+  return { ...facts, detail: readDetail(row.detail) };
+}
+
+function readDetail(text: unknown): unknown {
+  if (typeof text !== 'string') return text;
+  try {
+    const detail: unknown = JSON.parse(text);
+    return canonicalJson(detail) === text ? detail : text;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,231 @@
+import { canonicalJson } from '../format/canonical.ts';
+import type { Database, SqlValue, StoredRow } from '../platform/sqlite/database.ts';
+import type { AuditEntry, AuditKind, AuditOrigin, AuditRecord } from './audit-entry.ts';
+import { auditColumns, firstPrevious, recordOfRow, rowValues, sealedRecord } from './audit-record.ts';
+import { hiddenText } from './hidden-text.ts';
+
+/** The newest record. */
+export interface AuditHead {
+  readonly number: number;
+  readonly hash: string;
+}
+
+/** Within this time refusals of the policy are counted, ms, and so many of them are recorded. */
+const refusalsMs = 3600 * 1000;
+const mostRefusals = 100;
+
+/** How many records are read at a time. */
+const pageSize = 500;
+
+/**
+ * The chain of what happened to money: a table of the journal's own database, to which records are only ever appended.
+ * Each holds the hash of the one before it, so that a change anywhere shows in every hash after it.
+ */
+export class AuditChain {
+  readonly #database: Database;
+  readonly #now: () => number;
+  readonly #origin: () => AuditOrigin;
+
+  constructor(database: Database, now: () => number, origin: () => AuditOrigin) {
+    this.#database = database;
+    this.#now = now;
+    this.#origin = origin;
+  }
+
+  /** Within a transaction of the journal: what the record tells and the record are durable together, or neither is. */
+  append(entry: AuditEntry): AuditRecord {
+    const head = this.head();
+    const { actor, job, command } = this.#origin();
+    const record = sealedRecord({
+      number: (head?.number ?? 0) + 1,
+      time: new Date(this.#now()).toISOString(),
+      kind: entry.kind,
+      actor,
+      job,
+      command,
+      profile: entry.profile ?? null,
+      service: entry.service ?? null,
+      key: entry.key ?? null,
+      order_id: entry.orderId ?? null,
+      amount_cents: entry.cents ?? null,
+      currency: entry.currency ?? null,
+      detail: { ...entry.detail },
+      previous: head?.hash ?? firstPrevious,
+    });
+    this.insert(rowValues(record));
+    return record;
+  }
+
+  /** The same as a transaction of its own. @throws StorageError. */
+  write(entry: AuditEntry): Promise<AuditRecord> {
+    return this.#database.transaction(() => this.append(entry));
+  }
+
+  /** The same, of what is seen again and again and recorded once. */
+  async writeOnce(orderId: string, entry: AuditEntry): Promise<void> {
+    if (this.#holds(orderId, entry)) return;
+    await this.#database.transaction(() => {
+      if (!this.#holds(orderId, entry)) this.append({ ...entry, orderId });
+    });
+  }
+
+  /** The same of many orders at once. @throws StorageError. */
+  async writeAllOnce(entries: readonly (readonly [orderId: string, entry: AuditEntry])[]): Promise<void> {
+    const fresh = entries.filter(([orderId, entry]) => !this.#holds(orderId, entry));
+    if (fresh.length === 0) return;
+    await this.#database.transaction(() => {
+      for (const [orderId, entry] of fresh)
+        if (!this.#holds(orderId, entry)) this.append({ ...entry, orderId });
+    });
+  }
+
+  /** Within a transaction: a record as it was written before, column by column. */
+  insert(values: readonly SqlValue[]): void {
+    this.#database.run(insertSql, ...values);
+  }
+
+  head(): AuditHead | undefined {
+    const row = this.#database.get('SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1');
+    return row && { number: Number(row.number), hash: String(row.hash) };
+  }
+
+  /** The newest record of a kind, as it is stored; found by an index. */
+  last(kind: AuditKind): StoredRow | undefined {
+    return this.#database.get('SELECT * FROM audit WHERE kind = ? ORDER BY number DESC LIMIT 1', kind);
+  }
+
+  /** What was recorded last of the wallet of an account at a service, as it is stored. */
+  lastWallet(service: string, account: string): StoredRow | undefined {
+    return this.#database.get(
+      `SELECT * FROM audit WHERE kind = 'wallet' AND service = ? AND ${detailSql('account')} = ? ORDER BY number DESC LIMIT 1`,
+      service,
+      account,
+    );
+  }
+
+  /** Within a transaction: records which policy a profile follows, where it is another one than the chain last told. */
+  followPolicy(policy: string, profile: string): void {
+    const sql = "SELECT detail FROM audit WHERE kind = 'policy' AND profile = ? ORDER BY number DESC LIMIT 1";
+    const row = this.#database.get(sql, profile);
+    const { policy: before } = Object(row && recordOfRow(row).detail);
+    if (before === policy) return;
+    const detail = { policy, before: typeof before === 'string' ? before : null };
+    this.append({ kind: 'policy', profile, detail });
+  }
+
+  /**
+   * Records that the policy refuses orders, with a change of the policy, in a transaction of its own: that of the refused
+   * order is undone. A repeated refusal is recorded once an hour, and no more than a hundred in one. @throws StorageError.
+   */
+  async refuse(entry: Extract<AuditEntry, { readonly kind: 'policy_refused' }>): Promise<void> {
+    await this.#database.transaction(() => {
+      const since = new Date(this.#now() - refusalsMs).toISOString();
+      const recent = this.#database.all(
+        "SELECT * FROM audit WHERE kind = 'policy_refused' AND time > ? ORDER BY number DESC LIMIT ?",
+        since,
+        mostRefusals,
+      );
+      const isSame = (row: StoredRow): boolean =>
+        row.detail === canonicalJson(entry.detail) &&
+        row.profile === (entry.profile ?? null) &&
+        row.service === (entry.service ?? null) &&
+        row.amount_cents === (entry.cents ?? null);
+      if (recent.length >= mostRefusals || recent.some(isSame)) return;
+      this.followPolicy(entry.detail.policy, entry.profile ?? '');
+      this.append(entry);
+    });
+  }
+
+  /** Whether there is a record of a kind about an order. */
+  has(kind: AuditKind, orderId: string): boolean {
+    const sql = 'SELECT 1 AS found FROM audit WHERE order_id = ? AND kind = ? LIMIT 1';
+    return this.#database.get(sql, orderId, kind) !== undefined;
+  }
+
+  /**
+   * What the chain tells of orders, batches or returns (`ids`) and of idempotency keys at a service, with the approvals that let
+   * them through, in its order. Rows as they are stored.
+   */
+  about(ids: readonly string[], keys: readonly string[], service: string): StoredRow[] {
+    const found = new Map<number, StoredRow>();
+    const take = (rows: readonly StoredRow[]): void => {
+      for (const row of rows)
+        if (row.service === null || row.service === service) found.set(Number(row.number), row);
+    };
+    for (const id of textsOf(ids)) take(this.#database.all(`${aboutSql} WHERE order_id = ?`, id));
+    const named = textsOf([...keys, ...[...found.values()].map(({ key }) => key)]);
+    if (named.length > 0)
+      take(this.#database.all(`${aboutSql} NOT INDEXED WHERE key IN (${marks(named)})`, ...named));
+    const approvals = textsOf([...found.values()].map(({ approval }) => approval));
+    if (approvals.length > 0)
+      take(
+        this.#database.all(
+          `${aboutSql} NOT INDEXED WHERE ${approvalSql} IN (${marks(approvals)})`,
+          ...approvals,
+        ),
+      );
+    return [...found.values()].toSorted((one, other) => Number(one.number) - Number(other.number));
+  }
+
+  /** What the chain tells of an idempotency key at a service, in its order. Rows as they are stored. */
+  ofKey(key: string, service: string): StoredRow[] {
+    return this.#database.all(
+      'SELECT * FROM audit NOT INDEXED WHERE key = ? AND service = ? ORDER BY number',
+      key,
+      service,
+    );
+  }
+
+  /** Which policy the chain told of before a record: one that was published, or a profile's own file. */
+  policyBefore(number: number, profile: string): 'published' | 'own' | undefined {
+    const row = this.#database.get(
+      `SELECT kind FROM audit WHERE number < ? AND (kind = 'policy_published' OR (kind = 'policy' AND profile = ?))
+       ORDER BY kind DESC LIMIT 1`,
+      number,
+      profile,
+    );
+    if (!row) return undefined;
+    return row.kind === ('policy_published' satisfies AuditKind) ? 'published' : 'own';
+  }
+
+  /** Rows as they are stored, each with `hides_text`, in the order of their numbers; read a page at a time while others append. */
+  *rows(): Generator<StoredRow> {
+    let last = Number.MIN_SAFE_INTEGER;
+    for (;;) {
+      const page = this.#database.all(
+        `SELECT *, ${hiddenText(auditColumns)} FROM audit NOT INDEXED WHERE number > ? ORDER BY number LIMIT ?`,
+        last,
+        pageSize,
+      );
+      yield* page;
+      if (page.length < pageSize) return;
+      last = Number(page.at(-1)?.number);
+    }
+  }
+
+  #holds(orderId: string, { kind, cents, detail }: AuditEntry): boolean {
+    const found = this.#database.get(
+      'SELECT 1 AS found FROM audit WHERE order_id = ? AND kind = ? AND amount_cents IS ? AND detail = ? LIMIT 1',
+      orderId,
+      kind,
+      cents ?? null,
+      canonicalJson(detail),
+    );
+    return found !== undefined;
+  }
+}
+
+/** The approval that a record is about; a detail that is not JSON any more is about none. */
+const detailSql = (name: 'approval' | 'account'): string =>
+  `CASE WHEN json_valid(detail) THEN json_extract(detail, '$.${name}') END`;
+const approvalSql = detailSql('approval');
+
+const aboutSql = `SELECT *, ${approvalSql} AS approval FROM audit`;
+
+const textsOf = (values: readonly unknown[]): string[] => [
+  ...new Set(values.filter((value) => typeof value === 'string')),
+];
+
+const marks = (values: readonly string[]): string => values.map(() => '?').join(', ');
+
+const insertSql = `INSERT INTO audit (${auditColumns.join(', ')}) VALUES (${auditColumns.map(() => '?').join(', ')})`;

@@ -1,0 +1,257 @@
+import { createHash } from 'node:crypto';
+import { ErrandError } from '../platform/errors.ts';
+import type { Database, SqlValue } from '../platform/sqlite/database.ts';
+import { isAlive, self } from './owner.ts';
+
+/** What one delivery of a webhook brought. `body` is its JSON as it came, to the character. */
+export interface Arrival {
+  readonly event: string | null;
+  readonly orderId: string | null;
+  readonly status: string | null;
+  readonly errorType: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly profile: string;
+  readonly baseUrl: string;
+}
+
+/** What became of sending an event on. `url` is whole: it may hold a secret, mask it before it is shown. */
+export interface ForwardOutcome {
+  readonly url: string;
+  readonly delivered: boolean;
+  /** Of the last response; null without one. */
+  readonly status: number | null;
+  readonly attempts: number;
+  readonly message: string | null;
+  readonly at: string;
+}
+
+export interface ExecOutcome {
+  /** null where a signal ended it or it could not be started. */
+  readonly exit_code: number | null;
+  readonly message: string | null;
+  readonly at: string;
+}
+
+/** An event as it is kept and shown; times ISO 8601. */
+export interface StoredEvent {
+  readonly id: number;
+  readonly event: string | null;
+  readonly order_id: string | null;
+  readonly status: string | null;
+  readonly error_type: string | null;
+  readonly received_at: string;
+  readonly last_received_at: string;
+  /** How often it came: delivery is at least once. */
+  readonly deliveries: number;
+  readonly profile: string;
+  readonly base_url: string;
+  readonly forward: ForwardOutcome | null;
+  readonly exec: ExecOutcome | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What is to be done with a new event yet. */
+export interface Owed {
+  /** It is to be forwarded, or a command run; until that is noted it counts as failed, crash or not. */
+  readonly acts: boolean;
+  /** This process is to show it; until that is noted the next one does, crash or not. */
+  readonly shows: boolean;
+}
+
+export interface EventFilter {
+  /** Any of these names. */
+  readonly events?: readonly string[] | undefined;
+  readonly orderId?: string | undefined;
+  /** Only those that could not be forwarded, or whose command failed or never ran. */
+  readonly failed?: boolean | undefined;
+}
+
+/** How long an event is kept, ms. */
+const keptMs = 30 * 24 * 3600 * 1000;
+const pageSize = 100;
+
+/** Events received, newest first; durable when `keep` resolves. */
+export class EventLog {
+  readonly #database: Database;
+  readonly #now: () => number;
+
+  constructor(database: Database, now: () => number) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  /**
+   * Keeps an event, or counts one more delivery of it: same service, same name, same body (specification, Events, rule 3).
+   * @throws StorageError; then it must not be acknowledged.
+   */
+  keep(arrival: Arrival, owed: Owed): Promise<{ readonly event: StoredEvent; readonly isNew: boolean }> {
+    return this.#database.transaction(() => {
+      this.#database.run(
+        'DELETE FROM events WHERE received_at < ?',
+        new Date(this.#now() - keptMs).toISOString(),
+      );
+      const digest = digestOf(arrival);
+      const isNew = this.#database.all('SELECT id FROM events WHERE digest = ?', digest).length === 0;
+      if (isNew) this.#insert(arrival, digest, owed);
+      else
+        this.#database.run(
+          'UPDATE events SET deliveries = deliveries + 1, last_received_at = ? WHERE digest = ?',
+          this.#time(),
+          digest,
+        );
+      const [row] = this.#database.all('SELECT * FROM events WHERE digest = ?', digest);
+      return { event: eventOf(row ?? {}), isNew };
+    });
+  }
+
+  /** It was shown, and what was written is out. */
+  noteShown(id: number): Promise<void> {
+    return this.#database.transaction(() => {
+      this.#database.run('UPDATE events SET showing_pid = NULL, showing_started = NULL WHERE id = ?', id);
+    });
+  }
+
+  /** Takes over what listeners of a profile at a service were to show and did not live to. @returns their ids and names, the oldest first. */
+  takeUnshown(
+    profile: string,
+    baseUrl: string,
+  ): Promise<{ readonly id: number; readonly event: string | null }[]> {
+    return this.#database.transaction(() => {
+      const rows = this.#database.all(
+        'SELECT id, event, showing_pid, showing_started FROM events WHERE showing_pid IS NOT NULL AND profile = ? AND base_url = ? ORDER BY id',
+        profile,
+        baseUrl,
+      );
+      const left = rows.filter(
+        ({ showing_pid, showing_started }) =>
+          !isAlive({ pid: Number(showing_pid), started: String(showing_started) }),
+      );
+      const { pid, started } = self();
+      for (const { id } of left)
+        this.#database.run(
+          'UPDATE events SET showing_pid = ?, showing_started = ? WHERE id = ?',
+          pid,
+          started,
+          Number(id),
+        );
+      return left.map(({ id, event }) => ({ id: Number(id), event: event === null ? null : String(event) }));
+    });
+  }
+
+  noteForward(id: number, outcome: ForwardOutcome): Promise<void> {
+    return this.#note('forward', id, outcome);
+  }
+
+  noteExec(id: number, outcome: ExecOutcome): Promise<void> {
+    return this.#note('exec', id, outcome);
+  }
+
+  /** @throws ErrandError not_found. */
+  get(id: number): StoredEvent {
+    const [row] = this.#database.all('SELECT * FROM events WHERE id = ?', id);
+    if (row) return eventOf(row);
+    throw notKept(id);
+  }
+
+  /** An event's body as it came: read as JSON, some of its numbers would be others. @throws ErrandError not_found. */
+  bodyOf(id: number): string {
+    const [row] = this.#database.all('SELECT body FROM events WHERE id = ?', id);
+    if (row) return String(row.body);
+    throw notKept(id);
+  }
+
+  /** Newest first, read a page at a time. */
+  *list(filter: EventFilter = {}): Generator<StoredEvent> {
+    const names = filter.events ?? [];
+    const conditions: readonly (readonly [boolean, string, readonly SqlValue[]])[] = [
+      [names.length > 0, `event IN (${names.map(() => '?').join(', ')})`, names],
+      [filter.orderId !== undefined, 'order_id = ?', [filter.orderId ?? null]],
+      [filter.failed === true, 'failed = 1', []],
+    ];
+    const wanted = conditions.filter(([isRequested]) => isRequested);
+    const where = ['id < ?', ...wanted.map(([, sql]) => sql)].join(' AND ');
+    const values = wanted.flatMap(([, , bound]) => bound);
+    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+      const rows = this.#database.all(
+        `SELECT * FROM events WHERE ${where} ORDER BY id DESC LIMIT ${pageSize}`,
+        before,
+        ...values,
+      );
+      const events = rows.map(eventOf);
+      yield* events;
+      before = events.at(-1)?.id ?? 0;
+      if (events.length < pageSize) return;
+    }
+  }
+
+  /** The address that an event was last forwarded to. */
+  lastForward(): string | undefined {
+    const [row] = this.#database.all(
+      "SELECT forward FROM events WHERE forward IS NOT NULL ORDER BY json_extract(forward, '$.at') DESC, id DESC LIMIT 1",
+    );
+    const outcome = row && readJson<ForwardOutcome>(row.forward);
+    return outcome?.url;
+  }
+
+  #insert(arrival: Arrival, digest: string, { acts, shows }: Owed): void {
+    const { event, orderId, status, errorType, profile, baseUrl, headers, body } = arrival;
+    const at = this.#time();
+    const showing = self();
+    this.#database.run(
+      `INSERT INTO events (digest, event, order_id, status, error_type, profile, base_url, headers, body,
+         received_at, last_received_at, deliveries, failed, showing_pid, showing_started)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?)`,
+      ...[digest, event, orderId, status, errorType, profile, baseUrl],
+      ...[JSON.stringify(headers), body, at, at, acts ? 1 : 0],
+      ...(shows ? [showing.pid, showing.started] : [null, null]),
+    );
+  }
+
+  #note(column: 'forward' | 'exec', id: number, outcome: ForwardOutcome | ExecOutcome): Promise<void> {
+    return this.#database.transaction(() => {
+      this.#database.run(`UPDATE events SET ${column} = ? WHERE id = ?`, JSON.stringify(outcome), id);
+      this.#database.run(
+        `UPDATE events SET failed = coalesce(json_extract(forward, '$.delivered') = 0, 0)
+           OR coalesce(exec IS NOT NULL AND json_extract(exec, '$.exit_code') IS NOT 0, 0) WHERE id = ?`,
+        id,
+      );
+    });
+  }
+
+  #time(): string {
+    return new Date(this.#now()).toISOString();
+  }
+}
+
+const notKept = (id: number): ErrandError =>
+  new ErrandError('not_found', `no event ${id} is kept`, {
+    next: [{ command: 'errand webhook events', when: 'to see those that are; they are kept for 30 days' }],
+  });
+
+const digestOf = ({ baseUrl, event, body }: Arrival): string =>
+  createHash('sha256')
+    .update(JSON.stringify([baseUrl, event]))
+    .update(body)
+    .digest('hex');
+
+function eventOf({
+  digest: _,
+  failed: _failed,
+  showing_pid: _pid,
+  showing_started: _started,
+  ...row
+}: Record<string, unknown>): StoredEvent {
+  // The table's own columns, written above; what is JSON is ours, or was parsed before it was kept.
+  return {
+    ...row,
+    headers: readJson(row.headers),
+    body: readJson(row.body),
+    forward: readJson(row.forward),
+    exec: readJson(row.exec),
+  } as unknown as StoredEvent;
+}
+
+const readJson = <T>(text: unknown): T | null =>
+  typeof text === 'string' ? JSON.parse(text.replace(/^\uFEFF/, '')) : null;

@@ -1,0 +1,142 @@
+import type { AuditChain } from './audit.ts';
+import { failureEntry, paidEntry, stepEntry } from './audit-steps.ts';
+import { takenOver } from './booked.ts';
+import type { Grants, StoredGrant } from './grants.ts';
+import { storable } from './hidden-text.ts';
+import { type IntentRow, isIntact, ownerOf, recordOf, sealed } from './intent-row.ts';
+import type { IntentTable } from './intent-table.ts';
+import type { IntentState } from './journal-record.ts';
+import { isSelf, nobodyAtWork } from './owner.ts';
+import type { Missed } from './postgres/spool.ts';
+import type { Reservations } from './reservations.ts';
+import type { RunIntent } from './run-intents.ts';
+
+/** Why nothing came of an intent. */
+export interface RefusalReason {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** How intents go on and end, each step with its record in the audit chain. Within transactions of the journal. */
+export class IntentEnds {
+  readonly #table: IntentTable;
+  readonly #audit: AuditChain;
+  readonly #grants: Grants;
+  readonly #reservations: Reservations;
+  readonly #now: () => number;
+
+  constructor(
+    table: IntentTable,
+    audit: AuditChain,
+    grants: Grants,
+    reservations: Reservations,
+    now: () => number,
+  ) {
+    this.#table = table;
+    this.#audit = audit;
+    this.#grants = grants;
+    this.#reservations = reservations;
+    this.#now = now;
+  }
+
+  /** @returns what the journal knows of it already, where that is another one: it stays so. */
+  respond(key: string, baseUrl: string, madeId: string, grant: StoredGrant | undefined): string | undefined {
+    const row = this.#table.intact(key, baseUrl);
+    if (grant) this.#grants.write(madeId, baseUrl, grant);
+    if (row.order_id !== madeId) this.#audit.append(stepEntry('responded', row, madeId));
+    if (row.order_id !== null && row.order_id !== madeId) return String(row.order_id);
+    this.#reservations.made(row, madeId);
+    if (row.state === ('reported' satisfies IntentState)) return undefined;
+    this.#change(row, { state: 'responded', order_id: madeId, code: null, message: null, live: 2 });
+    return undefined;
+  }
+
+  /**
+   * How an attempt ended that the database knew nothing of until now; the same again changes nothing.
+   * @returns `unknown` where there is no record that it could be about; what the service has made besides what is known.
+   */
+  bringIn(missed: Missed): 'done' | 'unknown' | { readonly known: string; readonly madeId: string } {
+    const { key, baseUrl } = missed;
+    const row = this.#table.find(key, baseUrl);
+    if (missed.kind === 'ended') {
+      const isAsItWas =
+        row?.created_at === missed.since && row.pid === missed.pid && row.process_started === missed.started;
+      if (isAsItWas && isIntact(row)) this.#refuse(row, missed);
+      return 'done';
+    }
+    if (!row || !isIntact(row)) return 'unknown';
+    const { madeId, grant, isReported } = missed;
+    const known = this.respond(key, baseUrl, madeId, grant);
+    if (known !== undefined) return { known, madeId };
+    if (isReported) this.report([{ key, baseUrl }]);
+    return 'done';
+  }
+
+  report(intents: readonly Pick<RunIntent, 'key' | 'baseUrl'>[]): void {
+    for (const { key, baseUrl } of intents) {
+      const row = this.#table.intact(key, baseUrl);
+      if (row.state === ('responded' satisfies IntentState))
+        this.#change(row, { state: 'reported', settled_at: row.settled_at, live: 1 });
+    }
+  }
+
+  /** @throws ErrandError conflict for one that another process has taken over. */
+  keepCredential(key: string, baseUrl: string, credential: string): void {
+    const row = this.#table.intact(key, baseUrl);
+    if (!this.#isOwn(row)) throw takenOver(key);
+    const { payment } = recordOf(row);
+    if (payment) this.#audit.append(paidEntry(row, payment));
+    this.#table.write(sealed({ ...row, credential }), row);
+  }
+
+  refuse(key: string, baseUrl: string, reason: RefusalReason): 'booked' | 'taken' {
+    const row = this.#table.intact(key, baseUrl);
+    if (row.state === ('refused' satisfies IntentState)) return 'booked';
+    if (!this.#isOwn(row)) return 'taken';
+    this.#refuse(row, reason);
+    return 'booked';
+  }
+
+  /** Whether it is in doubt, and no other process has taken it over. */
+  isOwn(key: string, baseUrl: string): boolean {
+    return this.#isOwn(this.#table.intact(key, baseUrl));
+  }
+
+  #isOwn = (row: IntentRow): boolean =>
+    row.state === ('intended' satisfies IntentState) && isSelf(ownerOf(row));
+
+  #refuse(row: IntentRow, reason: RefusalReason): void {
+    if (row.state !== ('intended' satisfies IntentState)) return;
+    this.#audit.append(failureEntry('refused', row, reason.code));
+    const [code, message] = [storable(reason.code), storable(reason.message)];
+    this.#change(row, { state: 'refused', live: 0, code, message });
+    this.#reservations.giveBack(row);
+  }
+
+  leaveInDoubt(key: string, baseUrl: string, code: string): void {
+    const row = this.#table.intact(key, baseUrl);
+    if (isSelf(ownerOf(row))) this.#audit.append(failureEntry('in_doubt', row, code));
+  }
+
+  forget(key: string, baseUrl: string): void {
+    const row = this.#table.find(key, baseUrl);
+    if (!row || (isIntact(row) && row.state !== ('intended' satisfies IntentState))) return;
+    this.#audit.append(stepEntry('given_up', row));
+    this.#change(row, { state: 'forgotten', live: 0 });
+  }
+
+  /** Another process may settle what this one has left in doubt; what another works on stays. */
+  letGo(key: string, baseUrl: string): void {
+    const row = this.#table.find(key, baseUrl);
+    if (!row || !isIntact(row) || !isSelf(ownerOf(row)) || row.live !== 2) return;
+    const { pid, started } = nobodyAtWork;
+    this.#table.write(sealed({ ...row, pid, process_started: started }), row);
+  }
+
+  #change(row: IntentRow, change: RowChange): void {
+    const settled = { ...row, settled_at: new Date(this.#now()).toISOString(), credential: null, ...change };
+    this.#table.write(sealed(settled), row);
+  }
+}
+
+type RowChange = Partial<IntentRow> & { readonly state: IntentState };

@@ -1,0 +1,239 @@
+import { StorageError } from '../../platform/errors.ts';
+import type { Freshness, Synchronous } from '../../platform/sqlite/database.ts';
+import type { Sqlite } from '../../platform/sqlite/load.ts';
+import { InTurn } from '../../platform/wait/in-turn.ts';
+import { keepBook } from '../owner.ts';
+import { ConnectionLost, newId, refusedBy, UnsettledCommit, uncopied } from './connect.ts';
+import { allRows, applyChange, copyState, type Pulled, touchedRows, writeCopyState } from './copy.ts';
+import { DatabaseCopy, type SharedOptions } from './database-copy.ts';
+import { ContradictedError, OvertakenError } from './remote.ts';
+import { isDamage, result, type Tried } from './tried.ts';
+
+/** For so long what was read last is taken as it was, ms. */
+const freshMs = 3000;
+/** How often the work of a transaction is begun under the lock, where each time something came in between. */
+const mostAttempts = 3;
+
+/**
+ * A database that several machines share, in PostgreSQL. This machine has a copy of it in a SQLite file, on which reads and
+ * the work of a transaction run; what the work has changed is then committed in PostgreSQL, if nobody else was there in
+ * between, and only then in the copy. So what is committed follows from what was there, and a copy may be lost at any time.
+ * A transaction costs one round trip; where another was faster, three.
+ */
+export class SharedDatabase extends DatabaseCopy {
+  #forgetBook = (): void => {};
+  /** There is one connection. */
+  readonly #inTurn = new InTurn();
+  #hasLease = false;
+
+  constructor(file: string, sqlite: Sqlite, options: SharedOptions, unwritable?: unknown) {
+    super(file, sqlite, options, unwritable);
+    if (options.longestRequestMs !== undefined) this.leases.expectRequests(options.longestRequestMs);
+  }
+
+  /** Which database it is: one that was made anew has another id. */
+  get id(): string {
+    return copyState(this).of;
+  }
+
+  override get lease(): string {
+    return this.leases.id;
+  }
+
+  /** Reads what has changed; where nothing was ever written, writes what a new journal holds. @throws StorageError. */
+  catchUp(): Promise<void> {
+    this.#forgetBook();
+    // Leases stand among the journal's tables.
+    if (this.options.mirror.name === 'journal') this.#forgetBook = keepBook(this.leases);
+    // Where it fails, it is not tried again at once.
+    this.pulledAt = this.options.clock.monotonic();
+    return this.#inTurn.run(async () => {
+      const { head } = await this.apply(await this.options.remote.pull(this.seq(), this.chainEnd()));
+      if (head.seq === 0) await this.#begin();
+    });
+  }
+
+  /** @throws StorageError. */
+  override async refresh(when: Freshness = 'lately'): Promise<void> {
+    if (when === 'anew') await this.#inTurn.run(() => this.readAnew());
+    else if (when === 'now' || this.options.clock.monotonic() - this.pulledAt > freshMs) await this.catchUp();
+  }
+
+  override transaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
+    return this.#inTurn.run(() => this.#commit(work));
+  }
+
+  override derived<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
+    return this.#inTurn.run(() => this.#commit(work));
+  }
+
+  /** The lease ends with it, so that nobody need wait for that. */
+  override async close(): Promise<void> {
+    await this.#inTurn.idle();
+    if (this.#hasLease) await this.options.remote.endLease(this.lease);
+    this.#forgetBook();
+    this.options.remote.close();
+    super.close();
+  }
+
+  async #commit<T>(work: () => T): Promise<T> {
+    const turn = newId();
+    const seq = this.seq();
+    const tried = await this.#try(work, turn);
+    if (isDamage(tried)) return this.#locked(work, turn);
+    if (tried.changes.length === 0) {
+      // What came of it holds if nothing has changed meanwhile.
+      const { head } = await this.apply(await this.options.remote.patientPull(seq, this.chainEnd()));
+      return head.seq === seq ? result(tried) : this.#locked(work, turn);
+    }
+    try {
+      await this.options.remote.push(seq, tried.changes);
+    } catch (error) {
+      if (error instanceof OvertakenError) return this.#locked(work, turn);
+      if (error instanceof ContradictedError) return this.#locked(work, turn, true);
+      if (error instanceof ConnectionLost) return this.#resolved(work, turn, tried, error);
+      throw error;
+    }
+    return this.#taken(seq, tried);
+  }
+
+  /** The same while nobody else can write. */
+  async #locked<T>(work: () => T, turn: string, isAnew = false, attempt = 1): Promise<T> {
+    const pulled = await this.options.remote.lock(this.seq(), this.chainEnd());
+    return this.#finish(work, turn, pulled, isAnew, attempt);
+  }
+
+  /** Ends what was begun under the lock. @param isAnew the copy is not to be relied on. */
+  async #finish<T>(work: () => T, turn: string, pulled: Pulled, isAnew = false, attempt = 1): Promise<T> {
+    let isCommitted = false;
+    let isContradicted = false;
+    try {
+      if (isAnew) await this.readAnew();
+      else await this.apply(pulled);
+      let seq = this.seq();
+      let tried = await this.#try(work, turn);
+      if (isDamage(tried)) {
+        // It may be the copy alone that is damaged.
+        await this.readAnew();
+        seq = this.seq();
+        tried = await this.#try(work, turn);
+      }
+      if (tried.changes.length === 0) return result(tried);
+      try {
+        await this.options.remote.pushLocked(seq, tried.changes);
+        isCommitted = true;
+      } catch (error) {
+        if (error instanceof ConnectionLost) return await this.#resolved(work, turn, tried, error);
+        throw error;
+      }
+      return await this.#taken(seq, tried);
+    } catch (error) {
+      // The server ends a lock under which nothing happens for long, and another may write then.
+      if (!(error instanceof ContradictedError || error instanceof OvertakenError)) throw error;
+      isContradicted = error instanceof ContradictedError;
+      if (attempt === mostAttempts || (isContradicted && isAnew))
+        throw refusedBy(this.options.remote.shown, error);
+    } finally {
+      if (!isCommitted) await this.options.remote.unlock();
+    }
+    return this.#locked(work, turn, isContradicted, attempt + 1);
+  }
+
+  /** No response came to a commit: under the lock it shows whether it was done. @throws UnsettledCommit. */
+  async #resolved<T>(work: () => T, turn: string, tried: Tried<T>, cause: ConnectionLost): Promise<T> {
+    let pulled: Pulled;
+    try {
+      pulled = await this.options.remote.lock(this.seq(), this.chainEnd());
+      await this.apply(pulled);
+    } catch (error) {
+      // What comes later would not be committed within what this has begun.
+      await this.options.remote.unlock();
+      if (!cause.mayHaveArrived) throw cause;
+      throw new UnsettledCommit(this.options.remote.shown, cause.why, { cause: error });
+    }
+    // Writing an upload twice changes nothing, so its fate need not be known.
+    const isJournal = this.options.mirror.name === 'journal';
+    const own = isJournal ? this.get('SELECT turn FROM leases WHERE id = ?', this.lease) : undefined;
+    if (own?.turn !== turn) return this.#finish(work, turn, pulled);
+    await this.options.remote.unlock();
+    this.leases.confirm();
+    return result(tried);
+  }
+
+  /** Runs the work on the copy, and undoes it there. */
+  async #try<T>(work: () => T, turn: string): Promise<Tried<T>> {
+    let tried: Tried<T> | undefined;
+    try {
+      await super.transaction(() => {
+        this.run('DELETE FROM temp.touched');
+        tried = this.#worked(work, turn);
+        throw undone;
+      });
+    } catch (error) {
+      if (error !== undone) throw error;
+    }
+    if (!tried) throw new Error('the work of a transaction did not end');
+    return tried;
+  }
+
+  #worked<T>(work: () => T, turn: string): Tried<T> {
+    const { mirror } = this.options;
+    const before = this.#written();
+    try {
+      const value = work();
+      const hasChanged = this.get('SELECT 1 AS found FROM temp.touched LIMIT 1') !== undefined;
+      if (!hasChanged && this.#written() !== before)
+        throw new StorageError(`another process made ${this.file} anew; nothing was sent`, {
+          hint: 'Try again.',
+        });
+      if (hasChanged && mirror.name === 'journal') {
+        this.leases.renew(turn);
+        // It may hold though nobody hears of the commit.
+        this.#hasLease = true;
+      }
+      return { outcome: { value }, changes: hasChanged ? touchedRows(this, mirror) : [] };
+    } catch (error) {
+      return { outcome: { error }, changes: [] };
+    }
+  }
+
+  /**
+   * What is committed stands in the copy too, unless another process was faster there. @throws StorageError `isUnsettled`:
+   * without its copy this process could not write down what becomes of it, so that it may send nothing.
+   */
+  async #taken<T>(seq: number, tried: Tried<T>): Promise<T> {
+    this.leases.confirm();
+    try {
+      await super.transaction(() => {
+        const state = copyState(this);
+        if (state.seq !== seq) return;
+        for (const change of tried.changes) applyChange(this, change);
+        writeCopyState(this, state.of, seq + 1);
+      });
+    } catch (error) {
+      throw uncopied(this.options.remote.shown, error);
+    }
+    return result(tried);
+  }
+
+  /** How many rows this connection has ever written. */
+  #written = (): unknown => this.get('SELECT total_changes() AS written')?.written;
+
+  /** A new database gets what a new journal holds; another machine may be faster. */
+  async #begin(): Promise<void> {
+    const pulled = await this.options.remote.lock(this.seq());
+    try {
+      const { head } = await this.apply(pulled);
+      if (head.seq > 0) return;
+      const changes = allRows(this, this.options.mirror).filter(({ rows }) => rows.length > 0);
+      await this.options.remote.pushLocked(0, changes);
+      await super.transaction(() => {
+        if (this.seq() === 0) writeCopyState(this, head.id, 1);
+      });
+    } finally {
+      await this.options.remote.unlock();
+    }
+  }
+}
+
+const undone = Symbol('undone');

@@ -1,0 +1,273 @@
+import { copyFolder, type Sharing } from '../../format/database-address.ts';
+import type { Database } from '../../platform/sqlite/database.ts';
+import { approvalOf, approvalRow, writeApproval } from '../approval-row.ts';
+import { AuditChain } from '../audit.ts';
+import type { AuditOrigin } from '../audit-entry.ts';
+import { intentEntry, movedEntry, stepEntry } from '../audit-steps.ts';
+import { contentHash } from '../content.ts';
+import { type OpenOptions, openStateDatabase } from '../database.ts';
+import { proofOf } from '../intent-proof.ts';
+import { type IntentRow, isIntact, ownerOf, recordOf, sealed } from '../intent-row.ts';
+import { IntentTable } from '../intent-table.ts';
+import { addressSalt } from '../journal-facts.ts';
+import type { IntentState, JournalRecord } from '../journal-record.ts';
+import { journalFile, journalMigrations } from '../journal-tables.ts';
+import { isAlive, isSelf, nobodyAtWork, self } from '../owner.ts';
+import { type Reservation, reservationOf, storedReservations } from '../reservation-row.ts';
+import { ReservationTable } from '../reservation-table.ts';
+import { readSeal, sealOf } from '../seal.ts';
+import { checkFree } from '../take-over.ts';
+import { damagedAdvice } from '../tally.ts';
+import { openShared } from './open.ts';
+import { ownDamagedAdvice, ownFailure } from './own-journal.ts';
+
+/** The code of a record that a shared database answers for from here on. */
+export const movedCode = 'moved';
+
+/** What a journal of this machine had open, and what became of it. */
+export interface Moved {
+  /** Records that are in the database now, as they were here. */
+  readonly records: readonly JournalRecord[];
+  /** How many reservations of the policy went with them. */
+  readonly reservations: number;
+  /** Records that stay here, and why. */
+  readonly left: readonly { readonly record: JournalRecord; readonly why: string }[];
+}
+
+export interface MoveOptions extends OpenOptions {
+  readonly now: () => number;
+  readonly origin: () => AuditOrigin;
+  /** Only says what would be moved. */
+  readonly isPreview: boolean;
+}
+
+/** A group of tables of a journal. */
+interface Side {
+  readonly database: Database;
+  readonly table: IntentTable;
+  readonly reservations: ReservationTable;
+  readonly audit: AuditChain;
+}
+
+interface Judged {
+  readonly row: IntentRow;
+  /** Why it stays; undefined where it can go. */
+  readonly why: string | undefined;
+}
+
+/**
+ * Takes what is in doubt or untold in this machine's own journal into a shared database, with the reservations, approvals,
+ * quotes and grants that belong to it: all of it in one transaction, and then it ends here. Killed in between, the same
+ * again does the rest. @throws ErrandError conflict where a live process works on one of them; StorageError.
+ */
+export async function moveJournal(folder: string, sharing: Sharing, options: MoveOptions): Promise<Moved> {
+  const { now, origin, isPreview, ...opening } = options;
+  const side = (database: Database): Side => {
+    const table = new IntentTable(database);
+    return {
+      ...{ database, table, reservations: new ReservationTable(database, table.tally) },
+      audit: new AuditChain(database, now, origin),
+    };
+  };
+  const file = journalFile(folder);
+  const ownOpening = { ...opening, damagedAdvice: ownDamagedAdvice };
+  const own = side(await openStateDatabase(file, journalMigrations, ownOpening));
+  try {
+    checkWhole(own.table, file);
+    const copy = journalFile(copyFolder(folder, sharing.address));
+    const advised = { ...opening, damagedAdvice };
+    const shared = side(await openShared(copy, journalMigrations, 'journal', sharing, advised));
+    try {
+      if (isPreview) return summed(own, judged(own.table.owed(), own, shared));
+      const rows = await own.database.transaction(() => taken(own.table));
+      const results = await shared.database.transaction(() => {
+        const found = judged(rows, own, shared);
+        for (const { row } of movable(found)) enter(row, own, shared, sharing.address.shown);
+        return found;
+      });
+      const moved = summed(own, results);
+      await own.database.transaction(() => {
+        for (const { row } of movable(results)) leave(row, own, sharing.address.shown, now());
+      });
+      return moved;
+    } finally {
+      await shared.database.close();
+    }
+  } finally {
+    await own.database.close();
+  }
+}
+
+function checkWhole({ tally }: IntentTable, file: string): void {
+  try {
+    tally.check(readSeal(sealOf(file)));
+  } catch (error) {
+    throw ownFailure(error);
+  }
+}
+
+const movable = (found: readonly Judged[]): readonly Judged[] => found.filter(({ why }) => why === undefined);
+
+/** Within a transaction: from now on no other process of this machine works on them. @throws ErrandError conflict. */
+function taken(table: IntentTable): IntentRow[] {
+  const rows = table.owed();
+  for (const row of rows) if (isIntact(row)) checkFree(recordOf(row));
+  return rows.map((row) => {
+    if (!isIntact(row)) return row;
+    const { pid, started } = self();
+    const own = sealed({ ...row, pid, process_started: started });
+    table.write(own, row);
+    return own;
+  });
+}
+
+function judged(rows: readonly IntentRow[], own: Side, shared: Side): Judged[] {
+  return rows.map((row) => ({ row, why: reasonToStay(row, own, shared) }));
+}
+
+function reasonToStay(row: IntentRow, own: Side, { table }: Side): string | undefined {
+  if (!isIntact(row)) return 'it is damaged: look for its order, then forget it';
+  // There it gets an entry in the chain, which is what lets it be sent.
+  if (row.order_id === null && policyOf(row, own) === undefined)
+    return 'the audit chain here does not have it as it stands: look for its order, then forget it';
+  const owner = ownerOf(row);
+  if (!isSelf(owner) && isAlive(owner)) return `process ${owner.pid} is at work on it`;
+  const there = table.find(String(row.key), String(row.base_url));
+  if (!there) return undefined;
+  if (!isIntact(there)) return 'its record in the database is damaged';
+  const isSame = (['operation', 'account', 'body_hash'] as const).every((name) => there[name] === row[name]);
+  if (!isSame) return 'the database has another order under this key';
+  const isTwo = row.order_id !== null && there.order_id !== null && row.order_id !== there.order_id;
+  return isTwo ? `the database has ${String(there.order_id)} under this key` : undefined;
+}
+
+/** Within a transaction of the shared database. What is there already, since an earlier move was cut short, stays. */
+function enter(row: IntentRow, own: Side, shared: Side, shown: string): void {
+  const [key, baseUrl] = [String(row.key), String(row.base_url)];
+  const there = shared.table.find(key, baseUrl);
+  const tells = !there || tellsMore(row, there);
+  if (tells && (!there || hasEnded(there))) {
+    const { pid, started } = nobodyAtWork;
+    shared.table.write(sealed({ ...row, pid, process_started: started }), there);
+    noteArrival(row, policyOf(row, own) ?? null, shared, shown);
+  } else if (tells && there) {
+    const { state, order_id, settled_at, live } = row;
+    const known = { state, order_id, settled_at, live, code: null, message: null, credential: null };
+    shared.table.write(sealed({ ...there, ...known }), there);
+    shared.audit.append(stepEntry('responded', row, String(order_id)));
+  }
+  for (const reservation of reservationsOf(row, own)) bringReservation(reservation, own, shared, tells);
+  for (const quote of own.database.all('SELECT * FROM quotes WHERE key = ?', key))
+    insert(shared.database, 'quotes', ['id', 'key', 'until', 'used', 'made', 'quote', 'checksum'], quote);
+  const grants = 'SELECT * FROM grants WHERE order_id = ? AND base_url = ?';
+  for (const grant of own.database.all(grants, row.order_id, baseUrl))
+    insert(shared.database, 'grants', ['order_id', 'base_url', 'api_key', 'receipt', 'created_at'], grant);
+}
+
+const hasEnded = ({ state }: IntentRow): boolean => state === 'refused' || state === 'forgotten';
+
+/** Whether a record says what the database does not know: of an order, or of an attempt that may have made one beside the one that ended there. */
+function tellsMore(row: IntentRow, there: IntentRow): boolean {
+  if (there.order_id !== null) return false;
+  // Of the same attempt, which came with an earlier move, the database knows the end.
+  return row.order_id !== null || (hasEnded(there) && there.created_at !== row.created_at);
+}
+
+/** The policy that held a record here, null where none did; undefined where the chain does not prove the record. */
+function policyOf(row: IntentRow, { audit }: Side): string | null | undefined {
+  const proof = proofOf(audit, recordOf(row));
+  return typeof proof === 'string' ? undefined : (proof.policy ?? null);
+}
+
+/** In the chain it was an intent before, so that nothing about it is proved by its coming here. */
+function noteArrival(
+  row: IntentRow,
+  policy: string | null,
+  { database, table, audit }: Side,
+  shown: string,
+): void {
+  const { sent_with: keyMasked, base_url: baseUrl, key_origin: keyOrigin, ...record } = recordOf(row);
+  const intent = { ...record, keyMasked, baseUrl, keyOrigin, payment: undefined };
+  const salt = addressSalt(database, table.tally);
+  const content = contentHash(intent.operation, intent.body);
+  audit.append(intentEntry(intent, content, table.tally.next(), { again: true, salt, policy }));
+  audit.append(movedEntry(row, 'in', shown));
+  if (row.order_id !== null) audit.append(stepEntry('responded', row, String(row.order_id)));
+}
+
+/** @param tells whether what was given back there may be spent all the same. */
+function bringReservation(reservation: Reservation, own: Side, shared: Side, tells: boolean): void {
+  const there = reservationIn(shared, reservation);
+  if (there?.state === 'held') {
+    const intents = [...new Set([...there.intents, ...reservation.intents])];
+    const orderId = there.orderId ?? reservation.orderId;
+    shared.reservations.write([{ ...there, intents, orderId }]);
+  }
+  if (there && (there.state !== 'released' || !tells)) return;
+  shared.reservations.write([{ ...reservation, ...nobodyAtWork }]);
+  if (reservation.approval === undefined) return;
+  const known = 'SELECT 1 AS found FROM approvals WHERE id = ?';
+  if (shared.database.get(known, reservation.approval)) return;
+  const row = own.database.get('SELECT * FROM approvals WHERE id = ?', reservation.approval);
+  const approval = row && approvalOf(row);
+  if (approval) shared.database.run(writeApproval, ...approvalRow(approval));
+}
+
+/** What a record may spend, by this machine's journal. */
+function reservationsOf({ key, base_url, account }: IntentRow, { database }: Side): Reservation[] {
+  const sql = `${storedReservations} WHERE base_url = ? AND account = ? AND state <> 'released'`;
+  return database.all(sql, base_url, account).flatMap((stored) => {
+    const reservation = reservationOf(stored);
+    return reservation?.intents.includes(String(key)) ? [reservation] : [];
+  });
+}
+
+function reservationIn({ database }: Side, { key, baseUrl, account }: Reservation): Reservation | undefined {
+  const sql = `${storedReservations} WHERE key = ? AND base_url = ? AND account = ?`;
+  const row = database.get(sql, key, baseUrl, account);
+  return row && reservationOf(row);
+}
+
+function insert(
+  database: Database,
+  table: 'quotes' | 'grants',
+  columns: readonly string[],
+  row: Readonly<Record<string, unknown>>,
+): void {
+  const values = columns.map((name) => {
+    const value = row[name];
+    return typeof value === 'string' || typeof value === 'number' ? value : null;
+  });
+  const marks = columns.map(() => '?').join(', ');
+  database.run(`INSERT OR IGNORE INTO ${table} (${columns.join(', ')}) VALUES (${marks})`, ...values);
+}
+
+/** Within a transaction of this machine's journal: the database answers for it. Money that it holds counts as spent here. */
+function leave(row: IntentRow, { table, audit }: Side, shown: string, now: number): void {
+  const there = table.find(String(row.key), String(row.base_url));
+  if (!there || !isIntact(there) || there.live !== 2) return;
+  audit.append(movedEntry(there, 'out', shown));
+  table.write(
+    sealed({
+      ...there,
+      ...{ state: 'forgotten' satisfies IntentState, live: 0, credential: null },
+      ...{ code: movedCode, message: `moved to the database ${shown}` },
+      settled_at: new Date(now).toISOString(),
+    }),
+    there,
+  );
+}
+
+function summed(own: Side, found: readonly Judged[]): Moved {
+  const going = movable(found).map(({ row }) => row);
+  const held = new Set(
+    going.flatMap((row) =>
+      reservationsOf(row, own).map(({ key, baseUrl }) => JSON.stringify([key, baseUrl])),
+    ),
+  );
+  return {
+    records: going.map(recordOf),
+    reservations: held.size,
+    left: found.flatMap(({ row, why }) => (why === undefined ? [] : [{ record: recordOf(row), why }])),
+  };
+}

@@ -1,0 +1,78 @@
+import { DamagedError, ErrandError } from '../../platform/errors.ts';
+import type { Database } from '../../platform/sqlite/database.ts';
+import { type OpenOptions, openStateDatabase } from '../database.ts';
+import { recordOf } from '../intent-row.ts';
+import { IntentTable } from '../intent-table.ts';
+import type { JournalRecord } from '../journal-record.ts';
+import { journalFile, journalMigrations } from '../journal-tables.ts';
+import { ownOpenText } from '../own-open.ts';
+import { readSeal, sealOf } from '../seal.ts';
+
+/** What helps where that journal is damaged: while a database is named, other commands look at the database. */
+export const ownDamagedAdvice = {
+  hint: 'It is the journal that this machine kept before a database was named, and may name orders in doubt, so nothing is ordered from here. Repair it where no database is named: without ERRAND_DATABASE_URL, and with a profile that names none.',
+  next: [
+    {
+      command: 'env -u ERRAND_DATABASE_URL errand order journal repair',
+      when: 'to keep what is intact and set the rest aside',
+    },
+    { command: 'errand order journal move', when: 'to take what it has open into the database then' },
+    { command: 'errand order list', when: 'to see what was ordered' },
+  ],
+} as const;
+
+/** A failure of a machine's own journal, with that advice where it is damaged. */
+export const ownFailure = (error: unknown): unknown =>
+  error instanceof DamagedError
+    ? new DamagedError(error.message, { ...error.facts, ...ownDamagedAdvice, cause: error })
+    : error;
+
+/** The journal that a machine keeps of its own where no database is named. */
+export class OwnJournal {
+  readonly #database: Database;
+  readonly #table: IntentTable;
+
+  private constructor(database: Database) {
+    this.#database = database;
+    this.#table = new IntentTable(database);
+  }
+
+  /** @param folder of the state. @throws StorageError. */
+  static async open(folder: string, options: OpenOptions): Promise<OwnJournal> {
+    const opening = { ...options, damagedAdvice: ownDamagedAdvice };
+    return new OwnJournal(await openStateDatabase(journalFile(folder), journalMigrations, opening));
+  }
+
+  /** What is in doubt or untold in it, oldest first. @throws DamagedError. */
+  open(): JournalRecord[] {
+    try {
+      this.#table.tally.check(readSeal(sealOf(this.#database.file)));
+      return this.#table.owed().map(recordOf);
+    } catch (error) {
+      throw ownFailure(error);
+    }
+  }
+
+  close(): void {
+    void this.#database.close();
+  }
+}
+
+const mostNamed = 10;
+
+/** One journal must know of all that is open, or the same may be ordered twice. */
+export function openRecords(records: readonly JournalRecord[], shown: string): ErrandError {
+  const them = records.length === 1 ? 'it' : 'them';
+  return new ErrandError(
+    'conflict',
+    `${ownOpenText(records)}, and the database ${shown} does not know of ${them}; nothing was sent`,
+    {
+      code: 'open_in_own_journal',
+      outcome: 'not_sent',
+      retryable: false,
+      details: { keys: records.slice(0, mostNamed).map(({ key }) => key) },
+      hint: 'Take it into the database; or settle it without one: `errand order journal resume --all` where ERRAND_DATABASE_URL is not set and the profile names none.',
+      next: [{ command: 'errand order journal move', when: 'to take all of it into the database' }],
+    },
+  );
+}

@@ -1,0 +1,80 @@
+import { sha256 } from '../format/canonical.ts';
+import { ErrandError } from '../platform/errors.ts';
+import type { Database } from '../platform/sqlite/database.ts';
+import type { AuditChain } from './audit.ts';
+import { readFact, writeFact } from './journal-facts.ts';
+import type { Tally } from './tally.ts';
+
+/** A policy that holds for all machines that share a journal. */
+export interface PublishedPolicy {
+  /** Of its file. */
+  readonly text: string;
+  /** The public keys of its approvers, by the names that the text gives their files. */
+  readonly keys: Readonly<Record<string, string>>;
+  readonly timeZone: string;
+  /** User and host. */
+  readonly by: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** The policy that a journal holds. One that was read must still be there when an intent is recorded. */
+export class PublishedPolicies {
+  readonly #database: Database;
+  readonly #tally: Tally;
+  readonly #audit: AuditChain;
+  readonly #now: () => number;
+  #seen: { readonly fact: string | undefined } | undefined;
+
+  constructor(database: Database, tally: Tally, audit: AuditChain, now: () => number) {
+    this.#database = database;
+    this.#tally = tally;
+    this.#audit = audit;
+    this.#now = now;
+  }
+
+  /** The one that holds; undefined where none was published. @throws DamagedError. */
+  current(): PublishedPolicy | undefined {
+    const fact = readFact(this.#database, 'policy');
+    this.#seen = { fact };
+    return fact === undefined ? undefined : this.#read(fact);
+  }
+
+  /** Makes one hold from now on. @returns the one before. @throws StorageError. */
+  publish(policy: Omit<PublishedPolicy, 'at'>): Promise<PublishedPolicy | undefined> {
+    return this.#database.transaction(() => {
+      const fact = readFact(this.#database, 'policy');
+      const before = fact === undefined ? undefined : this.#read(fact);
+      const published = { ...policy, at: new Date(this.#now()).toISOString() };
+      writeFact(this.#database, 'policy', sealed(JSON.stringify(published)));
+      const hashes = { policy: sha256(policy.text), before: before ? sha256(before.text) : null };
+      this.#audit.append({ kind: 'policy_published', detail: { ...hashes, time_zone: policy.timeZone } });
+      return before;
+    });
+  }
+
+  #read(fact: string): PublishedPolicy {
+    const text = fact.slice(fact.indexOf(' ') + 1);
+    if (fact === sealed(text)) return JSON.parse(text);
+    throw this.#tally.damaged('the published policy is not what was written');
+  }
+
+  /** Within a transaction: what this process has read is what holds. @throws ErrandError policy. */
+  checkSeen(): void {
+    if (!this.#seen || this.#seen.fact === readFact(this.#database, 'policy')) return;
+    throw new ErrandError(
+      'policy',
+      'another policy was published while this command was at work; nothing more was sent',
+      {
+        code: 'policy_changed',
+        outcome: 'not_sent',
+        retryable: true,
+        hint: 'Run the command again: it then follows the policy as it is now.',
+        next: [{ command: 'errand policy show', when: 'to see what it says now' }],
+      },
+    );
+  }
+}
+
+/** A policy of which a part is missing would let through what it forbids. */
+const sealed = (text: string): string => `${sha256(text)} ${text}`;

@@ -1,0 +1,248 @@
+import type { JsonObject } from '../api/json.ts';
+import { copyFolder, type Sharing } from '../format/database-address.ts';
+import type { Database, Freshness, StoredRow } from '../platform/sqlite/database.ts';
+import { type OpenOptions, openStateDatabase } from './database.ts';
+import { uploadsFile } from './uploads-file.ts';
+
+/** How the rows of a batch stood in the file that they came from. */
+export interface TableLayout {
+  /** The columns of the file as they were sent, in their order. */
+  readonly headings: readonly string[];
+  /** The same as the file heads them; undefined where nobody said it. */
+  readonly fileHeadings?: readonly string[] | undefined;
+  /** The number of each row of the batch as a spreadsheet shows it. */
+  readonly numbers: readonly number[];
+}
+
+/** Whose uploads: those of another service or account have names of their own. */
+export interface UploadOwner {
+  readonly baseUrl: string;
+  readonly account: string;
+}
+
+/** The rows of a file that are to be orders, as one thing. */
+export interface NewUpload {
+  /** What they are told from all others by: a hash of the keys of the rows, in their order. */
+  readonly identity: string;
+  /** The file's, as messages and the service name it. */
+  readonly file: string;
+  readonly rows: number;
+  /** What another command needs to go on with it. */
+  readonly source: JsonObject;
+}
+
+export interface KeptUpload extends Omit<NewUpload, 'identity'> {
+  readonly serial: number;
+  readonly name: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** In the order in which they were first sent. */
+  readonly batches: readonly KeptBatch[];
+}
+
+/** A batch of an upload. */
+export interface KeptBatch {
+  /** The journal's. */
+  readonly key: string;
+  /** The service's; undefined where no response was written down here. */
+  readonly id: string | undefined;
+  readonly layout: TableLayout;
+}
+
+/** What a month held is reported on after its end, ms. */
+const keptMs = 100 * 24 * 3600 * 1000;
+
+const migrations = [
+  `CREATE TABLE layouts (
+     key TEXT PRIMARY KEY, headings TEXT NOT NULL, numbers TEXT NOT NULL, written_at TEXT NOT NULL) STRICT;
+   CREATE INDEX layouts_written ON layouts (written_at)`,
+  `CREATE TABLE uploads (
+     serial INTEGER PRIMARY KEY, base_url TEXT NOT NULL, account TEXT NOT NULL, name TEXT NOT NULL,
+     identity TEXT NOT NULL, file TEXT NOT NULL, rows INTEGER NOT NULL, source TEXT NOT NULL,
+     created_at TEXT NOT NULL, written_at TEXT NOT NULL,
+     UNIQUE (base_url, account, name), UNIQUE (base_url, account, identity)) STRICT;
+   CREATE TABLE upload_batches (
+     serial INTEGER NOT NULL, place INTEGER NOT NULL, key TEXT NOT NULL, id TEXT,
+     PRIMARY KEY (serial, key)) STRICT;
+   CREATE INDEX upload_batches_id ON upload_batches (id)`,
+  'ALTER TABLE layouts ADD COLUMN file_headings TEXT',
+];
+
+/** What is known on this machine of the files that were uploaded: their names, and by the journal's keys their batches. */
+export class Uploads {
+  readonly #database: Database;
+  readonly #now: () => number;
+
+  private constructor(database: Database, now: () => number) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  /** @throws StorageError where it cannot be kept. */
+  static async open(
+    folder: string,
+    now: () => number,
+    { shared, ...given }: OpenOptions & { readonly shared?: Sharing | undefined } = {},
+  ): Promise<Uploads> {
+    const options = { ...given, knowsOrders: true };
+    if (!shared) return new Uploads(await openStateDatabase(uploadsFile(folder), migrations, options), now);
+    const { openShared } = await import('./postgres/open.ts');
+    const file = uploadsFile(copyFolder(folder, shared.address));
+    return new Uploads(await openShared(file, migrations, 'uploads', shared, options), now);
+  }
+
+  /**
+   * Writes an upload down before its first batch is sent; the same rows again are the same upload, with the name that
+   * they have.
+   * @param wanted the name to have; where another upload has it, it gets a number behind it.
+   */
+  begin({ baseUrl, account }: UploadOwner, wanted: string, upload: NewUpload): Promise<KeptUpload> {
+    const { identity, file, rows, source } = upload;
+    const now = new Date(this.#now()).toISOString();
+    return this.#database.transaction(() => {
+      this.#sweep();
+      const { name } = this.nameFor({ baseUrl, account }, wanted, identity);
+      this.#database.run(
+        `INSERT INTO uploads (base_url, account, name, identity, file, rows, source, created_at, written_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (base_url, account, identity)
+         DO UPDATE SET file = excluded.file, source = excluded.source, written_at = excluded.written_at`,
+        ...[baseUrl, account, name, identity, file, rows, JSON.stringify(source), now, now],
+      );
+      const kept = this.named({ baseUrl, account }, name);
+      if (!kept) throw new Error(`the upload ${name} is not among those that were written`);
+      return kept;
+    });
+  }
+
+  /** The name that an upload has, where it is known, or would get. */
+  nameFor(
+    { baseUrl, account }: UploadOwner,
+    wanted: string,
+    identity: string,
+  ): { readonly name: string; readonly isKnown: boolean } {
+    const where = 'FROM uploads WHERE base_url = ? AND account = ?';
+    const known = this.#database.get(`SELECT name ${where} AND identity = ?`, baseUrl, account, identity);
+    if (known) return { name: String(known.name), isKnown: true };
+    const isTaken = (name: string): boolean =>
+      this.#database.get(`SELECT 1 AS taken ${where} AND name = ?`, baseUrl, account, name) !== undefined;
+    let name = wanted;
+    for (let count = 2; isTaken(name); count += 1) name = `${wanted}-${count}`;
+    return { name, isKnown: false };
+  }
+
+  /** Keeps the layout of a batch before it is sent; the same rows uploaded again have their latest. @param serial of its upload. */
+  keep(
+    key: string,
+    { headings, fileHeadings, numbers }: TableLayout,
+    serial: number | undefined,
+  ): Promise<void> {
+    return this.#database.transaction(() => {
+      const now = new Date(this.#now()).toISOString();
+      if (numbers.length > 0)
+        this.#database.run(
+          'INSERT OR REPLACE INTO layouts (key, headings, numbers, written_at, file_headings) VALUES (?, ?, ?, ?, ?)',
+          ...[key, JSON.stringify(headings), JSON.stringify(numbers), now],
+          fileHeadings === undefined ? null : JSON.stringify(fileHeadings),
+        );
+      if (serial === undefined) return this.#sweep();
+      this.#database.run(
+        `INSERT OR IGNORE INTO upload_batches (serial, place, key)
+         VALUES (?, (SELECT count(*) FROM upload_batches WHERE serial = ?), ?)`,
+        ...[serial, serial, key],
+      );
+      this.#database.run('UPDATE uploads SET written_at = ? WHERE serial = ?', now, serial);
+    });
+  }
+
+  /** Notes the id that the service gave a batch, for the day when the journal no longer has it. */
+  made(key: string, id: string): Promise<void> {
+    return this.#database.transaction(() => {
+      this.#database.run('UPDATE upload_batches SET id = ? WHERE key = ?', id, key);
+    });
+  }
+
+  /** The layout of a batch; undefined where it was not uploaded from here, or too long ago. */
+  layoutOf(key: string): TableLayout | undefined {
+    const row = this.#database.get('SELECT headings, numbers, file_headings FROM layouts WHERE key = ?', key);
+    return row && layoutIn(row);
+  }
+
+  named({ baseUrl, account }: UploadOwner, name: string): KeptUpload | undefined {
+    const row = this.#database.get(
+      'SELECT * FROM uploads WHERE base_url = ? AND account = ? AND name = ?',
+      ...[baseUrl, account, name],
+    );
+    return row && this.#uploadIn(row);
+  }
+
+  /** Newest first. */
+  list({ baseUrl, account }: UploadOwner): KeptUpload[] {
+    return this.#database
+      .all(
+        'SELECT * FROM uploads WHERE base_url = ? AND account = ? ORDER BY created_at DESC, serial DESC',
+        ...[baseUrl, account],
+      )
+      .map((row) => this.#uploadIn(row));
+  }
+
+  /** The upload that a batch belongs to, the latest of several. @param key the journal's. */
+  ofBatch(key: string): Pick<KeptUpload, 'serial' | 'name'> | undefined {
+    const row = this.#database.get(
+      'SELECT serial, name FROM upload_batches JOIN uploads USING (serial) WHERE key = ? ORDER BY serial DESC',
+      key,
+    );
+    return row && { serial: Number(row.serial), name: String(row.name) };
+  }
+
+  /** As the journal's. @throws StorageError. */
+  refresh(when?: Freshness): Promise<void> {
+    return this.#database.refresh(when);
+  }
+
+  close(): void | Promise<void> {
+    return this.#database.close();
+  }
+
+  #uploadIn(row: StoredRow): KeptUpload {
+    const serial = Number(row.serial);
+    const batches = this.#database.all(
+      `SELECT key, id, headings, numbers, file_headings FROM upload_batches LEFT JOIN layouts USING (key)
+       WHERE serial = ? ORDER BY place`,
+      serial,
+    );
+    const source: unknown = JSON.parse(String(row.source));
+    return {
+      ...{ serial, name: String(row.name), file: String(row.file), rows: Number(row.rows) },
+      source: typeof source === 'object' && source !== null ? { ...source } : {},
+      createdAt: String(row.created_at),
+      batches: batches.map((batch) => ({
+        key: String(batch.key),
+        id: typeof batch.id === 'string' ? batch.id : undefined,
+        layout: layoutIn(batch) ?? { headings: [], numbers: [] },
+      })),
+    };
+  }
+
+  #sweep(): void {
+    const since = new Date(this.#now() - keptMs).toISOString();
+    this.#database.run('DELETE FROM layouts WHERE written_at < ?', since);
+    this.#database.run(
+      'DELETE FROM upload_batches WHERE serial IN (SELECT serial FROM uploads WHERE written_at < ?)',
+      since,
+    );
+    this.#database.run('DELETE FROM uploads WHERE written_at < ?', since);
+  }
+}
+
+function layoutIn(row: StoredRow): TableLayout | undefined {
+  if (typeof row.headings !== 'string' || typeof row.numbers !== 'string') return undefined;
+  const [headings, numbers]: unknown[] = [JSON.parse(row.headings), JSON.parse(row.numbers)];
+  if (!Array.isArray(headings) || !Array.isArray(numbers)) return undefined;
+  const own: unknown = JSON.parse(String(row.file_headings ?? null));
+  return {
+    headings: headings.map(String),
+    numbers: numbers.map(Number),
+    ...(Array.isArray(own) && own.length === headings.length && { fileHeadings: own.map(String) }),
+  };
+}

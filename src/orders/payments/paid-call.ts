@@ -1,0 +1,40 @@
+import { operations } from '../../api/operations/index.ts';
+import type { Received } from '../../api/received.ts';
+import type { InputOf } from '../../http/client-types.ts';
+import { readGrant } from '../../http/payment-credential.ts';
+import { appendOrTell } from '../../journal/append-or-tell.ts';
+import { paymentEntry } from '../../journal/audit-steps.ts';
+import type { Context } from '../../run/context.ts';
+import type { PayOptions } from './options.ts';
+import { agreeOnPayment, notePaid, pay, requestPrice } from './pay.ts';
+
+/** What is read for a fixed price. */
+export type DataCall = 'agent.search' | 'agent.product.search' | 'agent.product.get' | 'agent.product.offers';
+
+/**
+ * One paid read. It is paid once and never sent again: a response that is lost costs its cent.
+ * @throws ErrandError payment where it is not paid; in_doubt where no response came to the payment.
+ */
+export async function paidCall<N extends DataCall>(
+  context: Context,
+  name: N,
+  input: InputOf<N>,
+  options: PayOptions,
+): Promise<Received<N>> {
+  const client = await context.client();
+  const priced = await requestPrice(() => client.call(name, input));
+  if ('response' in priced) return priced.response.body;
+  const price = { body: input.body, expectedCents: operations[name].challengeCents };
+  const challenge = await agreeOnPayment(context, priced.challenges, price, options);
+  const payment = await pay(context, challenge, options);
+  const { profile, baseUrl } = context.settings;
+  const subject = { profile: profile.value, service: baseUrl.value };
+  // The wallet may have paid by now, so that nothing is saved by stopping where it cannot be written down.
+  await appendOrTell(context, {
+    ...paymentEntry(name, { ...challenge, challenge_id: challenge.id }),
+    ...subject,
+  });
+  const { body, headers } = await client.call(name, input, { payment });
+  notePaid(context, challenge, readGrant(headers));
+  return body;
+}

@@ -1,0 +1,85 @@
+import { type JsonObject, objectsIn, own } from '../../api/json.ts';
+import type { Unchecked } from '../../api/received.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import { plainText } from '../../format/path.ts';
+import type { Column } from '../../format/result.ts';
+import { stock } from './stock.ts';
+
+type Offer = Unchecked<Shape<'Offer'>>;
+
+export const resultColumns: readonly Column<Shape<'ProductSearchResult'>>[] = [
+  { name: 'product id', path: 'product_id', names: 'products', weight: 10 },
+  { name: 'title', path: 'title', weight: 8, least: 24 },
+  { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 9 },
+  { name: 'shipping', path: 'ship_price', kind: 'money', currency: 'currency_code', weight: 5 },
+  { name: 'stars', path: 'stars', weight: 4 },
+  { name: 'reviews', path: 'num_reviews', kind: 'count', weight: 3 },
+  { name: 'brand', path: 'brand', weight: 2 },
+  { name: 'available', path: 'available', kind: 'flag', weight: 6 },
+  { name: 'url', path: 'url', kind: 'url', weight: 7 },
+];
+
+/** Results of one retailer on a terminal. */
+const resultScreen: readonly Column<Shape<'ProductSearchResult'>>[] = [
+  { name: 'product id', path: 'product_id', names: 'products', weight: 4 },
+  { name: 'title', path: 'title', weight: 11 },
+  { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 9 },
+  { name: 'shipping', path: 'ship_price', kind: 'money', currency: 'currency_code', weight: 5 },
+  stock,
+  { name: 'stars', path: 'stars', weight: 4, isExtra: true },
+  { name: 'reviews', path: 'num_reviews', kind: 'count', weight: 3, isExtra: true },
+  { name: 'brand', path: 'brand', weight: 2, isExtra: true },
+];
+
+/** Results as a list, for scripts and for a terminal. */
+export const resultList = { columns: resultColumns, screen: resultScreen } as const;
+
+export const detailColumns: readonly Column<Shape<'ProductDetailsPayload'>>[] = [
+  { name: 'status', path: 'status', kind: 'status', weight: 1 },
+  { name: 'product id', path: 'product_id', weight: 10 },
+  { name: 'retailer', path: 'retailer', weight: 9 },
+  { name: 'title', path: 'title', weight: 8, least: 24 },
+  { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 7 },
+  { name: 'available', path: 'available', kind: 'flag', weight: 6 },
+  { name: 'brand', path: 'brand', weight: 5 },
+  { name: 'stars', path: 'stars', weight: 4 },
+  { name: 'url', path: 'url', kind: 'url', weight: 3 },
+  { name: 'description', path: 'product_description', weight: 2 },
+  {
+    name: 'variants',
+    path: 'all_variants',
+    columns: [
+      { name: 'product id', path: 'product_id', weight: 2 },
+      { name: 'variant', path: 'variant_specifics', value: ({ variant_specifics: it }) => specifics(it) },
+    ],
+  },
+];
+
+export const offerColumns: readonly Column<Shape<'Offer'>>[] = [
+  { name: 'offer', path: 'offer_id', weight: 6 },
+  { name: 'price', path: 'price', kind: 'money', weight: 10 },
+  { name: 'condition', path: 'condition', weight: 9 },
+  { name: 'seller', path: 'seller.name', weight: 8 },
+  { name: 'positive', path: 'seller.percent_positive', weight: 4 },
+  { name: 'ratings', path: 'seller.num_ratings', kind: 'count', weight: 3 },
+  { name: 'available', path: 'available', kind: 'flag', weight: 5 },
+  { name: 'days', path: 'handling_days.max', kind: 'count', weight: 2 },
+  { name: 'least', path: 'minimum_quantity', kind: 'count', weight: 1 },
+];
+
+function specifics(value: unknown): string {
+  if (!Array.isArray(value)) return '';
+  const texts = value.map((it) => `${plainText(own(it, 'dimension'))}: ${plainText(own(it, 'value'))}`);
+  return texts.join(', ');
+}
+
+/** Offers as a list, for scripts and for a terminal. */
+export const offerList = {
+  columns: offerColumns,
+  screen: offerColumns.map(
+    (column): Column<Shape<'Offer'>> => (column.path === 'available' ? stock : column),
+  ),
+} as const;
+
+/** The offers of a payload; none where it has no list of them. */
+export const offersOf = (payload: JsonObject): readonly Offer[] => objectsIn(payload, 'offers');

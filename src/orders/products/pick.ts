@@ -1,0 +1,70 @@
+import { serviceCurrency } from '../../api/amount.ts';
+import { type JsonObject, numberIn, objectsIn, textIn } from '../../api/json.ts';
+import type { Received } from '../../api/received.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import type { Column } from '../../format/result.ts';
+import type { Context } from '../../run/context.ts';
+import { searchHints } from './listing-columns.ts';
+import { keepTitles } from './titles.ts';
+
+/** A product that a person has picked. */
+export interface Picked {
+  readonly url: string;
+  /** Cents in the service's own currency, as the search has it; undefined where it is in another. */
+  readonly price: number | undefined;
+}
+
+const pickColumns: readonly Column<Shape<'Sku'>>[] = [
+  { name: 'title', path: 'title', weight: 9, least: 24, keeps: 'ends' },
+  { name: 'retailer', path: 'retailer', weight: 8 },
+  { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
+];
+
+/** How many listings are offered at a time. */
+const offered = 20;
+const another = 'search for something else';
+
+/** Searches for what a person wants until a product is picked. @param words the first search; asked for without it. */
+export async function searchAndPick(context: Context, words?: string): Promise<Picked> {
+  const client = await context.client();
+  const prompt = await context.prompt();
+  for (let q = words; ; q = undefined) {
+    q ??= await prompt.askText(context, 'What are you looking for?');
+    const { body } = await client.call('search', { query: { q, limit: offered } });
+    const picked = await pick(context, q, body);
+    if (picked) return picked;
+  }
+}
+
+/** Lets a person pick one of what a search has found. @returns undefined where it is none of them. */
+export async function pick(
+  context: Context,
+  words: string,
+  body: Received<'search'>,
+): Promise<Picked | undefined> {
+  const found = objectsIn(body, 'results');
+  const orderable = found.filter(isOrderable);
+  const left = found.length - orderable.length;
+  const notes = [
+    ...(orderable.length === 0 ? [`nothing found for "${words}"`] : []),
+    ...searchHints(numberIn(body, 'excluded_by_price'), textIn(body, 'hint')),
+    ...(left > 0 ? [`${left} more cannot be ordered at the moment`] : []),
+  ];
+  for (const line of notes) context.note(line);
+  if (orderable.length === 0) return undefined;
+  const prompt = await context.prompt();
+  const chosen = await prompt.askRow(context, 'Which one?', orderable, pickColumns, { others: [another] });
+  if (chosen === another) return undefined;
+  await keepTitles(context, [[chosen.url, textIn(chosen, 'title')]]);
+  // What is ordered is the URL, whatever a title says of it; a narrow terminal may have cut the retailer.
+  context.note(`  ${[textIn(chosen, 'retailer'), chosen.url].filter(Boolean).join('  ')}`);
+  const isComparable = chosen.currency_code === serviceCurrency;
+  return { url: chosen.url, price: isComparable ? numberIn(chosen, 'price') : undefined };
+}
+
+type Orderable = JsonObject & { readonly url: string };
+
+function isOrderable(listing: JsonObject): listing is Orderable {
+  const url = textIn(listing, 'url');
+  return listing.available !== false && url !== undefined && URL.canParse(url) && /^https?:/i.test(url);
+}

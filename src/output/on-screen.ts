@@ -1,6 +1,0 @@
-import type { Io } from '../io.ts';
-import type { OutputOptions } from './result.ts';
-
-/** Whether a person sees the columns of a terminal. */
-export const isOnScreen = ({ io, output }: { readonly io: Io; readonly output: OutputOptions }): boolean =>
-  io.stdout.isTerminal && output.format === 'table' && !output.fields && output.query === undefined;

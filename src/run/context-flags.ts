@@ -1,0 +1,43 @@
+import { embeddedUrl } from '../config/stored.ts';
+import { durationFlag } from '../format/time.ts';
+import { shellWord } from '../platform/shell-word.ts';
+import type { Context } from './context.ts';
+import type { OrderContext } from './order-context.ts';
+
+/** The flags without which another command would ask another service, as words of a command line. */
+export const whereWords = ({ settings: { profile, baseUrl } }: Pick<OrderContext, 'settings'>): string[] => [
+  ...(profile.from === 'flag' ? ['--profile', profile.value] : []),
+  ...(baseUrl.from === 'flag' ? ['--base-url', baseUrl.value] : []),
+];
+
+/** The same for a line that is shown. */
+export const whereFlags = (context: Pick<OrderContext, 'settings'>): string =>
+  whereWords(context)
+    .map((word) => ` ${shellWord(word)}`)
+    .join('');
+
+/** The same for a command that goes on waiting, with the `--timeout` that was given. */
+export function waitFlags(context: Pick<Context, 'settings' | 'waitMs'>): string {
+  const ms = context.waitMs();
+  return `${ms === undefined ? '' : ` --timeout ${durationFlag(ms)}`}${whereFlags(context)}`;
+}
+
+/**
+ * The flags with which a command reaches the service of a record, under its profile where that has this service. A record
+ * may come from elsewhere: undefined for a service that is in no profile, flag or environment of this run, which is never named.
+ */
+export async function flagsTo(
+  context: OrderContext,
+  profile: string,
+  baseUrl: string,
+): Promise<string | undefined> {
+  const { baseUrl: own, legacyBaseUrl: legacy } = context.settings;
+  const profiles = await context.profilesAt(baseUrl);
+  const isKnown = profiles.length > 0 || [own.value, legacy.value, embeddedUrl].includes(baseUrl);
+  if (!isKnown) return undefined;
+  const name = profiles.includes(profile) ? profile : profiles[0];
+  return `${name === undefined ? '' : ` --profile ${shellWord(name)}`} --base-url ${shellWord(baseUrl)}`;
+}
+
+/** What is said in place of a service that `flagsTo` does not name. */
+export const anotherService = 'a service that no profile, flag or variable of this run names';

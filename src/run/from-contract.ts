@@ -1,0 +1,132 @@
+import type { Operation, Parameter } from '../api/operation.ts';
+import type { QueryValues } from '../http/client-types.ts';
+import { UsageError } from '../platform/errors.ts';
+import type { Completable, Input, Option, Options } from './option.ts';
+import { flagOf } from './parse-option.ts';
+
+type OptionFor<P extends Parameter> = P extends { type: 'boolean' }
+  ? { readonly kind: 'yes-no'; readonly description: string }
+  : P extends { type: 'integer' | 'number' }
+    ? { readonly kind: P['type']; readonly description: string }
+    : P extends { type: 'date-time' }
+      ? { readonly kind: 'date'; readonly description: string }
+      : P extends { type: 'strings'; values: infer V extends readonly string[] }
+        ? { readonly kind: 'list'; readonly description: string; readonly values: V }
+        : P extends { type: 'strings' }
+          ? { readonly kind: 'list'; readonly description: string }
+          : P extends { values: readonly string[]; grows: true }
+            ? { readonly kind: 'text'; readonly description: string; readonly suggests: readonly string[] }
+            : P extends { values: infer V extends readonly string[] }
+              ? { readonly kind: 'choice'; readonly description: string; readonly values: V }
+              : { readonly kind: 'text'; readonly description: string };
+
+/** The option for a query parameter of the table: its kind, bounds, values and description are the contract's. */
+export function optionFor<const P extends Parameter>(
+  parameter: P,
+  more: Completable & { readonly group?: string } = {},
+): OptionFor<P> {
+  // The conditional type above and the function below read the same fields of the same parameter.
+  return { ...plainOption(parameter), ...more } as unknown as OptionFor<P>;
+}
+
+type Specs = Readonly<Record<string, Parameter>>;
+/** The query parameters of a row. */
+export type QueryOfRow<O> = O extends { readonly query: infer Q extends Specs }
+  ? Q
+  : Readonly<Record<never, never>>;
+
+type CamelCase<S extends string> = S extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : S;
+type OptionName<K, R> = K extends keyof R ? R[K] & string : CamelCase<K & string>;
+
+type OptionsFor<Q extends Specs, R> = { readonly [K in keyof Q as OptionName<K, R>]: OptionFor<Q[K]> };
+
+/** How the query parameters of an operation are shown as options; keys are names on the wire. */
+export interface Presentation<Q extends Specs = Specs> {
+  readonly group?: string;
+  /** Options that are called otherwise than their parameter. */
+  readonly rename?: { readonly [K in keyof Q]?: string };
+  readonly completes?: { readonly [K in keyof Q]?: Completable['completes'] };
+}
+
+type InputFor<O> = O extends Options ? Input<readonly [], O> : never;
+
+interface QueryOptions<Q extends Specs, R> {
+  readonly options: OptionsFor<Q, R>;
+  /** The query that the options give; what was not given is left out. @throws UsageError for half of a pair. */
+  toQuery(input: InputFor<OptionsFor<Q, R>>): QueryValues<Q>;
+}
+
+/** The query parameters of an operation as options, and what the options give as its query: each name stands in its row. */
+export function optionsFrom<
+  const O extends Operation,
+  const R extends { readonly [K in keyof QueryOfRow<O>]?: string } = Record<never, never>,
+>(
+  operation: O,
+  { rename, ...shown }: Omit<Presentation<QueryOfRow<O>>, 'rename'> & { readonly rename?: R } = {},
+): QueryOptions<QueryOfRow<O>, R> {
+  const names = Object.entries(operation.query ?? {}).map(([parameter, spec]) => {
+    const { group, completes }: Presentation = shown;
+    const option = optionFor(spec, {
+      ...(group !== undefined && { group }),
+      ...(completes?.[parameter] !== undefined && { completes: completes[parameter] }),
+    });
+    return { parameter, name: nameFor(parameter, rename), option };
+  });
+  // The types above say of each name what these lines do with it.
+  return {
+    options: Object.fromEntries(names.map(({ name, option }) => [name, option])),
+    toQuery(input: Readonly<Record<string, unknown>>) {
+      const given = names.filter(({ name }) => input[name] !== undefined);
+      checkPairs(operation, new Map(given.map(({ parameter, name }) => [parameter, name])), rename);
+      return Object.fromEntries(given.map(({ parameter, name }) => [parameter, input[name]]));
+    },
+  } as unknown as QueryOptions<QueryOfRow<O>, R>;
+}
+
+const nameFor = (parameter: string, rename: Readonly<Record<string, string | undefined>> = {}): string =>
+  rename[parameter] ?? parameter.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function checkPairs(
+  { rules = [] }: Operation,
+  given: ReadonlyMap<string, string>,
+  rename: Readonly<Record<string, string | undefined>> | undefined,
+): void {
+  for (const rule of rules) {
+    if (!('together' in rule)) continue;
+    const missing = rule.together.find((parameter) => !given.has(parameter));
+    const present = rule.together.map((parameter) => given.get(parameter)).find((name) => name !== undefined);
+    if (missing === undefined || present === undefined) continue;
+    throw new UsageError(`${flagOf(present)} needs ${flagOf(nameFor(missing, rename))}`);
+  }
+}
+
+function plainOption(parameter: Parameter): Option {
+  const { description, values, grows, min, max, minLength, maxLength } = parameter;
+  switch (parameter.type) {
+    case 'boolean':
+      return { kind: 'yes-no', description };
+    case 'integer':
+    case 'number':
+      return {
+        kind: parameter.type,
+        description,
+        ...(min !== undefined && { min }),
+        ...(max !== undefined && { max }),
+      };
+    case 'date-time':
+      return { kind: 'date', description };
+    case 'strings':
+      return { kind: 'list', description, ...(values && { values }) };
+    default:
+      if (values && !grows) return { kind: 'choice', description, values };
+      return {
+        kind: 'text',
+        description,
+        ...(values && { suggests: values }),
+        ...(minLength !== undefined && { minLength }),
+        ...(maxLength !== undefined && { maxLength }),
+      };
+  }
+}

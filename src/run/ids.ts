@@ -1,0 +1,71 @@
+import { uuidPattern } from '../api/limits.ts';
+import { ErrandError, UsageError } from '../platform/errors.ts';
+import type { Context } from './context.ts';
+import { RequestPreview } from './request-preview.ts';
+
+/**
+ * The ids of a command: its arguments, `-` standing for stdin, one a line. Duplicates are dropped.
+ * @throws UsageError naming the id that is not valid, and its line.
+ */
+export async function readIds(
+  context: Context,
+  what: string,
+  given: readonly string[],
+  check: (what: string, id: string, where?: string) => string = checkUuid,
+): Promise<string[]> {
+  const ids = new Set<string>();
+  for (const id of given) {
+    if (id === '-')
+      for (const line of await context.readLines()) ids.add(check(what, line.text, `line ${line.number}`));
+    else ids.add(check(what, id));
+  }
+  return [...ids];
+}
+
+/** An id of a form that is the service's own business. @throws UsageError for one that no id can be. */
+export function checkName(what: string, id: string, where?: string): string {
+  const trimmed = id.trim();
+  if (trimmed !== '' && !/[\s/]/.test(trimmed)) return trimmed;
+  throw new UsageError(`${what} "${trimmed}"${where ? ` (stdin, ${where})` : ''} is not a valid id`);
+}
+
+/** A UUID in lower case. @throws UsageError. */
+export function checkUuid(what: string, id: string, where?: string): string {
+  const trimmed = id.trim();
+  if (uuidPattern.test(trimmed)) return trimmed.toLowerCase();
+  const place = where ? ` (stdin, ${where})` : '';
+  const command = what === 'order item' ? 'order get ORDER' : `${what.split(' ')[0]} list -o id`;
+  throw new UsageError(`${what} "${trimmed}"${place} is not a UUID; \`errand ${command}\` prints them`);
+}
+
+/**
+ * Runs `act` for each id; what comes to nothing is no row. One id: its failure is the command's. Several: each one is
+ * attempted, each failure is reported on stderr, and the exit code is that of the first failure. Requests that are only shown
+ * are shown all.
+ */
+export function eachId<T>(
+  context: Context,
+  ids: readonly string[],
+  act: (id: string) => Promise<T | undefined>,
+): { rows: AsyncGenerator<T>; exitCode: () => number; isByName: true } {
+  let code = 0;
+  async function* rows(): AsyncGenerator<T> {
+    const previews: RequestPreview[] = [];
+    for (const id of ids) {
+      try {
+        const row = await act(id);
+        if (row !== undefined) yield row;
+      } catch (error) {
+        if (error instanceof RequestPreview) {
+          previews.push(error);
+          continue;
+        }
+        if (ids.length === 1 || !(error instanceof ErrandError) || context.signal.aborted) throw error;
+        code ||= error.exitCode;
+        await context.report(error);
+      }
+    }
+    if (previews.length > 0) throw new RequestPreview(previews.map(({ text }) => text).join(''));
+  }
+  return { rows: rows(), exitCode: () => code, isByName: true };
+}

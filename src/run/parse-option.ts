@@ -1,0 +1,117 @@
+import { characterCount } from '../api/limits.ts';
+import { parseDate } from '../format/time.ts';
+import { UsageError } from '../platform/errors.ts';
+import { parseDuration } from '../platform/wait/duration.ts';
+import type { Option } from './option.ts';
+import { parseCeiling, parseMoney } from './parse-money.ts';
+
+/** `maxPrice` to `--max-price`. */
+export const flagOf = (key: string): string =>
+  `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** The text of a flag to its value. @throws UsageError naming the flag and what it takes. */
+export function parseOption(
+  flag: string,
+  option: Option,
+  text: string,
+  previous: unknown,
+  now: number,
+): unknown {
+  switch (option.kind) {
+    case 'text':
+      return checkText(flag, option, text);
+    case 'integer':
+      return parseInteger(flag, text, option);
+    case 'number':
+      return parseNumber(flag, text, option);
+    case 'choice':
+      return parseChoice(flag, text, option.values);
+    case 'texts':
+      return [...asTexts(previous), checkText(flag, {}, text)];
+    case 'list':
+      return [...asTexts(previous), ...parseList(flag, text, option.values)];
+    case 'pairs':
+      return { ...asPairs(previous), ...parsePair(flag, text) };
+    case 'money':
+      return option.isCeiling ? parseCeiling(text, flag) : parseMoney(text, flag);
+    case 'date':
+      return option.unixSeconds
+        ? parseDate(fromUnixSeconds(text), flag, now, ', or unix seconds such as 1795000000')
+        : parseDate(text, flag, now);
+    case 'duration':
+      return parseDuration(text, flag);
+    default:
+      return true;
+  }
+}
+
+/** An integer within bounds. @throws UsageError naming the flag and the bounds. */
+export function parseInteger(flag: string, text: string, bounds: { min?: number; max?: number }): number {
+  const value = Number(text);
+  const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = bounds;
+  if (/^[+-]?\d+$/.test(text) && Number.isSafeInteger(value) && value >= min && value <= max) return value;
+  throw new UsageError(
+    `${flag} takes ${describeBounds(isHuge(text) ? { min, max } : bounds)}, not "${text}"`,
+  );
+}
+
+/** A number within bounds, decimals allowed. @throws UsageError naming the flag and the bounds. */
+function parseNumber(flag: string, text: string, { min, max }: { min?: number; max?: number }): number {
+  const value = Number(text);
+  const isWithin = value >= (min ?? Number.NEGATIVE_INFINITY) && value <= (max ?? Number.POSITIVE_INFINITY);
+  if (/^[+-]?\d{1,15}(?:\.\d{1,15})?$/.test(text) && isWithin) return value;
+  const bounds = [min !== undefined && `of at least ${min}`, max !== undefined && `of at most ${max}`];
+  throw new UsageError(
+    `${flag} takes ${['a number', bounds.filter(Boolean).join(' and ')].join(' ').trim()}, not "${text}"`,
+  );
+}
+
+/** A count of seconds since 1970 as a time; any other text as it stands. */
+function fromUnixSeconds(text: string): string {
+  const isCount = /^\d{9,11}(?:\.\d{1,9})?$/.test(text);
+  return isCount ? new Date(Number(text) * 1000).toISOString() : text;
+}
+
+/** A whole number beyond what can be counted with; its refusal names the bounds that nobody thinks of otherwise. */
+const isHuge = (text: string): boolean => /^[+-]?\d+$/.test(text) && !Number.isSafeInteger(Number(text));
+
+function describeBounds({ min, max }: { min?: number; max?: number }): string {
+  if (min !== undefined && max !== undefined) return `a whole number from ${min} to ${max}`;
+  if (min !== undefined) return `a whole number of at least ${min}`;
+  return 'a whole number';
+}
+
+function checkText(flag: string, bounds: { minLength?: number; maxLength?: number }, text: string): string {
+  if (text === '') throw new UsageError(`${flag} is empty; give it a value or leave it out`);
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = bounds;
+  const length = characterCount(text);
+  if (length > maxLength) {
+    throw new UsageError(`${flag} takes at most ${maxLength} characters, and this has ${length}`);
+  }
+  if (length < minLength) {
+    throw new UsageError(`${flag} takes at least ${minLength} characters, and this has ${length}`);
+  }
+  return text;
+}
+
+function parseChoice(flag: string, text: string, values: readonly string[]): string {
+  if (values.includes(text)) return text;
+  throw new UsageError(`${flag} takes one of ${values.join(', ')}, not "${text}"`);
+}
+
+function parseList(flag: string, text: string, values: readonly string[] | undefined): string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.some((part) => part === '')) throw new UsageError(`${flag} has an empty entry: "${text}"`);
+  return values ? parts.map((part) => parseChoice(flag, part, values)) : parts;
+}
+
+function parsePair(flag: string, text: string): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`${flag} takes key=value, not "${text}"`);
+  return Object.fromEntries([[text.slice(0, at), text.slice(at + 1)]]);
+}
+
+const asTexts = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];
+
+const asPairs = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});

@@ -1,0 +1,93 @@
+import { readAmount } from '../../api/amount.ts';
+import { type Content, html } from '../../platform/html.ts';
+import { Invalid, Refusal } from '../server/refusal.ts';
+import type { SandboxResponse } from '../server/wire.ts';
+import { consolePage } from './console-page.ts';
+import { readForm } from './pages/forms.ts';
+import type { Page } from './pages/page.ts';
+import type { PageName } from './pages/routes.ts';
+
+type Visit<N extends PageName> = Parameters<Page<N>>[0];
+
+/** Where a page leads back to. */
+export interface WayBack {
+  readonly path: string;
+  /** `Back to the order` */
+  readonly text: string;
+}
+
+/** What was filled into a form cannot be taken: which field, and what it takes. */
+export class Misfilled extends Error {
+  override readonly name = 'Misfilled';
+}
+
+/**
+ * What a form of the console does. It was sent by a page of ours; what the service refuses is said on a page with a way
+ * back, since the state may have changed since the page with the form was made.
+ * @param act throws Refusal, Invalid, Misfilled.
+ */
+export const formAction =
+  <N extends PageName>(
+    backOf: (visit: Visit<N>) => WayBack,
+    act: (visit: Visit<N>, form: URLSearchParams) => SandboxResponse | Promise<SandboxResponse>,
+  ): Page<N> =>
+  async (visit) => {
+    const form = readForm(visit.request);
+    if (!(form instanceof URLSearchParams)) return form;
+    try {
+      return await act(visit, form);
+    } catch (error) {
+      if (error instanceof Misfilled)
+        return refusalPage('Not like this', error.message, { status: 400, back: backOf(visit) });
+      if (error instanceof Invalid) {
+        const said = error.issues.map(
+          ({ loc, msg }) => html`<p><code>${loc.slice(1).join('.')}</code> ${msg}</p>`,
+        );
+        return refusalPage('Not like this', said, { status: 422, back: backOf(visit) });
+      }
+      if (!(error instanceof Refusal)) throw error;
+      const { code, message } = error;
+      const status = code === 'not_found' ? 404 : code === 'rate_limit_exceeded' ? 429 : 409;
+      return refusalPage('Not now', html`${message} <code>${code}</code>`, { status, back: backOf(visit) });
+    }
+  };
+
+const refusalPage = (
+  title: string,
+  why: Content,
+  { status, back }: { readonly status: number; readonly back: WayBack },
+): SandboxResponse =>
+  consolePage(
+    title,
+    html`<div class="card" role="alert">${Array.isArray(why) ? why : html`<p>${why}</p>`}</div><p><a href="${back.path}">${back.text}</a></p>`,
+    { status, narrow: true },
+  );
+
+/** Leads to a page that can be loaded again without doing anything again. */
+export const seeOther = (location: string): SandboxResponse => ({
+  status: 303,
+  headers: { location, 'cache-control': 'no-store' },
+  body: null,
+});
+
+/**
+ * A hidden field with a name that is new with each form: what the form does happens once, however often it is sent.
+ * @param isKept whether it stays the same form when the browser brings its page back, as one that places an order does.
+ */
+export const onceField = ({ isKept = false }: { readonly isKept?: boolean } = {}): Content =>
+  html`<input type="hidden" name="once" value="${crypto.randomUUID()}" autocomplete="off"${isKept && html` data-kept`}>`;
+
+/** The name in a form's `onceField`. @throws Misfilled. */
+export function onceIn(form: URLSearchParams): string {
+  const once = form.get('once') ?? '';
+  if (/^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/.test(once)) return once;
+  throw new Misfilled('This form is not whole: load its page again.');
+}
+
+/** An amount of dollars above 0 as people write it, `$1,250.00` or a bare `50`, in cents. @throws Misfilled. */
+export function centsIn(form: URLSearchParams, name: string, label: string): number {
+  const amount = readAmount(form.get(name) ?? '');
+  if (amount.problem !== undefined) throw new Misfilled(`${label} ${amount.problem}.`);
+  if (amount.cents > 0) return amount.cents;
+  throw new Misfilled(`${label} takes an amount of dollars above 0, such as 50 or $1,250.00.`);
+}

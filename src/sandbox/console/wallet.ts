@@ -1,0 +1,126 @@
+import { type Content, html } from '../../platform/html.ts';
+import { claim } from '../keys/claims.ts';
+import { Refusal } from '../server/refusal.ts';
+import type { Service } from '../service.ts';
+import type { StoredRow } from '../store/store.ts';
+import { type EntryWithBalance, holdsOf, readLedger, totalsOf } from '../wallet/ledger.ts';
+import { type Wallet, walletOf } from '../wallet/wallet.ts';
+import { consolePage, notThere } from './console-page.ts';
+import { keysPath, walletPath } from './console-paths.ts';
+import { formAction, Misfilled, seeOther } from './form-action.ts';
+import { ledgerKinds, ledgerWords, signed } from './ledger-words.ts';
+import { ordersPath } from './orders.ts';
+import { age, dateTime, money } from './pages/figures.ts';
+import { emailIn } from './pages/forms.ts';
+import type { Page } from './pages/page.ts';
+import { pagedTable } from './paging.ts';
+import { sameFromTerminal } from './same-from-terminal.ts';
+import { triggerCall } from './trigger-call.ts';
+import { userNames } from './users.ts';
+import { hasWallet, moneyForms } from './wallet-money.ts';
+
+/** Keys that are shown, the newest. */
+const mostKeys = 25;
+/** More holds than these are counted, not listed. */
+const mostHolds = 8;
+
+/** The wallet of a user: what changed it, which adds up, and what is held of it. */
+export const walletPage: Page<'consoleWallet'> = ({ service, path: { id }, search }) => {
+  const { store, clock } = service;
+  if (!hasWallet(service, id)) return notThere('No such wallet', 'No wallet is here.', { section: 'keys' });
+  const now = clock.now();
+  const body = html`<p class="lead">Every change of this wallet, and the sum that its balance is.</p>
+${section('sum', 'Adds up', sum(service, id, walletOf(store, id)))}
+${section('fund', 'Add or take money', moneyForms(service, id))}
+${section(
+  'ledger',
+  'Ledger',
+  pagedTable({
+    path: walletPath(id),
+    search,
+    read: (part) => readLedger(store, id, part),
+    numberOf: ({ seq }) => seq,
+    table: ledgerTable,
+  }),
+)}
+${section('keys', 'Keys', keys(service, keysOf(service, id), now))}`;
+  return consolePage(`Wallet of ${userNames(store, [id])(id)}`, body, { live: true, section: 'keys' });
+};
+
+const section = (id: string, title: string, content: Content): Content =>
+  html`<section id="${id}"><header><h2>${title}</h2></header>${content}</section>`;
+
+/** What each kind of change comes to, down to the balance, and below it what is held. */
+function sum({ store }: Service, userId: string, { balance, spendable }: Wallet): Content {
+  const totals = totalsOf(store, userId);
+  const kinds = ledgerKinds.filter((kind) => totals.has(kind));
+  const added = kinds.reduce((total, kind) => total + (totals.get(kind) ?? 0), 0);
+  const { holds, count } = holdsOf(store, userId, mostHolds);
+  const line = (name: Content, amount: string, mark = ''): Content =>
+    html`<tr class="${mark}"><th scope="row">${name}</th><td class="fit number">${amount}</td></tr>`;
+  return html`<table class="sum"><tbody>${kinds.map((kind) => line(ledgerWords[kind], signed(totals.get(kind) ?? 0)))}
+${line('Balance', money(balance), 'total')}${
+  added !== balance &&
+  html`<tr><td colspan="2" class="bad">The ledger adds up to ${money(added)}: a bug of the sandbox.</td></tr>`
+}${line(
+  count === 0 ? 'Held' : html`Held for ${count} open ${count === 1 ? 'order' : 'orders'}`,
+  signed(spendable - balance),
+)}${holds.map(
+  ({ orderId, cents }) =>
+    html`<tr class="part"><td>${orderLink(orderId)}</td><td class="fit number">${signed(-cents)}</td></tr>`,
+)}${
+  count > holds.length && html`<tr class="part"><td colspan="2">and ${count - holds.length} more</td></tr>`
+}${line('To spend', money(spendable), 'total')}</tbody></table>`;
+}
+
+const orderLink = (id: string): Content =>
+  html`<a class="mono" href="${ordersPath}/${id}" aria-label="Order ${id.slice(0, 8)}">${id.slice(0, 8)}</a>`;
+
+const ledgerTable = (entries: readonly EntryWithBalance[]): Content =>
+  entries.length === 0
+    ? html`<p class="soft">Nothing is older.</p>`
+    : html`<table class="stack"><thead><tr><th class="fit">Time (UTC)</th><th>What</th><th class="fit">Order</th>
+<th class="fit number">Amount</th><th class="fit number">Balance</th></tr></thead><tbody>${entries.map(
+        ({ seq, at, kind, cents, orderId, balance }) =>
+          html`<tr id="entry-${seq}"><td class="fit number"><time datetime="${new Date(at).toISOString()}">${dateTime(at)}</time></td>
+<td class="short">${ledgerWords[kind]}</td><td class="fit">${orderId !== null && orderLink(orderId)}</td>
+<td class="fit number">${signed(cents)}</td><td class="fit number" data-label="balance">${money(balance)}</td></tr>`,
+      )}</tbody></table>`;
+
+const keysOf = ({ store }: Service, userId: string): StoredRow[] =>
+  store.all(
+    `SELECT id, name, claim_token, claimed_at, claimed_by, created_at, used_at FROM api_keys
+     WHERE user_id = ? AND order_id IS NULL ORDER BY rowid DESC LIMIT ?`,
+    userId,
+    mostKeys,
+  );
+
+/** @param now ms since the epoch. */
+const keys = ({ config }: Service, rows: readonly StoredRow[], now: number): Content =>
+  rows.length === 0
+    ? html`<p class="soft">No key spends from it.</p>`
+    : html`${rows.map(
+        (row) =>
+          html`<div class="key" id="key-${String(row.id)}"><p><span class="mono">${config.prefix}_test_…</span>${
+            typeof row.name === 'string' && html` ${row.name}`
+          } <small>minted ${age(Number(row.created_at), now)}${
+            row.claimed_at === null ? '' : html`, claimed by ${String(row.claimed_by)}`
+          }</small></p>${row.claimed_at === null && row.claim_token !== null && claimForm(String(row.id))}</div>`,
+      )}${sameFromTerminal(config, 'same-claim', [triggerCall(config, { event: 'key-claimed' })], 'Claims the key in ERRAND_API_KEY for human@example.com.')}`;
+
+const claimForm = (keyId: string): Content =>
+  html`<form method="post" action="${keysPath}/${keyId}/claim" class="inline">
+<label>Email of who claims it<input name="email" type="email" required autocomplete="email"></label><button aria-label="Claim key ${keyId.slice(0, 8)}">Claim</button></form>`;
+
+export const claimKey = formAction<'consoleClaim'>(
+  () => ({ path: keysPath, text: 'Back to the keys' }),
+  async ({ service: { store, clock }, path: { id } }, form) => {
+    const email = emailIn(form);
+    if (email === undefined) throw new Misfilled('That is not an email address.');
+    const key = store.get('SELECT user_id, claim_token FROM api_keys WHERE id = ?', id);
+    if (!key || key.claim_token === null) throw new Refusal('not_found', 'There is no such key to claim.');
+    if ((await claim(store, String(key.claim_token), email, clock.now())) !== 'claimed')
+      throw new Refusal('bad_request', 'This key is claimed already.');
+    return seeOther(walletPath(String(key.user_id)));
+  },
+);

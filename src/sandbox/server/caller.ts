@@ -1,0 +1,82 @@
+import { hash } from 'node:crypto';
+import { apiKeyPattern, limits } from '../../api/limits.ts';
+import type { Auth } from '../../api/operation.ts';
+import { type Noting, noteLater } from '../wallet/usage.ts';
+import { Refusal } from './refusal.ts';
+import { headerOf, type SandboxRequest } from './wire.ts';
+
+/** Who sends a request: the user behind its key. */
+export interface Caller {
+  readonly userId: string;
+  readonly email: string | null;
+  readonly keyHash: string;
+  /** Set for a temporary key that reads one order only. */
+  readonly orderId: string | null;
+}
+
+export const hashKey = (key: string): string => hash('sha256', key, 'hex');
+
+/** How stale the note of a key's last use may be, ms; saves a write for each request. */
+const useNoteMs = 60_000;
+
+/**
+ * The caller of a request, by the authentication of its operation; null where none is needed.
+ * @throws Refusal unauthorized, invalid_token, token_expired.
+ */
+export function identify(service: Noting, auth: Auth, request: SandboxRequest, now: number): Caller | null {
+  if (auth === 'none' || auth === 'payment') return null;
+  const header = headerOf(request, 'authorization');
+  const key = auth === 'basic' ? basicKey(header) : bearerKey(header);
+  if (key === undefined) {
+    const scheme = auth === 'basic' ? 'Basic' : 'Bearer';
+    throw new Refusal('unauthorized', `This endpoint needs an Authorization header: ${scheme} and a key.`);
+  }
+  return known(service, key, now);
+}
+
+const bearerKey = (header: string | undefined): string | undefined =>
+  /^Bearer +(\S+)$/i.exec(header ?? '')?.[1];
+
+/** HTTP Basic: the client token as user name, a blank password. */
+function basicKey(header: string | undefined): string | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(header ?? '')?.[1];
+  if (encoded === undefined) return undefined;
+  const credentials = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = credentials.indexOf(':');
+  if (colon !== credentials.length - 1)
+    throw new Refusal('invalid_token', 'The password must be blank; the client token is the user name.');
+  return credentials.slice(0, colon);
+}
+
+function known(service: Noting, key: string, now: number): Caller {
+  const { store } = service;
+  if (apiKeyPattern.exec(key)?.[2] === 'live') {
+    throw new Refusal(
+      'invalid_token',
+      'A live key has no place in the sandbox: mint a test key with POST /sandbox/keys.',
+    );
+  }
+  const hashed = hashKey(key);
+  const row = store.cached(`key ${hashed}`, () =>
+    store.get(
+      'SELECT k.user_id, k.used_at, k.order_id, u.email FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.hash = ?',
+      hashed,
+    ),
+  );
+  if (!row) throw new Refusal('invalid_token', 'This key is not known here.');
+  const usedAt = Number(row.used_at);
+  if (now - usedAt > limits.sandboxKeyIdleSeconds * 1000) {
+    throw new Refusal(
+      'token_expired',
+      'This key was not used for 7 days and has expired; mint another with POST /sandbox/keys.',
+    );
+  }
+  if (now - usedAt > useNoteMs)
+    noteLater(service, () => store.run('UPDATE api_keys SET used_at = ? WHERE hash = ?', now, hashed));
+  return {
+    userId: String(row.user_id),
+    email: row.email === null ? null : String(row.email),
+    keyHash: hashed,
+    orderId: row.order_id === null ? null : String(row.order_id),
+  };
+}

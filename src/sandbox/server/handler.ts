@@ -1,0 +1,62 @@
+import type { OperationName, operations } from '../../api/operations/index.ts';
+import type { ValuesOf } from '../../api/parameters.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import type { Service } from '../service.ts';
+import type { Caller } from './caller.ts';
+import type { SandboxBody, SandboxRequest } from './wire.ts';
+
+type Table = typeof operations;
+type BodyOf<N extends OperationName> = Table[N] extends { body: { schema: infer S } }
+  ? S extends keyof typeof import('../../api/schemas/index.ts').schemas
+    ? Shape<S>
+    : undefined
+  : undefined;
+/** The query of an operation as its row of the table declares it. */
+export type QueryOf<N extends OperationName> = Table[N] extends { query: infer S } ? ValuesOf<S> : Nothing;
+type PathOf<N extends OperationName> = Table[N] extends { pathParameters: infer S } ? ValuesOf<S> : Nothing;
+/** No name can be read of it. */
+type Nothing = Readonly<Record<never, never>>;
+type CallerOf<N extends OperationName> = Table[N]['auth'] extends 'bearer' | 'basic' ? Caller : null;
+
+/** A request whose path, query and body have been read and checked by the contract. */
+export interface Call<N extends OperationName> {
+  readonly caller: CallerOf<N>;
+  readonly path: PathOf<N>;
+  readonly query: QueryOf<N>;
+  readonly body: BodyOf<N>;
+  readonly request: SandboxRequest;
+  /** ms since the epoch; one time for the whole call. */
+  readonly now: number;
+}
+
+type ResultShape<N extends OperationName> = Table[N]['response'] extends { schema: infer S }
+  ? S extends keyof typeof import('../../api/schemas/index.ts').schemas
+    ? Shape<S>
+    : never
+  : never;
+
+/** What a handler returns when it succeeds; refusals are thrown. */
+export type HandlerResult<N extends OperationName> =
+  | {
+      readonly value: ResultShape<N>;
+      /** Its records come from the store, where a newer version may have given them fields that this one does not know. */
+      readonly isStored?: true;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly count?: number;
+    }
+  /** JSON composed of records that were checked when they were written. */
+  | {
+      readonly text: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly count?: number;
+    }
+  | { readonly csv: SandboxBody; readonly filename: string }
+  | { readonly empty: true };
+
+export type Handler<N extends OperationName> = (
+  service: Service,
+  call: Call<N>,
+) => HandlerResult<N> | Promise<HandlerResult<N>>;
+
+/** One handler for each operation of the table: one that is missing does not compile. */
+export type AllHandlers = { readonly [N in OperationName]: Handler<N> };

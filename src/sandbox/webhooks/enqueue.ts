@@ -1,0 +1,106 @@
+import { type WebhookEvent, webhookEventSynonyms } from '../../api/events.ts';
+import type { OrderBody, OrderRecord, Step } from '../orders/lifecycle/index.ts';
+import type { Identity } from '../store/identity.ts';
+import type { Store } from '../store/store.ts';
+
+/** Whose order it is, and the addresses that the order itself names for each event. */
+interface Concerned {
+  readonly userId: string;
+  readonly webhooks: OrderBody['webhooks'];
+}
+
+/** Queues the events of what an order went through, in their order. Within the transaction that keeps the change. */
+export function enqueueEvents(
+  store: Store,
+  identity: Identity,
+  { userId, webhooks }: Concerned,
+  steps: readonly Pick<Step, 'at' | 'events' | 'record'>[],
+): void {
+  if (steps.length === 0) return;
+  const registered = registeredAddress(store, userId);
+  if (registered === undefined && !webhooks) return;
+  for (const { at, events, record } of steps) {
+    for (const event of events) {
+      const urls = new Set([
+        ...(registered === undefined ? [] : [registered]),
+        ...ownAddresses(webhooks, event),
+      ]);
+      if (urls.size === 0) continue;
+      const body = bodyOf(record);
+      const eventId = identity.uuid('event');
+      for (const url of urls) {
+        insertDelivery(store, {
+          id: identity.uuid('delivery'),
+          userId,
+          orderId: record.id,
+          event,
+          eventId,
+          url,
+          body,
+          at,
+        });
+      }
+    }
+  }
+}
+
+interface NewDelivery {
+  readonly id: string;
+  readonly userId: string;
+  readonly orderId: string;
+  readonly event: string;
+  /** The same for each address that it goes to. */
+  readonly eventId: string;
+  readonly url: string;
+  readonly body: string;
+  /** ms since the epoch. */
+  readonly at: number;
+}
+
+/** It waits behind those of the same order to the same address that have not ended yet. Within a transaction. */
+export function insertDelivery(
+  store: Store,
+  { id, userId, orderId, event, eventId, url, body, at }: NewDelivery,
+): void {
+  const isBehind = store.get(
+    'SELECT 1 FROM deliveries WHERE order_id = ? AND url = ? AND next_at IS NOT NULL LIMIT 1',
+    orderId,
+    url,
+  );
+  store.run(
+    `INSERT INTO deliveries (id, user_id, order_id, event, event_id, url, body, created_at, next_at, behind)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    id,
+    userId,
+    orderId,
+    event,
+    eventId,
+    url,
+    body,
+    at,
+    at,
+    isBehind ? 1 : 0,
+  );
+}
+
+function registeredAddress(store: Store, userId: string): string | undefined {
+  const row = store.get('SELECT url FROM hook_addresses WHERE user_id = ?', userId);
+  return row && String(row.url);
+}
+
+/** The addresses of an event and of the older names for it, each once. */
+function ownAddresses(webhooks: OrderBody['webhooks'], event: WebhookEvent): string[] {
+  if (!webhooks) return [];
+  const older = Object.entries(webhookEventSynonyms).filter(([, meant]) => meant === event);
+  const names = [event, ...older.map(([name]) => name)];
+  return names.flatMap((name) => {
+    const given = Object.hasOwn(webhooks, name) ? webhooks[name] : undefined;
+    return given == null ? [] : [given].flat();
+  });
+}
+
+/** The order's standard JSON; of a failed one with its error type (specification, Events, rule 5). */
+function bodyOf(record: OrderRecord): string {
+  const errorType = record.job_result?.error_type;
+  return JSON.stringify(errorType ? { ...record, error_type: errorType } : record);
+}

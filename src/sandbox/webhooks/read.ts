@@ -1,0 +1,131 @@
+import type { WebhookEvent } from '../../api/events.ts';
+import type { Store, StoredRow } from '../store/store.ts';
+
+/** A webhook delivery and what came of its last attempt. Times in ms since the epoch. */
+export interface Delivery {
+  readonly seq: number;
+  readonly id: string;
+  readonly orderId: string;
+  readonly event: WebhookEvent;
+  readonly url: string;
+  /** JSON. */
+  readonly body: string;
+  readonly createdAt: number;
+  readonly attempts: number;
+  readonly state: 'delivered' | 'given up' | 'behind' | 'open';
+  /** When it was delivered or given up, or is due next. */
+  readonly at: number;
+  readonly last: Outcome | null;
+}
+
+/** What came of an attempt. */
+interface Outcome {
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly tookMs: number;
+}
+
+export interface Attempt extends Outcome {
+  /** When it ended, ms since the epoch. */
+  readonly at: number;
+}
+
+/** What a delivery is read with, of the row `d`. */
+export const deliveryColumns = `d.seq, d.id, d.order_id, d.event, d.url, d.body, d.created_at, d.next_at, d.behind, d.attempts, d.delivered_at,
+  d.given_up_at, a.status, a.error, a.took_ms FROM deliveries d LEFT JOIN delivery_attempts a ON a.rowid =
+  (SELECT max(rowid) FROM delivery_attempts WHERE delivery_seq = d.seq)`;
+
+/** Deliveries of every order, newest first. @param before those below a number of the store. */
+export const readDeliveries = (
+  store: Store,
+  { before, limit }: { readonly before: number; readonly limit: number },
+): Delivery[] =>
+  store
+    .all(`SELECT ${deliveryColumns} WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?`, before, limit)
+    .map(deliveryIn);
+
+/** The one of an id, with the id of its event. */
+export function readDelivery(
+  store: Store,
+  id: string,
+): (Delivery & { readonly eventId: string }) | undefined {
+  const row = store.get(`SELECT d.event_id, ${deliveryColumns} WHERE d.id = ?`, id);
+  return row && { ...deliveryIn(row), eventId: String(row.event_id) };
+}
+
+/** Those of one order, newest first. */
+export const readDeliveriesOf = (store: Store, orderId: string, limit: number): Delivery[] =>
+  store
+    .all(`SELECT ${deliveryColumns} WHERE d.order_id = ? ORDER BY d.seq DESC LIMIT ?`, orderId, limit)
+    .map(deliveryIn);
+
+/** Each attempt of a delivery, newest first. @param seq its number in the store. */
+export const readAttempts = (store: Store, seq: number, limit: number): Attempt[] =>
+  store
+    .all(
+      'SELECT at, status, error, took_ms FROM delivery_attempts WHERE delivery_seq = ? ORDER BY rowid DESC LIMIT ?',
+      seq,
+      limit,
+    )
+    .map(attemptIn);
+
+/** Each attempt of the deliveries of an order, newest first. */
+export const readAttemptsOf = (
+  store: Store,
+  orderId: string,
+  limit: number,
+): (Attempt & Pick<Delivery, 'event'> & { readonly deliveryId: string })[] =>
+  store
+    .all(
+      `SELECT a.at, a.status, a.error, a.took_ms, d.id, d.event FROM deliveries d JOIN delivery_attempts a ON a.delivery_seq = d.seq
+       WHERE d.order_id = ? ORDER BY a.at DESC LIMIT ?`,
+      orderId,
+      limit,
+    )
+    .map((row) => ({
+      ...attemptIn(row),
+      deliveryId: String(row.id),
+      // Only events of the contract are queued.
+      event: String(row.event) as WebhookEvent,
+    }));
+
+const attemptIn = (row: StoredRow): Attempt => ({
+  at: Number(row.at),
+  status: row.status === null ? null : Number(row.status),
+  error: row.error === null ? null : String(row.error),
+  tookMs: Number(row.took_ms),
+});
+
+export const deliveryIn = (row: StoredRow): Delivery => ({
+  seq: Number(row.seq),
+  id: String(row.id),
+  orderId: String(row.order_id),
+  // Only events of the contract are queued.
+  event: String(row.event) as WebhookEvent,
+  url: String(row.url),
+  body: String(row.body),
+  createdAt: Number(row.created_at),
+  attempts: Number(row.attempts),
+  ...outcome(row),
+  last:
+    row.took_ms === null
+      ? null
+      : {
+          status: row.status === null ? null : Number(row.status),
+          error: row.error === null ? null : String(row.error),
+          tookMs: Number(row.took_ms),
+        },
+});
+
+function outcome(row: StoredRow): Pick<Delivery, 'state' | 'at'> {
+  if (row.delivered_at !== null) return { state: 'delivered', at: Number(row.delivered_at) };
+  if (row.given_up_at !== null) return { state: 'given up', at: Number(row.given_up_at) };
+  return { state: row.behind === 0 ? 'open' : 'behind', at: Number(row.next_at) };
+}
+
+/** An address without what only its receiver is to know: user, password and query. */
+export function addressOf(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { origin, pathname, search } = new URL(url);
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
+}
