@@ -1,14 +1,14 @@
+import { isObject } from '../api/json.ts';
 import type { Output } from '../api/outputs/index.ts';
 import { exitCodes, UsageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 import { farLines } from './amount-spread.ts';
 import { readingLines } from './as-exported.ts';
-import { type Batch, batchesOf, usualBatchRows } from './batches.ts';
+import { type Batch, batchesAgain, batchesOf, usualBatchRows } from './batches.ts';
 import { checkFile, emptyTally, type Part, type ShownIssue } from './check.ts';
 import { Identity } from './identity.ts';
-import { KeptRows } from './kept-rows.ts';
+import { batchIn, keptBatch } from './kept-batch.ts';
 import { checkOneReading } from './one-reading.ts';
-import { RowNumbers } from './row-numbers.ts';
 import { type FileRow, RowKeys, type RowsOptions } from './rows.ts';
 import { type Checked, checkAtService } from './service-check.ts';
 import { type Shard, shardLine } from './shard.ts';
@@ -199,5 +199,70 @@ export class FileCheck {
   async *valid(): AsyncGenerator<readonly FileRow[]> {
     const read = checkFile(this.#source.chunks(), this.#options, emptyTally(), this.#part);
     for await (const { valid } of read) yield valid.filter(({ number }) => !this.#refused.has(number));
+  }
+}
+
+/**
+ * Rows of a table in batches, each with its key, kept as they were checked: what comes after reads them here, for a tenth
+ * of what it takes to read and check the table again. A batch at a time is in memory.
+ */
+export class KeptRows {
+  readonly #spare: Spare;
+  readonly #size: number;
+  readonly #identity = new Identity();
+
+  /** @param size rows of a batch. */
+  constructor(spare: Spare, size: number) {
+    this.#spare = spare;
+    this.#size = size;
+  }
+
+  /** Batches as they pass by, each kept before it is given. @param run makes the keys. @throws StorageError. */
+  async *keeping(rows: AsyncIterable<readonly FileRow[]>, run: string): AsyncGenerator<Batch> {
+    const keys = new RowKeys(run, (key) => this.#identity.add(key));
+    for await (const batch of batchesOf(rows, keys, this.#size)) {
+      await this.#spare.add(Buffer.from(JSON.stringify(keptBatch(batch))));
+      yield batch;
+    }
+  }
+
+  /** Tells the upload of the rows that were kept. */
+  identity(): string {
+    return this.#identity.digest();
+  }
+
+  /** @param size rows of a batch. @throws StorageError where they are not what was kept. */
+  batches(size: number): AsyncGenerator<Batch> {
+    return size === this.#size ? this.#read() : batchesAgain(this.#read(), size);
+  }
+
+  async *#read(): AsyncGenerator<Batch> {
+    for await (const block of this.#spare.read()) {
+      const kept: unknown = JSON.parse(block.toString());
+      if (isObject(kept)) yield batchIn(kept);
+    }
+  }
+}
+
+/** A set of row numbers in one bit each, so that a million of them fit in 125 kB. */
+class RowNumbers {
+  #bits = new Uint8Array(1024);
+
+  add(row: number): void {
+    const byte = row >> 3;
+    if (byte >= this.#bits.length) {
+      const more = new Uint8Array(Math.max(byte + 1, this.#bits.length * 2));
+      more.set(this.#bits);
+      this.#bits = more;
+    }
+    this.#bits[byte] = this.#byte(byte) | (1 << (row & 7));
+  }
+
+  has(row: number): boolean {
+    return (this.#byte(row >> 3) & (1 << (row & 7))) !== 0;
+  }
+
+  #byte(at: number): number {
+    return this.#bits[at] ?? 0;
   }
 }

@@ -15,7 +15,6 @@ import {
   type Readings,
 } from './as-exported.ts';
 import { planTable, type TablePlan } from './columns.ts';
-import { damageOf } from './damage.ts';
 import { type HeadingMap, isKnownHeading, readHeadings } from './headings.ts';
 import { hiddenIn } from './hidden-characters.ts';
 import { readTable, type TableOptions } from './read.ts';
@@ -223,4 +222,36 @@ export const keyOfRows = (rows: readonly UploadRow[]): string =>
 export function stableKey(parts: readonly (string | number)[]): string {
   const hex = sha256(JSON.stringify(parts));
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Countries whose postal codes have five digits, so that one of four has lost its zero. */
+const fiveDigits = new Set(['DE', 'ES', 'FI', 'FR', 'HR', 'IT', 'MX', 'TR', 'US']);
+
+const powerOfTen = /^\d(?:[.,]\d{1,14})?e\+?\d{1,3}$/i;
+const withDecimal = /^(\d{1,15})[.,]0{1,2}$/;
+
+/**
+ * What a spreadsheet has done to a cell that it took for a number, and what to do about it; undefined where it looks
+ * as it was typed. The message follows the value.
+ */
+function damageOf(
+  column: 'phone_number' | 'postal_code' | 'quantity',
+  text: string,
+  country: () => string,
+): string | undefined {
+  const isPostal = column === 'postal_code' && (text.length === 4 || text.length === 9);
+  if (!isPostal && !/[.,e]/i.test(text)) return undefined;
+  if (powerOfTen.test(text))
+    return `is what a spreadsheet made of a long number, and digits are lost; format the column as text, enter it again and export anew`;
+  const [, whole] = withDecimal.exec(text) ?? [];
+  if (whole !== undefined)
+    return `is a number with decimals, as a spreadsheet writes it; write ${whole}, in a column formatted as text`;
+  if (!isPostal) return undefined;
+  const code = country().toUpperCase();
+  if (!fiveDigits.has(code)) return undefined;
+  if (/^\d{4}$/.test(text))
+    return `has lost the zero at its beginning in a spreadsheet; write 0${text}, in a column formatted as text`;
+  if (code === 'US' && /^\d{9}$/.test(text))
+    return `is without its dash; write ${text.slice(0, 5)}-${text.slice(5)}`;
+  return undefined;
 }

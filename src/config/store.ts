@@ -1,11 +1,9 @@
 import { renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StorageError, UsageError } from '../platform/errors.ts';
-import type { Waiting } from '../platform/wait/retry-while.ts';
+import { retryWhile, type Waiting } from '../platform/wait/retry-while.ts';
 import { addressTaken, withAddress, withoutAddress } from './addresses.ts';
 import type { KeyChange } from './key-changes.ts';
-import { loadConf } from './load-conf.ts';
-import { lock } from './lock.ts';
 import { mapIn, type SavedMap, withMap } from './maps.ts';
 import { makeConfigFolder, reasonOf } from './paths.ts';
 import {
@@ -293,3 +291,44 @@ function unknown(what: string, name: string, known: readonly string[]): UsageErr
     `there is no ${what} "${name}"${known.length > 0 ? `; known are ${known.join(', ')}` : ''}`,
   );
 }
+
+/** The signals that this program handles itself. */
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+
+/**
+ * Loads the library that writes the configuration. What it uses to clean up sends each signal a second time, and that
+ * ends this program in the middle of its last words: those listeners are taken away, and it cleans up at the exit.
+ */
+async function loadConf(): Promise<typeof import('conf')> {
+  const before = new Map(signals.map((signal) => [signal, process.listeners(signal)]));
+  const conf = await import('conf');
+  for (const [signal, known] of before)
+    for (const listener of process.listeners(signal))
+      if (!known.includes(listener)) process.off(signal, listener);
+  return conf;
+}
+
+/** Locks the configuration folder. @returns what unlocks it. @throws StorageError where another process keeps it. */
+async function lock(folder: string, waiting: Waiting): Promise<() => Promise<void>> {
+  const { default: lockfile } = await import('proper-lockfile');
+  try {
+    return await retryWhile(isLocked, () => lockfile.lock(folder, { stale: 10_000 }), {
+      ...waiting,
+      lock: folder,
+    });
+  } catch (cause) {
+    const { signal } = waiting;
+    if (signal?.aborted && cause === signal.reason) throw cause;
+    const isHeld = isLocked(cause);
+    const why = isHeld ? 'another errand is writing it' : reasonOf(cause);
+    throw new StorageError(`the configuration folder ${folder} cannot be locked: ${why}`, {
+      cause,
+      ...(isHeld && {
+        hint: `Wait for it to end. Where none is running, remove ${folder}.lock and try again.`,
+      }),
+    });
+  }
+}
+
+const isLocked = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ELOCKED';

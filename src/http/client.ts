@@ -1,18 +1,25 @@
-import type { Operation } from '../api/operation.ts';
+import { isObject, own } from '../api/json.ts';
+import { idPattern, uuidPattern } from '../api/limits.ts';
+import type { EssentialKind, Operation, Surface } from '../api/operation.ts';
 import { type OperationName, operations } from '../api/operations/index.ts';
 import type { Received } from '../api/received.ts';
+import type { AsSent } from '../format/raw-records.ts';
 import type { Clock } from '../platform/clock.ts';
-import { checkedBase } from './address.ts';
+import { isLoopback } from '../platform/network/loopback.ts';
+import { hasCredentials } from '../platform/network/plain-base.ts';
+import { redactor } from '../platform/redact/redactor.ts';
+import { checkedBase, isSafeToSend, isSameOrigin } from './address.ts';
 import { type Advice, adviceToPeople } from './advice.ts';
 import type { CallName, InputOf, StreamName } from './client-types.ts';
 import { credentialFor, type KeySource } from './credentials.ts';
-import { downloadRequest, isForeign } from './download.ts';
+import { UnavailableError } from './errors.ts';
 import { unreadable } from './failed-request.ts';
-import { readGoodResponse } from './good-response.ts';
 import { type CallOptions, type Connection, type Performed, perform } from './perform.ts';
 import { prepareRaw, type RawRequest } from './raw.ts';
 import { parseJson } from './read-body.ts';
 import { type Input, type Prepared, prepare, type Service, unpaid } from './request.ts';
+import type { ServiceResponse } from './send.ts';
+import { readSent } from './sent-records.ts';
 import { isHtml } from './service-error.ts';
 import type { Trace } from './trace.ts';
 import { headerText, type Transport, type WireHeaders } from './transport/transport.ts';
@@ -48,9 +55,9 @@ interface Head {
   readonly attempts: number;
 }
 
-export type Called<B> = Head & { readonly body: B };
+type Called<B> = Head & { readonly body: B };
 /** Reading the chunks throws ErrandError where the response breaks off. */
-export type Streamed = Head & { readonly chunks: AsyncIterable<Uint8Array> };
+type Streamed = Head & { readonly chunks: AsyncIterable<Uint8Array> };
 /** JSON is read whole; anything else comes in chunks. */
 export type AnyResponse = Head &
   ({ readonly json: unknown } | { readonly chunks: AsyncIterable<Uint8Array> });
@@ -189,3 +196,101 @@ async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 const isJson = (headers: WireHeaders): boolean =>
   /^\s*application\/(?:[\w.-]+\+)?json\b/i.test(headerText(headers, 'content-type') ?? '');
+
+/** Whether a link leads to a host that the user did not name; all of this machine is one host. Pure. */
+function isForeign(link: URL, { base, legacyBase }: Pick<Service, 'base' | 'legacyBase'>): boolean {
+  return ![base, legacyBase].some(
+    (own) => own && (isSameOrigin(link, own) || (isLoopback(link.hostname) && isLoopback(own.hostname))),
+  );
+}
+
+/**
+ * The request for a signed link (a return label): the link is the permission, so no credential goes with it.
+ * @throws UnavailableError for a link that is not a web address, or plain http to another machine.
+ */
+function downloadRequest(
+  link: string,
+  { userAgent }: Pick<Service, 'userAgent'>,
+  allowPlainHttp: boolean,
+): Prepared {
+  const url = URL.canParse(link) ? new URL(link) : undefined;
+  if (!url || !isSafeToSend(url, allowPlainHttp) || hasCredentials(url)) {
+    throw new UnavailableError('the service sent a link that is not an https address', { retryable: false });
+  }
+  return {
+    method: 'GET',
+    url,
+    isLink: true,
+    headers: { accept: '*/*', 'user-agent': userAgent },
+    auth: 'none',
+    retry: 'safe',
+    movesMoney: false,
+    refusals: [],
+  };
+}
+
+type Read =
+  | { readonly body: unknown; readonly problem?: never }
+  | { readonly problem: string; readonly body?: never };
+
+/**
+ * Reads a good response. Only what makes it the service's is checked: JSON, with the fields of the table that are
+ * essential. Everything else passes as it came, so that the service may grow.
+ * @param takeSent takes the records of a list, where they can be told without parsing them.
+ * @returns the body, without the records that were taken, or what came in its place, in words.
+ */
+function readGoodResponse(
+  { response, surface }: Pick<Operation, 'response' | 'surface'>,
+  given: ServiceResponse,
+  takeSent?: (sent: AsSent) => void,
+): Read {
+  if (isHtml(given)) return { problem: "HTML, not the service's JSON" };
+  if (response.type !== 'json') return { body: undefined };
+  if (given.bytes.byteLength === 0) return { problem: `${given.status} with an empty body` };
+  const list = takeSent && response.rows !== undefined ? readSent(given.bytes, response.rows) : undefined;
+  const body = list ? list.body : parseJson(given.bytes);
+  if (body === undefined) return { problem: 'text that is not JSON' };
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return { problem: "JSON that is not the service's: no object" };
+  }
+  const rows = response.rows === undefined ? undefined : own(body, response.rows);
+  if (response.rows !== undefined && !Array.isArray(rows))
+    return { problem: `JSON that is not the service's: it has no ${response.rows}` };
+  const wrong = Object.entries(response.essential ?? {}).find(
+    ([name, kind]) => !isOfKind[kind](own(body, name), surface),
+  );
+  if (!wrong) {
+    if (list) takeSent?.(list.sent);
+    return { body };
+  }
+  const [name, kind] = wrong;
+  const what = own(body, name) === undefined ? `it has no ${name}` : `its ${name} is not ${kindNames[kind]}`;
+  return { problem: `JSON that is not the service's: ${what}` };
+}
+
+type IsOfKind = (value: unknown, surface: Surface) => boolean;
+
+/**
+ * Paths, file names and commands are built from ids, and a secret that was repeated as one must not be kept as one. What
+ * the current surface makes has a UUID; the form of the legacy ids is not known.
+ */
+const isId = (value: unknown, pattern: RegExp): boolean =>
+  typeof value === 'string' && pattern.test(value) && redactor.known(value) === value;
+
+const isOfKind: Readonly<Record<EssentialKind, IsOfKind>> = {
+  id: (value) => isId(value, idPattern),
+  newId: (value, surface) => isId(value, surface === 'current' ? uuidPattern : idPattern),
+  text: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  boolean: (value) => typeof value === 'boolean',
+  object: isObject,
+};
+
+const kindNames: Readonly<Record<EssentialKind, string>> = {
+  id: 'an id',
+  newId: 'an id',
+  text: 'text',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+};

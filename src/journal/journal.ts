@@ -1,9 +1,11 @@
+import { copyFolder, type Sharing } from '../format/database-address.ts';
+import { DamagedError, ErrandError, StorageError, UsageError, unread } from '../platform/errors.ts';
 import type { Database, Freshness } from '../platform/sqlite/database.ts';
 import { AuditChain } from './audit.ts';
-import { nobody } from './audit-entry.ts';
+import { type AuditOrigin, nobody } from './audit-entry.ts';
 import { intentEntry, stepEntry } from './audit-steps.ts';
-import { BirthNote } from './birth.ts';
 import { contentHash } from './content.ts';
+import { type OpenOptions, openStateDatabase } from './database.ts';
 import { Grants } from './grants.ts';
 import { IntentEnds } from './intent-ends.ts';
 import { IntentOutcomes } from './intent-outcomes.ts';
@@ -11,16 +13,15 @@ import { isAdmitted } from './intent-proof.ts';
 import { type IntentRow, isIntact, newIntent, recordOf, sealed } from './intent-row.ts';
 import { IntentTable } from './intent-table.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
-import { type JournalOptions, type Recorded, shortestRecentMs } from './journal-options.ts';
 import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
-import { openJournalDatabase } from './open-journal.ts';
+import { journalFile, journalMigrations } from './journal-tables.ts';
 import { isSelf, self } from './owner.ts';
-import { pickRecord } from './pick-record.ts';
 import type { Beside } from './postgres/beside.ts';
 import { Quotes } from './quotes.ts';
 import { Reservations, type Reserving } from './reservations.ts';
 import { readSeal, sealOf, writeSeal } from './seal.ts';
 import { checkFree, checkReuse, isOthers, mayHaveMade } from './take-over.ts';
+import { damagedAdvice } from './tally.ts';
 import { firstTwin, isMadeByKey, type Twin, type TwinRule } from './twins.ts';
 import { Undoing } from './undoing.ts';
 
@@ -290,4 +291,116 @@ const earliest = (time: string, ...others: readonly (string | undefined)[]): str
   others.reduce<string>(
     (first, other) => (other !== undefined && Date.parse(other) < Date.parse(first) ? other : first),
     time,
+  );
+
+/** The journal's database: a file of this machine, or one that machines share, with what stands beside it. @throws StorageError. */
+export async function openJournalDatabase(
+  folder: string,
+  { birth, shared, waiting, tell }: JournalOptions,
+): Promise<{ readonly database: Database; readonly beside?: Beside }> {
+  const options = { ...(waiting && { waiting }), ...(tell && { tell }), damagedAdvice, knowsOrders: true };
+  if (!shared) {
+    const file = journalFile(folder);
+    const beforeFirst = (): void => checkBirth(file, birth);
+    return { database: await openOwn(file, { ...options, beforeFirst }) };
+  }
+  const { openShared } = await import('./postgres/open.ts');
+  const { Beside } = await import('./postgres/beside.ts');
+  const file = journalFile(copyFolder(folder, shared.address));
+  const database = await openShared(file, journalMigrations, 'journal', shared, options);
+  return { database, beside: new Beside(database, folder, shared, options) };
+}
+
+/** One that is locked while it is opened cannot be read either. */
+async function openOwn(file: string, options: OpenOptions): Promise<Database> {
+  try {
+    return await openStateDatabase(file, journalMigrations, options);
+  } catch (error) {
+    throw error instanceof StorageError && error.facts.outcome === 'not_sent' ? unread(error) : error;
+  }
+}
+
+/** The record that a key, or its beginning, names; of several services' the one at `baseUrl`. @throws ErrandError not_found, UsageError. */
+function pickRecord(records: readonly JournalRecord[], key: string, baseUrl: string): JournalRecord {
+  const exact = records.filter((record) => record.key === key);
+  const named = exact.length > 0 ? exact : records;
+  const here = named.filter((record) => record.base_url === baseUrl);
+  const [record, ...more] = here.length > 0 ? here : named;
+  if (!record)
+    throw new ErrandError('not_found', `the journal has no record of ${key}`, {
+      hint: 'Where the journal was lost, the same order with --idempotency-key and the whole key settles it just as well.',
+      next: [listStep],
+    });
+  if (more.length === 0) return record;
+  throw new UsageError(`${key} names ${records.length} records of the journal; give the whole key`, {
+    next: [listStep],
+  });
+}
+
+const listStep = { command: 'errand order journal list', when: 'to see what is in doubt' };
+
+export interface JournalOptions extends OpenOptions {
+  /** How long what was reported is looked for, ms. */
+  readonly repeatWindowMs?: number;
+  readonly birth?: Birth;
+  /** Who acts, for the audit chain. */
+  readonly origin?: () => AuditOrigin;
+  /** The database that holds the journal, where machines share one. */
+  readonly shared?: Sharing | undefined;
+}
+
+/** `mayBeSent`: an earlier process may have sent it. */
+type Recorded =
+  | { readonly twin: Twin; readonly mayBeSent?: never }
+  | { readonly twin?: never; readonly mayBeSent: boolean };
+
+/** How long what was reported stays recent at least, ms. */
+const shortestRecentMs = 3600 * 1000;
+
+/** What is known elsewhere of the journal: a file that is lost cannot say so itself. */
+interface Birth {
+  /** When it was begun, ISO 8601. */
+  readonly since: string | undefined;
+  note(at: string): Promise<void>;
+}
+
+/** An empty journal is not taken for new where one was begun before. @throws DamagedError. */
+function checkBirth(file: string, birth: Birth | undefined): void {
+  if (birth?.since !== undefined || readSeal(sealOf(file))) throw lostJournal(file, birth?.since);
+}
+
+/** Notes elsewhere that a journal is begun, once for a process. */
+export class BirthNote {
+  readonly #birth: Birth | undefined;
+  #noted: Promise<void> | undefined;
+
+  constructor(birth: Birth | undefined) {
+    this.#birth = birth;
+  }
+
+  /** Where it cannot be noted the journal is no worse than before, and the next intent tries again. */
+  note(at: string): Promise<void> {
+    this.#noted ??= this.#note(at).catch((error: unknown) => {
+      this.#noted = undefined;
+      if (!(error instanceof ErrandError)) throw error;
+    });
+    return this.#noted;
+  }
+
+  async #note(at: string): Promise<void> {
+    if (this.#birth && this.#birth.since === undefined) await this.#birth.note(at);
+  }
+}
+
+/** Where a journal stood an empty file stands now, or none. */
+const lostJournal = (file: string, since: string | undefined): DamagedError =>
+  new DamagedError(
+    `${file} is empty or gone${since === undefined ? '' : `, and a journal was begun there at ${since}`}`,
+    {
+      hint: 'An earlier command may have placed an order. If you have a copy of the journal, restore it.',
+      next: [
+        { command: 'errand order list', when: 'to see what was ordered' },
+        { command: 'errand order journal repair', when: 'to begin a new one' },
+      ],
+    },
   );

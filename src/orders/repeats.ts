@@ -1,9 +1,10 @@
 import { anotherOf } from '../journal/another.ts';
+import { contentHash } from '../journal/content.ts';
 import { journalCommand } from '../journal/journal-command.ts';
 import { type Intent, type JournalRecord, keyLifeMs } from '../journal/journal-record.ts';
 import { damagedRecord, sentWithAnother } from '../journal/take-over.ts';
 import type { Twin, TwinRule } from '../journal/twins.ts';
-import { ErrandError, StorageError } from '../platform/errors.ts';
+import { DamagedError, ErrandError, StorageError } from '../platform/errors.ts';
 import { Deadline } from '../platform/wait/deadline.ts';
 import { whereFlags } from '../run/context-flags.ts';
 import type { OrderContext } from '../run/order-context.ts';
@@ -12,11 +13,10 @@ import type { Gate } from '../spending/policy/gate.ts';
 import { mayHavePolicy } from '../spending/policy/load.ts';
 import { gateFor, passing } from '../spending/through-policy.ts';
 import { type CurrentState, currentState, endedText } from './current-state.ts';
+import { keyOfAnother } from './existing.ts';
 import type { IntentOf } from './intent.ts';
 import { checkKeyAge } from './key-life.ts';
 import { letGo } from './let-go.ts';
-import { madeByKey } from './made-by-key.ts';
-import { notRecorded } from './not-recorded.ts';
 import type { JournaledOperation, MadeBy } from './order-record.ts';
 import type { Made } from './placed.ts';
 import { beingPlaced, declined, repeated, repeatedText, stateUnknown } from './repeated.ts';
@@ -283,4 +283,43 @@ async function isAnotherMeant(
   if (!context.interactive.yes) return false;
   context.note(repeatedText(record, now));
   return context.confirm('Order another one?');
+}
+
+/** What the key of an intent has led to, where that is the same. @throws ErrandError conflict where it is another. */
+async function madeByKey<N extends JournaledOperation>(
+  context: OrderContext,
+  { operation, body }: IntentOf<N>,
+  record: JournalRecord,
+): Promise<Made<MadeBy[N]>> {
+  const isSame = record.operation === operation && record.body_hash === contentHash(operation, body);
+  if (!isSame) throw keyOfAnother(record, body);
+  return resumeKnown(context, operation, record);
+}
+
+/** Nothing was sent now; what an earlier command has sent for the same intent stands all the same. */
+function notRecorded(
+  error: StorageError,
+  { operation }: Intent,
+  earlier: JournalRecord | 'unknown' | undefined,
+): ErrandError {
+  const { one } = thingOf(operation);
+  if (!earlier || earlier === 'unknown') {
+    const isUnsure = earlier === 'unknown' || error instanceof DamagedError;
+    const sent = isUnsure
+      ? 'nothing was sent now, and an earlier command may have ordered'
+      : 'nothing was sent';
+    const outcome = isUnsure ? 'unknown' : 'not_sent';
+    const facts = { ...error.facts, outcome, cause: error } as const;
+    return new StorageError(`${error.message}; ${sent}`, facts, error.category);
+  }
+  const { key, order_id: id, created_at: since } = earlier;
+  const what = id === null ? `is in doubt since ${since}, as ${key}` : `exists already: ${id}`;
+  const facts = {
+    ...error.facts,
+    idempotencyKey: key,
+    outcome: error instanceof DamagedError || id === null ? 'unknown' : 'applied',
+    cause: error,
+  } as const;
+  const message = `${error.message}; nothing was sent now, and the same ${one} ${what}`;
+  return new StorageError(message, facts, error.category);
 }

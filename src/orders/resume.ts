@@ -1,24 +1,27 @@
 import type { Client } from '../http/client.ts';
+import { proofOf, type Unproven } from '../journal/intent-proof.ts';
 import { journalCommand } from '../journal/journal-command.ts';
 import type { JournalRecord } from '../journal/journal-record.ts';
 import { damagedRecord, sentWithAnother, wasSentWithAnother } from '../journal/take-over.ts';
 import { ErrandError, StorageError } from '../platform/errors.ts';
-import { anotherService, flagsTo } from '../run/context-flags.ts';
+import { anotherService, flagsTo, whereFlags } from '../run/context-flags.ts';
 import type { OrderContext } from '../run/order-context.ts';
+import { isReserved } from '../spending/through-policy.ts';
+import { searchService } from './alike.ts';
 import { adoptOrder } from './existing.ts';
 import { senderOf } from './intent.ts';
 import { asBatch, asOrder, asReturn } from './journaled-order.ts';
 import { isKeyOld, tooOld } from './key-life.ts';
 import type { JournaledOperation, MadeBy, MadeRecord } from './order-record.ts';
 import type { Made } from './placed.ts';
-import { proven } from './proven.ts';
 import { resumePaid } from './resume-paid.ts';
 import { retryInDoubt } from './retry-in-doubt.ts';
 import { send } from './send.ts';
 import { sendBatch } from './send-batch.ts';
 import { sendReturn } from './send-return.ts';
+import { thingOf } from './things.ts';
 
-export interface ResumeOptions {
+interface ResumeOptions {
   /** The account got a new key since. */
   readonly keyChanged?: boolean;
   /** Whoever asks has seen that no order came of it, so that it is sent again though its key may be forgotten. */
@@ -97,7 +100,7 @@ const settling: Readonly<Record<string, (settling: Settling) => Promise<Made>>> 
 } as const;
 
 /** A record as an intent. */
-export const intentIn = ({ key, base_url: baseUrl, operation, key_origin: keyOrigin }: JournalRecord) => ({
+const intentIn = ({ key, base_url: baseUrl, operation, key_origin: keyOrigin }: JournalRecord) => ({
   key,
   baseUrl,
   operation,
@@ -169,4 +172,51 @@ async function checkService(context: OrderContext, record: JournalRecord): Promi
       ],
     },
   );
+}
+
+/**
+ * A record in doubt that may be sent again: the audit chain has it as it stands, and its money is reserved where a policy
+ * held. A row that somebody wrote beside them sends nothing. @returns it with the time since which its key may have been sent.
+ * @throws ErrandError conflict with what the service has of it.
+ */
+async function proven(context: OrderContext, client: Client, record: JournalRecord): Promise<JournalRecord> {
+  const proof = proofOf((await context.journal()).audit, record);
+  if (typeof proof === 'string') throw await unproven(context, client, record, proof);
+  if (!(await isReserved(context, record, proof)))
+    throw await unproven(context, client, record, 'unreserved');
+  return { ...record, created_at: proof.since };
+}
+
+const reasons: Readonly<Record<Unproven, (key: string) => string>> = {
+  absent: (key) =>
+    `the audit chain does not have ${key}: an early version of errand wrote the record, a repair lost its entry, or somebody else wrote it`,
+  ended: (key) => `the audit chain says that ${key} has ended, and its record says that it is in doubt`,
+  changed: (key) => `the record of ${key} was changed: the audit chain has it otherwise`,
+  unreserved: (key) => `a policy held when ${key} was recorded, and nothing is reserved for it`,
+};
+
+/** What nothing is sent for; a person looks, and orders anew what is missing. */
+async function unproven(
+  context: OrderContext,
+  client: Client,
+  record: JournalRecord,
+  why: Unproven,
+): Promise<ErrandError> {
+  const { key, operation } = record;
+  const { one, list } = thingOf(operation);
+  const { text, alike, next } = await searchService(context, client, record);
+  const where = whereFlags(context);
+  return new ErrandError('conflict', `${reasons[why](key)}; it is not sent. ${text}`, {
+    code: 'not_proven',
+    idempotencyKey: key,
+    outcome: 'unknown',
+    retryable: false,
+    details: { [`${thingOf(operation).many}_alike`]: alike },
+    hint: `Look whether the ${one} was made. Forget the record then, and make anew what is missing: the policy decides on it as on any other.`,
+    next: [
+      ...next,
+      ...(next.length === 0 ? [{ command: `${list}${where}`, when: 'to look for it' }] : []),
+      { command: journalCommand('forget', key, where), when: 'once you have looked' },
+    ],
+  });
 }

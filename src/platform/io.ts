@@ -1,7 +1,9 @@
+import { accessSync, constants, fstatSync, openSync, realpathSync, statSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { delimiter, dirname, join, relative, sep } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { isatty } from 'node:tty';
-import { commandName, type Started } from './command-name.ts';
-import { useOwnPipes } from './own-pipes.ts';
+import { shellWord } from './shell-word.ts';
 
 export interface OutputStream {
   readonly stream: Writable;
@@ -114,4 +116,92 @@ export async function* piecesOf(input: Readable, signal: AbortSignal): AsyncGene
     stop();
   }
   signal.throwIfAborted();
+}
+
+/** What decides how this program is started from a shell. */
+export interface Started {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+  /** The file that runs: `…/bin/errand.js`, or a link to it. */
+  readonly file: string;
+  /** Undefined where it is not there any more. */
+  readonly folder: string | undefined;
+}
+
+/**
+ * What a person types to start this program again: `errand` where the PATH has it, `npx errand` where npm started it or
+ * the folder belongs to the project that holds it, else Node with the file.
+ */
+export function commandName({ environment, platform, file, folder }: Started): string {
+  const byNpm = environment.npm_execpath !== undefined;
+  const path = environment.PATH ?? environment.Path ?? '';
+  const folders = path.split(platform === 'win32' ? ';' : delimiter).filter((one) => one !== '');
+  // npm puts these on the PATH of what it starts, and takes them away again.
+  const own = byNpm ? folders.filter((one) => !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(one)) : folders;
+  const endings = platform === 'win32' ? (environment.PATHEXT ?? '.COM;.EXE;.BAT;.CMD').split(';') : [''];
+  const names = endings.map((ending) => `errand${ending.toLowerCase()}`);
+  if (own.some((one) => names.some((name) => canRun(join(one, name), platform)))) return 'errand';
+  if (byNpm || (folder !== undefined && isWithin(folder, projectOf(file)))) return 'npx errand';
+  return `node ${shellWord(platform === 'win32' ? file.replaceAll('\\', '/') : file)}`;
+}
+
+function canRun(file: string, platform: NodeJS.Platform): boolean {
+  try {
+    if (platform !== 'win32') accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    // Not there, or not for this user.
+    return false;
+  }
+}
+
+/** The folder in which npx finds the program: its own checkout, or the project it is installed in. */
+function projectOf(file: string): string {
+  const checkout = dirname(dirname(resolved(file)));
+  const [project] = checkout.split(`${sep}node_modules${sep}`);
+  return project ?? checkout;
+}
+
+const isWithin = (folder: string, outer: string): boolean => {
+  const way = relative(outer, resolved(folder));
+  return way === '' || !(way.startsWith('..') || way.includes(':'));
+};
+
+function resolved(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/**
+ * Opens the pipes behind stdout and stderr anew, and makes them the streams of the process. Without a pipe, and where
+ * there is no /proc (not Linux), Node's own streams stay.
+ *
+ * Whether a write waits is one flag for all processes that a shell gave a pipe to (`2>&1`, a loop, `&`). Node sets it for
+ * all of them, so that writes of the others fail; and any of them can reset it, so that a write of ours would block the
+ * whole program, Ctrl-C included, until somebody reads. A pipe that is opened anew has a flag of its own.
+ */
+function useOwnPipes(process: NodeJS.Process): void {
+  const stdout = openPipe(1);
+  // In one pipe, what is written to both keeps its order.
+  const stderr = stdout && isSamePipe() ? stdout : openPipe(2);
+  if (stdout) Object.defineProperty(process, 'stdout', { value: stdout });
+  if (stderr) Object.defineProperty(process, 'stderr', { value: stderr });
+}
+
+function openPipe(descriptor: 1 | 2): Socket | undefined {
+  try {
+    if (!fstatSync(descriptor).isFIFO()) return undefined;
+    const own = openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
+    return new Socket({ fd: own, readable: false, writable: true });
+  } catch {
+    return undefined;
+  }
+}
+
+function isSamePipe(): boolean {
+  const [out, err] = [fstatSync(1), fstatSync(2)];
+  return out.ino === err.ino && out.dev === err.dev;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sampleOf } from '../../src/bulk/mapping/file-sample.ts';
+import { sampleOf } from '../../src/bulk/mapping/ask.ts';
 import { readTable } from '../../src/bulk/read.ts';
 
 const options = { name: 'orders.csv', map: {} };

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Batch, batchesOf } from '../../src/bulk/batches.ts';
+import { KeptRows } from '../../src/bulk/file-check.ts';
 import { Identity } from '../../src/bulk/identity.ts';
-import { KeptRows } from '../../src/bulk/kept-rows.ts';
-import { PrivateBlocks } from '../../src/bulk/private-blocks.ts';
 import { RowKeys, readRows } from '../../src/bulk/rows.ts';
+import { PrivateBlocks } from '../../src/bulk/source.ts';
 
 let folder: string;
 let blocks: PrivateBlocks;

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createSocketServer, type Socket } fro
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { Exchange } from '../../src/http/transport/exchange.ts';
-import { plainCarrier } from '../../src/http/transport/plain.ts';
+import { plainCarrier } from '../../src/http/transport/network.ts';
 import { caller, keyedOrder, textOf } from './caller.ts';
 import { json, peer } from './peer.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readAuthChallenges } from '../../src/http/auth-challenges.ts';
-import { isForBody, readPaymentChallenges } from '../../src/http/payment-challenge.ts';
+import { isForBody, readAuthChallenges, readPaymentChallenges } from '../../src/http/payment-challenge.ts';
 import { paymentCredential, readCredential, readGrant } from '../../src/http/payment-credential.ts';
 
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');

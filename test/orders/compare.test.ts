@@ -4,7 +4,7 @@ import { normaliseSpellings } from '../../src/api/sandbox-faults.ts';
 import type { Shape } from '../../src/api/schemas/index.ts';
 import type { Row } from '../../src/format/result.ts';
 import { differences, isAnotherOrder } from '../../src/orders/compare.ts';
-import { normalise } from '../../src/sandbox/server/faults/normalise.ts';
+import { normalise } from '../../src/sandbox/server/faults/inject.ts';
 import { Random } from '../../src/sandbox/store/random.ts';
 
 const body = {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { OrderPoll } from '../../src/orders/order-poll.ts';
+import { OrderPoll } from '../../src/orders/watch.ts';
 import { caller } from '../http/caller.ts';
 import { json, type Peer, peer } from '../http/peer.ts';
 

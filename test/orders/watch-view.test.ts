@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LiveTable } from '../../src/cli/orders/watch-view.ts';
+import { LiveTable } from '../../src/cli/orders/watch-result.ts';
 import type { Row } from '../../src/format/result.ts';
 import { capture } from '../output/streams.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { refusalHint } from '../../src/api/error-codes.ts';
 import { sentences } from '../../src/orders/concessions.ts';
-import { whyOf } from '../../src/orders/explain/why.ts';
+import { whyOf } from '../../src/orders/explain/story.ts';
 
 const tea = 'https://www.shop.example/p/tea';
 const mug = 'https://www.shop.example/p/mug';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { headFirst } from '../../src/cli/output/batches.ts';
+import { headFirst } from '../../src/cli/output/table.ts';
 
 async function all<T>(batches: AsyncIterable<readonly T[]>): Promise<(readonly T[])[]> {
   const seen: (readonly T[])[] = [];

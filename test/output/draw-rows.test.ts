@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { drawRows } from '../../src/cli/output/draw-rows.ts';
 import type { PlacedColumn } from '../../src/cli/output/layout.ts';
+import { drawRows } from '../../src/cli/output/table.ts';
 import { isNarrow, measureFor } from '../../src/format/width.ts';
 
 const column = (width: number, align: 'left' | 'right' = 'left'): PlacedColumn => ({

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Until, verdictOf } from '../../src/commands/return/follow.ts';
+import { type Until, verdictOf } from '../../src/commands/return/watch.ts';
 import type { Verdict } from '../../src/platform/wait/verdicts.ts';
 import { json, peer } from '../http/peer.ts';
 import { Begun } from './begun.ts';

@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { controlPath, controlTokenHeader, type ServedRequest } from '../../src/api/control.ts';
-import { userAt } from '../../src/sandbox/server/peer-user.ts';
+import { userAt } from '../../src/sandbox/server/owner.ts';
 import { TestService } from './service.ts';
 
 let service: TestService;

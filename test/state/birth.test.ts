@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BirthNote } from '../../src/journal/birth.ts';
+import { BirthNote } from '../../src/journal/journal.ts';
 import { StorageError } from '../../src/platform/errors.ts';
 
 /** A configuration that takes the note with the given attempt. */

@@ -10,8 +10,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { JournalOptions } from '../../src/journal/journal.ts';
 import { Journal } from '../../src/journal/journal.ts';
-import type { JournalOptions } from '../../src/journal/journal-options.ts';
 import { repairJournal } from '../../src/journal/journal-repair.ts';
 import { DamagedError } from '../../src/platform/errors.ts';
 import { loadSqlite, type Sqlite } from '../../src/platform/sqlite/load.ts';

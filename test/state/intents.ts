@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { expect } from 'vitest';
+import type { JournalOptions } from '../../src/journal/journal.ts';
 import { Journal } from '../../src/journal/journal.ts';
-import type { JournalOptions } from '../../src/journal/journal-options.ts';
 import { type Intent, paidAccount } from '../../src/journal/journal-record.ts';
 import { isOnPostgres, takeDatabase } from '../team/store.ts';
 

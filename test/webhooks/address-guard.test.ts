@@ -1,11 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import {
-  ForbiddenAddress,
-  guardedLookup,
-  whyForbidden,
-} from '../../src/integrations/webhooks/address-guard.ts';
+import { ForbiddenAddress, guardedLookup, whyForbidden } from '../../src/integrations/webhooks/forward.ts';
 
 describe('where a name may lead', () => {
   test.each([

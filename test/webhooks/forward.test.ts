@@ -1,7 +1,6 @@
 import { createServer } from 'node:https';
 import { expect, onTestFinished, test } from 'vitest';
-import { type ForwardTarget, forward } from '../../src/integrations/webhooks/forward.ts';
-import { nextAttempt } from '../../src/integrations/webhooks/forward-policy.ts';
+import { type ForwardTarget, forward, nextAttempt } from '../../src/integrations/webhooks/forward.ts';
 import { json, peer } from '../http/peer.ts';
 import { selfSigned } from '../http/self-signed.ts';
 import { HandClock } from './hand-clock.ts';

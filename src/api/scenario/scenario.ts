@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { sandboxTriggers } from '../control.ts';
 import { productConditions } from '../enums.ts';
 import { apiKeyPattern } from '../limits.ts';
 import { httpUrl, metadata, uuid } from '../schemas/fields.ts';
 import { OrderCreate } from '../schemas/order-create.ts';
 import {
   cents,
+  duration,
   errorType,
   filled,
   key,
@@ -18,9 +20,185 @@ import {
   time,
   upload,
 } from './fields.ts';
-import { checkReferences } from './references.ts';
-import { ScenarioCheck, ScenarioStep } from './steps.ts';
-import { scenarioOrderEvents, scenarioOrderStates, scenarioReturnStates } from './words.ts';
+import {
+  scenarioAddresses,
+  scenarioOrderEvents,
+  scenarioOrderStates,
+  scenarioReturnStates,
+} from './words.ts';
+
+type Kind = 'order' | 'return' | 'batch' | 'account' | 'any';
+
+/** What a step makes, that `as` names; what a request or a trigger makes is not known before. */
+const madeBy = { order: 'order', cancel: 'order', return: 'return', upload: 'batch' } as const;
+
+/** As many names are listed where one is not known. */
+const mostListed = 10;
+
+/** Refuses an id that is given twice, and a name that nothing has by then: nothing of it could be played. */
+function checkReferences(scenario: Scenario, context: z.core.$RefinementCtx): void {
+  const { keys, accounts, orders, returns, batches, steps, expect } = scenario;
+  const told = (path: (string | number)[], message: string): void =>
+    context.addIssue({ code: 'custom', path, message });
+
+  const unique = (section: string, rows: readonly object[], field: string): void => {
+    const seen = new Set<string>();
+    for (const [index, row] of rows.entries()) {
+      const given: unknown = Reflect.get(row, field);
+      if (typeof given !== 'string') continue;
+      const id = field === 'id' ? given.toLowerCase() : given;
+      if (seen.has(id)) told([section, index, field], `is that of another of the ${section} already`);
+      seen.add(id);
+    }
+  };
+  for (const [section, rows] of Object.entries({ keys, accounts, orders, returns }))
+    unique(section, rows, 'id');
+  unique('keys', keys, 'key');
+  unique('accounts', accounts, 'short_id');
+
+  const names = new Map<string, Kind>();
+  const call = (kind: Kind, rows: readonly { readonly name?: string | undefined }[]): void => {
+    for (const { name } of rows) if (name !== undefined) names.set(name, kind);
+  };
+  const refer = (kind: Kind, given: string | undefined, path: (string | number)[]): void => {
+    if (given === undefined || uuid.safeParse(given).success) return;
+    const found = names.get(given);
+    if (found !== undefined && (kind === 'any' || found === 'any' || found === kind)) return;
+    const known = [...names].flatMap(([name, of]) =>
+      kind === 'any' || of === 'any' || of === kind ? [name] : [],
+    );
+    const listed = known.slice(0, mostListed).join(', ') + (known.length > mostListed ? ' …' : '');
+    const what = kind === 'any' ? 'nothing' : `no ${kind}`;
+    told(path, `${what} is called "${given}" by then; names are ${listed || 'none'}`);
+  };
+  const target = (line: string | undefined, path: (string | number)[]): void => {
+    for (const [, name = ''] of (line ?? '').matchAll(/\{([^{}]{0,100})\}/g))
+      if (!Object.hasOwn(scenarioAddresses, name)) refer('any', name, path);
+  };
+
+  call('account', accounts);
+  call('order', orders);
+  for (const [index, row] of returns.entries()) refer('order', row.order, ['returns', index, 'order']);
+  call('return', returns);
+  call('batch', batches);
+  for (const [index, step] of steps.entries()) {
+    const path = ['steps', index];
+    refer('order', step.cancel, [...path, 'cancel']);
+    refer('order', step.return?.order, [...path, 'return', 'order']);
+    const happensTo = step.trigger && sandboxTriggers[step.trigger].target;
+    if (happensTo === 'order' || happensTo === 'return') refer(happensTo, step.of, [...path, 'of']);
+    target(step.request, [...path, 'request']);
+    const [, made = 'any'] = Object.entries(madeBy).find(([kind]) => Object.hasOwn(step, kind)) ?? [];
+    if (step.as !== undefined) names.set(step.as, made as Kind);
+  }
+  const wallets = keys.length > 0 ? keys.map(({ name }) => name) : ['default'];
+  for (const [index, check] of expect.entries()) {
+    const path = ['expect', index];
+    refer('order', check.order, [...path, 'order']);
+    refer('return', check.return, [...path, 'return']);
+    refer('batch', check.batch, [...path, 'batch']);
+    refer('order', check.webhooks, [...path, 'webhooks']);
+    target(check.request, [...path, 'request']);
+    if (check.wallet !== undefined && !wallets.includes(check.wallet))
+      told([...path, 'wallet'], `there is no key "${check.wallet}"; names are ${wallets.join(', ')}`);
+  }
+}
+
+const triggers = Object.keys(sandboxTriggers) as [keyof typeof sandboxTriggers];
+
+/** Values that a response must have: of an object these fields, of a list each of its rows, of anything else the same. */
+const wanted = z
+  .strictObject({
+    status: z.int().min(100).max(599).optional(),
+    code: filled.optional().describe('the error code of a refusal'),
+    body: z.unknown().optional().describe('fields that the response has, among others'),
+  })
+  .refine((given) => Object.keys(given).length > 0, 'names nothing: give it status, code or body');
+
+const requestLine = z
+  .string()
+  .regex(/^(?:GET|POST|PUT|DELETE) \/\S*$/, 'write a method and a path, such as GET /orders?limit=1');
+
+const stepKinds = ['order', 'cancel', 'return', 'upload', 'trigger', 'advance', 'request'] as const;
+
+const ScenarioStep = z
+  .strictObject({
+    order: OrderCreate().optional().describe('places it'),
+    cancel: filled.optional().describe('name or id of an order'),
+    return: z.strictObject(returned).optional().describe('requests it'),
+    upload: z.strictObject(upload).optional().describe('uploads a table'),
+    trigger: z.enum(triggers).optional(),
+    of: filled.optional().describe('with trigger: the name or id of what it happens to'),
+    error_type: errorType.optional().describe('with trigger failed'),
+    amount: cents.optional().describe('with trigger wallet-funded, cents'),
+    advance: duration.optional().describe('moves the clock; all that is due by then happens'),
+    request: requestLine.optional().describe('anything else of the service; {name} stands for an id'),
+    body: z.unknown().optional().describe('with request'),
+    key,
+    as: name.optional().describe('what later steps call the id in the response'),
+    expect: wanted.optional().describe('the response; success where it is left out'),
+  })
+  .superRefine((step, context) => {
+    if (!requireOne(step, stepKinds, 'a step', context)) return;
+    belongs(step, context, { of: 'trigger', error_type: 'trigger', amount: 'trigger', body: 'request' });
+  });
+
+const checkKinds = ['order', 'return', 'wallet', 'batch', 'webhooks', 'request'] as const;
+
+const ScenarioCheck = z
+  .strictObject({
+    order: filled.optional().describe('name or id'),
+    return: filled.optional().describe('name or id'),
+    batch: filled.optional().describe('name or id'),
+    wallet: name.optional().describe('name of its key'),
+    webhooks: filled
+      .optional()
+      .describe('name or id of an order: the events that were sent for it, in order'),
+    events: z.array(filled).optional().describe('with webhooks'),
+    state: z.enum([...new Set([...scenarioOrderStates, ...scenarioReturnStates])]).optional(),
+    request: requestLine.optional(),
+    key,
+    body: z.unknown().optional().describe('fields that the record has, among others'),
+    status: z.int().min(100).max(599).optional().describe('with request'),
+    code: filled.optional().describe('with request'),
+  })
+  .superRefine((check, context) => {
+    if (!requireOne(check, checkKinds, 'a check', context)) return;
+    belongs(check, context, { events: 'webhooks', status: 'request', code: 'request' });
+    if (check.webhooks !== undefined && !check.events)
+      context.addIssue({ code: 'custom', path: ['webhooks'], message: 'needs events, a list of names' });
+    if (check.state !== undefined && check.order === undefined && check.return === undefined)
+      context.addIssue({ code: 'custom', path: ['state'], message: 'belongs to order or return' });
+    if (['state', 'body', 'events', 'status', 'code'].every((field) => !Object.hasOwn(check, field)))
+      context.addIssue({ code: 'custom', message: 'says nothing that must hold: give it state or body' });
+  });
+
+function requireOne(
+  given: object,
+  kinds: readonly string[],
+  what: string,
+  context: z.core.$RefinementCtx,
+): boolean {
+  const found = kinds.filter((kind) => Object.hasOwn(given, kind));
+  if (found.length === 1) return true;
+  const message =
+    found.length === 0
+      ? `${what} is one of ${kinds.join(', ')}`
+      : `${what} is one of ${kinds.join(', ')}, not ${found.join(' and ')} at once`;
+  context.addIssue({ code: 'custom', message });
+  return false;
+}
+
+function belongs(
+  given: object,
+  context: z.core.$RefinementCtx,
+  rules: Readonly<Record<string, string>>,
+): void {
+  for (const [field, owner] of Object.entries(rules)) {
+    if (!Object.hasOwn(given, field) || Object.hasOwn(given, owner)) continue;
+    context.addIssue({ code: 'custom', path: [field], message: `belongs to ${owner}` });
+  }
+}
 
 /** What came into a wallet besides, or left it; cents. */
 const amount = z.int('write whole cents: 1999 for $19.99').min(-1e12).max(1e12);

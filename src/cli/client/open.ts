@@ -1,15 +1,20 @@
+import { own } from '../../api/json.ts';
+import { keyMode, maskKey } from '../../config/keys.ts';
+import { embeddedUrl, localProfile } from '../../config/stored.ts';
+import { isSameOrigin } from '../../http/address.ts';
 import { type Client, type ClientOptions, createClient } from '../../http/client.ts';
 import { firstOf, type KeySource } from '../../http/credentials.ts';
 import { curlCommand } from '../../http/curl.ts';
 import type { Described } from '../../http/describe.ts';
+import type { EmbeddedHandler } from '../../http/transport/embedded.ts';
+import { pacedTransport } from '../../http/transport/paced.ts';
 import { previewKeys, previewTransport } from '../../http/transport/preview.ts';
+import { type Transport, TransportFailure } from '../../http/transport/transport.ts';
 import { orderKeys } from '../../orders/order-keys.ts';
 import { redactor } from '../../platform/redact/redactor.ts';
 import { once } from '../../platform/wait/once.ts';
 import type { Context } from '../../run/context.ts';
 import { RequestPreview } from '../../run/request-preview.ts';
-import { localKey, mintedKey, mintsKey, storedKey } from './keys.ts';
-import { openTransport } from './transport.ts';
 
 export type Preview = 'curl' | 'request' | undefined;
 
@@ -71,4 +76,105 @@ function showRequest(described: Described, preview: 'curl' | 'request'): never {
 async function debugTrace(context: Context) {
   const { createTrace } = await import('../../http/trace.ts');
   return createTrace(context.note);
+}
+
+/** The local profile of the embedded sandbox gets its key when a request first needs one. */
+const mintsKey = ({ settings }: Context): boolean =>
+  !settings.apiKey && settings.profile.value === localProfile && settings.baseUrl.value === embeddedUrl;
+
+/** Of a rehearsal the key is the client token too, where both surfaces are one service. */
+const isOneService = ({ settings: { baseUrl, legacyBaseUrl } }: Context): boolean =>
+  isSameOrigin(new URL(legacyBaseUrl.value), new URL(baseUrl.value));
+
+/** The keys that the settings name. */
+const storedKey =
+  (context: Context): KeySource =>
+  ({ auth }) => {
+    const { apiKey, legacyToken } = context.settings;
+    if (auth === 'bearer') return apiKey?.value;
+    return legacyToken?.value ?? (apiKey && asClientToken(context, apiKey.value));
+  };
+
+/** The key that the local profile gets. */
+const mintedKey =
+  (context: Context, minted: () => Promise<string>): KeySource =>
+  async ({ auth }) => {
+    if (auth === 'bearer') return minted();
+    return isOneService(context) ? asClientToken(context, await minted()) : undefined;
+  };
+
+const asClientToken = (context: Context, key: string): string | undefined =>
+  isOneService(context) && keyMode(key) === 'test' ? key : undefined;
+
+/**
+ * The local profile's key: minted when it is first needed, with a note. Of two processes at once, the first one's key
+ * is kept by both, and that one says so. The sandbox's example address is saved as `home` where no address is saved yet.
+ */
+async function localKey(context: Context, client: Client): Promise<string> {
+  const { body } = await client.call('sandbox.mint', { body: {} });
+  const store = await context.store();
+  // First the address: another process that finds the key already takes it that the rest is there too.
+  const isExampleSaved = await store.saveExample('home', own(body.example_order, 'shipping_address'));
+  const { withKey } = await import('../../config/with-key.ts');
+  const storedAt = new Date(context.clock.now()).toISOString();
+  let key = body.api_key;
+  await store.setProfile(localProfile, (before = { base_url: embeddedUrl }) => {
+    // Another process may have made it the profile of another service.
+    if (before.base_url !== embeddedUrl) return before;
+    key = before.api_key ?? body.api_key;
+    return before.api_key === undefined ? withKey(before, key, storedAt) : before;
+  });
+  if (key === body.api_key) context.note(`minted a sandbox key ${maskKey(key)} for profile ${localProfile}`);
+  if (isExampleSaved) context.note("saved the sandbox's example address as home");
+  return key;
+}
+
+/**
+ * Carries the requests of one run: to the service inside this process or over the network, each surface to either. The
+ * service's clock is read off its responses.
+ */
+async function openTransport(context: Context): Promise<Transport> {
+  const { baseUrl, legacyBaseUrl } = context.settings;
+  const isEmbedded = baseUrl.value === embeddedUrl;
+  const main = pacedTransport(readingClock(await transportTo(context, isEmbedded), context), context.pace);
+  if ((legacyBaseUrl.value === embeddedUrl) === isEmbedded) return main;
+  const legacy = await transportTo(context, !isEmbedded);
+  return {
+    send: (request) => ((request.url.protocol === embeddedUrl) === isEmbedded ? main : legacy).send(request),
+    close: async () => void (await Promise.all([main.close(), legacy.close()])),
+  };
+}
+
+function readingClock(transport: Transport, { settings, clock, serviceClock }: Context): Transport {
+  const service = new URL(settings.baseUrl.value);
+  return {
+    close: () => transport.close(),
+    async send(request) {
+      const sentAt = clock.now();
+      const response = await transport.send(request);
+      if (isSameOrigin(request.url, service)) serviceClock.heard(response.headers.date, sentAt);
+      return response;
+    },
+  };
+}
+
+async function transportTo({ settings, signal }: Context, isEmbedded: boolean): Promise<Transport> {
+  if (!isEmbedded) {
+    const { NetworkTransport } = await import('../../http/transport/network.ts');
+    return new NetworkTransport({ proxy: settings.proxy });
+  }
+  const { brokenOff, embeddedTransport } = await import('../../http/transport/embedded.ts');
+  const { openEmbeddedSandbox } = await import('../../sandbox-door.ts');
+  const sandbox = await openEmbeddedSandbox(settings.folders.state, {
+    ...settings.sandbox,
+    readsCopy: true,
+    signal,
+  });
+  const handle: EmbeddedHandler = async (request) => {
+    const reply = await sandbox.send(request);
+    if (reply.kind === 'reset') throw new TransportFailure('unknown', 'the connection was reset');
+    const { response } = reply;
+    return reply.kind === 'whole' ? response : { ...response, body: brokenOff(response.body) };
+  };
+  return embeddedTransport(handle, { close: () => sandbox.close() });
 }

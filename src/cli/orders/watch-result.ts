@@ -1,16 +1,22 @@
+import { errorTypeHint } from '../../api/error-codes.ts';
 import type { Printed } from '../../api/outputs/printed.ts';
+import { valueAt } from '../../api/received.ts';
 import { eventRecords } from '../../format/event-records.ts';
 import type { ResultOf } from '../../format/output-forms.ts';
-import type { ListResult, RecordResult, StreamResult } from '../../format/result.ts';
+import { plainText } from '../../format/path.ts';
+import type { Column, ListResult, RecordResult, Row, StreamResult, TitleOf } from '../../format/result.ts';
+import { deliveryOf } from '../../orders/columns.ts';
 import { Following } from '../../orders/following.ts';
-import type { OrderRecord } from '../../orders/order-record.ts';
+import type { Order, OrderRecord } from '../../orders/order-record.ts';
 import { orderList, orderView } from '../../orders/screen.ts';
 import { type WatchEvent, type WatchOptions, watchOrders } from '../../orders/watch.ts';
 import { defaultPace, type Until } from '../../orders/watch-policy.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
+import { stopwatch } from '../../platform/wait/deadline.ts';
 import type { Things } from '../../platform/wait/standing.ts';
 import { exitCodeOf, interruptionText } from '../../platform/wait/verdicts.ts';
 import type { Context } from '../../run/context.ts';
-import { changeLine, watchView } from './watch-view.ts';
+import { spinnerEveryMs, spinnerSign } from '../output/spinner.ts';
 
 /** What a command prints that follows orders. */
 export const watchedOutput = [
@@ -114,4 +120,159 @@ async function finalState(
     exitCode: () => exitCode,
     isByName: true,
   };
+}
+
+interface WatchView {
+  show(event: WatchEvent, orders: ReadonlyMap<string, OrderRecord>): Promise<void>;
+  /** `settled` when the orders are printed next; else what was last seen of them stays. */
+  done(outcome: 'settled' | 'broken off'): Promise<void>;
+}
+
+/** Ages are counted anew this often, ms. */
+const tableEveryMs = 1000;
+
+/** A live table on a terminal, redrawn between polls; elsewhere one line for each change on stderr. */
+async function watchView(
+  context: Context,
+  ids: readonly string[],
+  following: Following<WatchEvent>,
+): Promise<WatchView> {
+  const { canDrawLive, createLive } = await import('../output/live.ts');
+  if (context.output.format !== 'table' || !canDrawLive(context.io)) return lineView(context);
+  const live = await createLive(context.io);
+  const { knownTitles } = await import('../../orders/products/titles.ts');
+  const table = await LiveTable.open(context, ids, await knownTitles(context));
+  const elapsedMs = stopwatch(context.clock);
+  let latest: ReadonlyMap<string, OrderRecord> = new Map();
+  let lines: readonly string[] = [];
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let trouble = '';
+  let frame = 0;
+  let over = false;
+  const draw = (): void => {
+    if (over) return;
+    frame += 1;
+    const room = (context.io.stdout.columns() || 100) - 2 - trouble.length;
+    live.draw(lines, `${spinnerSign(frame)} ${following.line(elapsedMs(), room)}${trouble}`);
+  };
+  const redraw = async (): Promise<void> => {
+    drawnAt = elapsedMs();
+    lines = await table.lines(latest);
+    draw();
+  };
+  const timer = setInterval(() => {
+    if (elapsedMs() - drawnAt >= tableEveryMs) void redraw();
+    else draw();
+  }, spinnerEveryMs);
+  return {
+    async show(event, orders) {
+      latest = orders;
+      if (event.type === 'gap') trouble = ` (no response: ${safeText(event.message)})`;
+      if (event.type === 'reconnected') trouble = '';
+      await redraw();
+    },
+    async done(outcome) {
+      if (over) return;
+      over = true;
+      clearInterval(timer);
+      // The orders as they stand are printed next; the live lines would only say it twice. Nothing follows an interruption.
+      live.draw(outcome === 'settled' ? [] : await table.lines(latest));
+      live.done();
+    },
+  };
+}
+
+function lineView(context: Context): WatchView {
+  return {
+    async show(event) {
+      if (event.type === 'change') context.note(changeLine(event, context.clock.now()));
+      if (event.type === 'gap') context.note(interruptionText(event));
+    },
+    async done() {},
+  };
+}
+
+/** One change as a line: time, order, status, delivery, and why it failed. */
+function changeLine(event: Extract<WatchEvent, { type: 'change' }>, now: number): string {
+  const { order } = event;
+  const parts = [
+    new Date(now).toISOString(),
+    plainText(order.id),
+    plainText(order.status),
+    deliveryOf(order) ?? '-',
+  ];
+  const reason = failureOf(order);
+  return safeText([...parts, ...(reason ? [reason] : [])].join('  '));
+}
+
+/** What most orders go through has room from the start, so that the columns seldom move. */
+const rooms: Readonly<Record<string, number>> = {
+  state: '● in transit'.length,
+  total: '$10.00'.length,
+  age: 7,
+};
+
+/** What a live table is drawn with. */
+type Drawing = Pick<Context, 'io' | 'serviceClock' | 'output'>;
+
+/** The orders in the columns of a list, which grow and never shrink. */
+export class LiveTable {
+  readonly #context: Drawing;
+  readonly #ids: readonly string[];
+  readonly #draw: typeof import('../output/table.ts').tableLines;
+  readonly #paint: import('../output/paint.ts').Paint;
+  readonly #titleOf: TitleOf | undefined;
+  #columns: readonly Column[] = orderList.screen.map((column) => withRoom(column, rooms[column.name] ?? 0));
+
+  private constructor(
+    context: Drawing,
+    ids: readonly string[],
+    draw: typeof import('../output/table.ts').tableLines,
+    paint: import('../output/paint.ts').Paint,
+    titleOf: TitleOf | undefined,
+  ) {
+    this.#context = context;
+    this.#ids = ids;
+    this.#draw = draw;
+    this.#paint = paint;
+    this.#titleOf = titleOf;
+  }
+
+  static async open(context: Drawing, ids: readonly string[], titleOf?: TitleOf): Promise<LiveTable> {
+    const { tableLines } = await import('../output/table.ts');
+    const { paintFor } = await import('../output/paint.ts');
+    return new LiveTable(context, ids, tableLines, await paintFor(context.io.stdout.color), titleOf);
+  }
+
+  /** A header and a line for each order that the terminal has room for; the rest is counted. */
+  async lines(orders: ReadonlyMap<string, OrderRecord>): Promise<string[]> {
+    const { io, serviceClock, output } = this.#context;
+    const room = Math.max(2, (io.stdout.rows?.() || 24) - 4);
+    const shown = this.#ids.slice(0, room);
+    const rows = shown.map((id): Row => orders.get(id) ?? { id });
+    const { lines, shown: placed } = await this.#draw(rows, this.#columns, {
+      now: () => serviceClock.now(),
+      utc: output.utc === true,
+      isScreen: true,
+      isOneLine: true,
+      width: io.stdout.columns() || 100,
+      paint: this.#paint,
+      titleOf: this.#titleOf,
+    });
+    for (const { index, width } of placed)
+      this.#columns = this.#columns.map((column, at) => (at === index ? withRoom(column, width) : column));
+    const more = this.#ids.length - shown.length;
+    return more > 0 ? [...lines, `… and ${more} more`] : lines;
+  }
+}
+
+const withRoom = (column: Column, width: number): Column =>
+  width > (column.room ?? 0) && column.kind !== 'url' ? { ...column, room: width } : column;
+
+/** The failure of an order, with what can be done about it. */
+function failureOf(order: OrderRecord): string | undefined {
+  const type = valueAt<Order>(order, 'job_result.error_type');
+  if (typeof type !== 'string') return undefined;
+  const hint = errorTypeHint(type, order.retailer_credentials_id !== null);
+  return hint ? `${type}: ${hint}` : type;
 }

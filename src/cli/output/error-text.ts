@@ -1,6 +1,7 @@
+import { formatMoney } from '../../format/money.ts';
+import { isRecord } from '../../format/path.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import type { ErrorReport } from './error.ts';
-import { detailLines } from './error-details.ts';
 import type { Paint } from './paint.ts';
 
 /** A failure for people: what happened, why, and what to do. Safe for a terminal. */
@@ -45,4 +46,106 @@ function circumstances({
     outcome === 'unknown' && 'outcome unknown',
   ].filter((fact) => fact !== false);
   return facts.length === 0 ? [] : [facts.join(', ')];
+}
+
+/** More lines than these are counted, not shown; `-o json` has them all. */
+const mostLines = 20;
+
+/** The details of a failure as lines: for missing funds what is needed and the ways forward, else what stands there. */
+export function detailLines({
+  code,
+  details,
+  message,
+}: Pick<ErrorReport, 'code' | 'details' | 'message'>): string[] {
+  if (code === 'validation_error' && isSaid(details, message)) return [];
+  const lines = linesOf(code, details);
+  if (lines.length <= mostLines) return lines;
+  return [...lines.slice(0, mostLines), `… and ${lines.length - mostLines} more; -o json shows all`];
+}
+
+function linesOf(code: string | null, details: unknown): string[] {
+  if (code === 'insufficient_funds' && isRecord(details)) return fundLines(details);
+  if (isRecord(details) && isRecord(details.policy)) return policyLines(details.policy);
+  return plainLines(details);
+}
+
+/** The message names the first row that a rule stands in the way of; here are all. */
+function policyLines({ rows }: Readonly<Record<string, unknown>>): string[] {
+  const named = (Array.isArray(rows) ? rows : []).filter(isRecord).filter(({ row }) => row !== null);
+  return named.length < 2
+    ? []
+    : named.map(({ row, rule, message }) => `row ${plain(row)}, ${plain(rule)}: ${plain(message)}`);
+}
+
+/** Whether the message names all that a validation body refuses. */
+function isSaid(details: unknown, message: string): boolean {
+  const issues = isRecord(details) && Array.isArray(details.detail) ? details.detail : [];
+  return issues.length > 0 && issues.every((issue) => isRecord(issue) && message.includes(String(issue.msg)));
+}
+
+function fundLines({
+  required,
+  available,
+  fund_with,
+  ...others
+}: Readonly<Record<string, unknown>>): string[] {
+  const known = typeof required === 'number' && typeof available === 'number';
+  const amounts = known
+    ? [
+        `needs     ${formatMoney(required)}`,
+        `has       ${formatMoney(available)}`,
+        `short by  ${formatMoney(required - available)}`,
+      ]
+    : plainLines({ required, available });
+  const ways = Array.isArray(fund_with) ? fund_with : [];
+  return [
+    ...amounts,
+    ...(ways.length > 0 ? ['ways forward:', ...ways.map(wayForward)] : []),
+    ...plainLines(others),
+  ];
+}
+
+/** Rails whose meaning the specification gives; any other is shown as it stands. */
+const rails: Readonly<Record<string, string>> = {
+  your_retailer_account:
+    'order with your own account at the retailer (--account); the wallet then pays the fee only',
+};
+
+function wayForward(way: unknown): string {
+  if (!isRecord(way) || typeof way.rail !== 'string') return `- ${plain(way)}`;
+  const { rail, message, ...facts } = way;
+  const meaning = Object.hasOwn(rails, rail) ? [rails[rail]] : typeof message === 'string' ? [message] : [];
+  const stated = Object.entries(facts)
+    .filter(([, value]) => value !== null)
+    .map(([key, value]) => `${key} ${plain(value)}`);
+  return `- ${[`${rail}`, [...meaning, ...stated].join(', ')].filter((part) => part !== '').join(': ')}`;
+}
+
+function plainLines(details: unknown): string[] {
+  if (details === undefined || details === null) return [];
+  if (Array.isArray(details)) return details.map((entry) => fault(entry) ?? plain(entry));
+  if (!isRecord(details)) return [plain(details)];
+  return Object.entries(details).flatMap(([key, value]) => {
+    // The message names what was made.
+    if (value === null || value === undefined || key === 'made') return [];
+    if (Array.isArray(value) && value.some(isRecord))
+      return value.map((entry) => fault(entry) ?? `${key}: ${plain(entry)}`);
+    return [`${key}: ${plain(value)}`];
+  });
+}
+
+/** One entry of a validation body (`loc`, `msg`), of `field_errors` or of `line_rejections`: the place, then what is wrong there. */
+function fault(entry: unknown): string | undefined {
+  if (!isRecord(entry)) return undefined;
+  const { loc, field, url, item_id, msg, message } = entry;
+  const what = msg ?? message;
+  if (typeof what !== 'string') return undefined;
+  const place = Array.isArray(loc) ? loc.map(plain).join('.') : (field ?? url ?? item_id);
+  return place === undefined || place === '' ? what : `${plain(place)}: ${what}`;
+}
+
+function plain(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value) && value.every((entry) => typeof entry === 'string')) return value.join(', ');
+  return JSON.stringify(value) ?? String(value);
 }

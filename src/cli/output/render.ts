@@ -1,6 +1,8 @@
+import type { Format } from '../../format/record-format.ts';
 import type {
   Column,
   ListResult,
+  OutputFormat,
   OutputOptions,
   RecordResult,
   Result,
@@ -12,9 +14,8 @@ import type { Io } from '../../platform/io.ts';
 import { asTyped } from './as-typed.ts';
 import { printRows } from './format.ts';
 import { tellPeople } from './notice.ts';
-import { openFormat, openValues } from './open-format.ts';
 import { paintFor } from './paint.ts';
-import { inferColumns, selectColumns, withStates } from './select.ts';
+import { inferColumns, projection, selectColumns, withStates } from './select.ts';
 import { type Writer, writerOf } from './writer.ts';
 
 interface Printing {
@@ -239,3 +240,55 @@ async function printText(result: TextResult, printing: Printing): Promise<void> 
 }
 
 const asText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+
+/** The formats that spell one record after another; a table looks at many before it shows one. */
+type RecordFormat = Exclude<OutputFormat, 'table'>;
+
+type Shape = Pick<RecordResult, 'columns' | 'id'>;
+type Open = (shape: Shape, io: Io, options: OutputOptions) => Promise<Format>;
+
+const opens: Record<RecordFormat, Open> = {
+  json: async (shape, _, options) => (await import('./json.ts')).jsonFormat(projected(shape, options)),
+  ndjson: async (shape, _, options) => (await import('./json.ts')).ndjsonFormat(projected(shape, options)),
+  yaml: async (shape, _, options) => (await import('./yaml.ts')).yamlFormat(projected(shape, options)),
+  id: async ({ id }) => (await import('./id.ts')).idFormat(id),
+  csv: (shape, io, options) => separated(shape, io, options, ','),
+  tsv: (shape, io, options) => separated(shape, io, options, '\t'),
+};
+
+/** A format, loaded with its library when it is requested. */
+const openFormat = (name: RecordFormat, shape: Shape, io: Io, options: OutputOptions): Promise<Format> =>
+  opens[name](shape, io, options);
+
+const projected = ({ columns }: Shape, { fields }: OutputOptions) => projection(columns, fields);
+
+async function separated(
+  { columns }: Shape,
+  io: Io,
+  options: OutputOptions,
+  delimiter: ',' | '\t',
+): Promise<Format> {
+  const { csvFormat } = await import('../../format/csv.ts');
+  const plain = options.fields === undefined ? columns.filter(({ flat }) => flat !== null) : columns;
+  return csvFormat(selectColumns(plain, options.fields), csvOptions(io, options, delimiter));
+}
+
+/** The format of values that are not records, one a line: the result of a query, without a header. */
+async function openValues(io: Io, options: OutputOptions): Promise<Format> {
+  if (options.format === 'ndjson') return (await import('./json.ts')).ndjsonFormat((value) => value);
+  const line = await valueLine(io, options);
+  return { row: line, end: () => '', whole: line };
+}
+
+async function valueLine(io: Io, options: OutputOptions): Promise<(value: unknown) => string> {
+  if (options.format === 'csv' || options.format === 'tsv') {
+    const { csvLine } = await import('../../format/csv.ts');
+    const how = csvOptions(io, options, options.format === 'csv' ? ',' : '\t');
+    return (value) => csvLine(value, how);
+  }
+  const { safeText } = await import('../../platform/redact/safe-text.ts');
+  return (value) => `${safeText(typeof value === 'string' ? value : JSON.stringify(value))}\n`;
+}
+
+const csvOptions = (io: Io, { rawCsv = false }: OutputOptions, delimiter: ',' | '\t') =>
+  ({ delimiter, raw: rawCsv, visible: io.stdout.isTerminal }) as const;

@@ -6,14 +6,13 @@ import {
   cut,
   cutMiddle,
   cutUrl,
+  isNarrow,
   leastOfUrl,
   type Measure,
   measureFor,
 } from '../../format/width.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
-import { headFirst } from './batches.ts';
-import { type Cell, drawRows } from './draw-rows.ts';
-import { type Layout, layOut, leastText, type Need, type PlacedColumn } from './layout.ts';
+import { gap, type Layout, layOut, leastText, type Need, type PlacedColumn } from './layout.ts';
 import { type Paint, paintMood } from './paint.ts';
 import type { Writer } from './writer.ts';
 
@@ -196,3 +195,153 @@ function learnIds(ids: ShortIds, rows: readonly unknown[], columns: readonly Col
 }
 
 const heading = ({ name }: Column): string => safeText(name.toUpperCase());
+
+const late = Symbol('late');
+
+interface BatchOptions {
+  /** Rows of the first batch. */
+  readonly size: number;
+  /** How long the first batch waits for more rows once it has one, in ms. */
+  readonly waitMs: number;
+}
+
+/**
+ * The rows in batches: first as many as `size`, or those that came within `waitMs` of the first one; then one by one.
+ * So whoever needs to see some rows before the first is shown (a table its widths) holds up nobody for long.
+ */
+export async function* headFirst<T>(
+  rows: Iterable<T> | AsyncIterable<T>,
+  { size, waitMs }: BatchOptions,
+): AsyncGenerator<readonly T[]> {
+  const iterator = Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
+  const patience = new Patience(waitMs);
+  let ended = false;
+  let coming: Promise<IteratorResult<T>> | undefined;
+  const next = async (): Promise<IteratorResult<T>> => {
+    try {
+      const step = await iterator.next();
+      ended = step.done === true;
+      return step;
+    } catch (error) {
+      ended = true;
+      throw error;
+    }
+  };
+  try {
+    const head: T[] = [];
+    while (head.length < size && !ended) {
+      coming ??= next();
+      const step = head.length === 0 ? await coming : await Promise.race([coming, patience.over()]);
+      if (step === late) break;
+      coming = undefined;
+      if (!step.done) head.push(step.value);
+    }
+    // The row that came too late for the first batch may yet fail, while nobody waits for it.
+    coming?.catch(() => {});
+    if (head.length > 0) yield head;
+    while (coming || !ended) {
+      const step: IteratorResult<T> = await (coming ?? next());
+      coming = undefined;
+      if (!step.done) yield [step.value];
+    }
+  } finally {
+    patience.end();
+    if (!ended) await stop(iterator, coming !== undefined);
+  }
+}
+
+/** Ends a source before its time; one that is busy ends when it gets to it, which nobody need wait for. */
+async function stop(iterator: Iterator<unknown> | AsyncIterator<unknown>, busy: boolean): Promise<void> {
+  const stopped = Promise.resolve(iterator.return?.());
+  if (busy) stopped.catch(() => {});
+  else await stopped;
+}
+
+/** One timer for the whole first batch, started when it is first requested. */
+class Patience {
+  readonly #ms: number;
+  #timer: NodeJS.Timeout | undefined;
+  #over: Promise<typeof late> | undefined;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  over(): Promise<typeof late> {
+    this.#over ??= new Promise((resolve) => {
+      this.#timer = setTimeout(resolve, this.#ms, late);
+    });
+    return this.#over;
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+interface Cell {
+  /** Plain, and cut to its column where it may be. */
+  readonly text: string;
+  readonly paint?: (text: string) => string;
+}
+
+/** Stands for a column of a text that cli-table3 would measure wrongly; in no narrow text. */
+const placeholder = '\ue000';
+
+const unpainted = (text: string): string => text;
+
+const borderless = {
+  chars: {
+    top: '',
+    'top-mid': '',
+    'top-left': '',
+    'top-right': '',
+    bottom: '',
+    'bottom-mid': '',
+    'bottom-left': '',
+    'bottom-right': '',
+    left: '',
+    'left-mid': '',
+    mid: '',
+    'mid-mid': '',
+    right: '',
+    'right-mid': '',
+    middle: ' '.repeat(gap),
+  },
+  style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
+};
+
+/**
+ * Draws one page, a line for each row, without borders or trailing spaces. cli-table3 measures wide, combining and
+ * emoji characters by an older Unicode than terminals do, and cuts a text that is wider than its column: such texts are
+ * measured here, and put in place of placeholders of their width. Its time grows with the square of the rows.
+ */
+export async function drawRows(
+  rows: readonly (readonly Cell[])[],
+  columns: readonly PlacedColumn[],
+  measure: Measure,
+): Promise<string[]> {
+  const { default: CliTable } = await import('cli-table3');
+  const table = new CliTable({
+    ...borderless,
+    colWidths: columns.map(({ width }) => width),
+    colAligns: columns.map(({ align }) => align),
+  });
+  const measured: string[] = [];
+  for (const row of rows) {
+    table.push(
+      columns.map(({ width, align }, index) => {
+        const { text, paint = unpainted }: Cell = row[index] ?? { text: '' };
+        if (isNarrow(text) && text.length <= width) return paint(text);
+        const spaces = ' '.repeat(Math.max(0, width - measure(text)));
+        measured.push(align === 'left' ? paint(text) + spaces : spaces + paint(text));
+        return placeholder.repeat(Math.max(1, width));
+      }),
+    );
+  }
+  const texts = measured.values();
+  return table
+    .toString()
+    .split('\n')
+    .map((line) => line.replace(/\ue000+/g, () => texts.next().value ?? '').trimEnd());
+}

@@ -1,6 +1,10 @@
 import type { Operation } from '../../api/operation.ts';
 import { operations } from '../../api/operations/index.ts';
+import { checkShape } from '../../api/schemas/check.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import { issueText } from '../../api/validation.ts';
 import { batchOfRequest } from '../../bulk/request-rows.ts';
+import { parseDocument } from '../../format/parse-document.ts';
 import { pathParametersOf } from '../../http/raw.ts';
 import type { Target } from '../../http/request-target.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
@@ -16,7 +20,6 @@ import { thingOf } from '../../orders/things.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { notePolicy } from '../../spending/through-policy.ts';
-import { type GivenBody, readShape } from './read-shape.ts';
 
 interface Request extends GivenBody {
   readonly target: Target;
@@ -97,4 +100,43 @@ function confirmRequest(context: Context, { target, yes }: Request): Promise<voi
     question: `Send ${method} ${path} with real money?`,
     lines: async () => [`  ${operation?.summary}`],
   });
+}
+
+const centFields = ['max_price'] as const satisfies readonly (keyof Shape<'OrderCreate'>)[];
+
+const mostShown = 10;
+
+/** The body of a request, and where it comes from. */
+interface GivenBody {
+  readonly body: Buffer | undefined;
+  /** The file of `--input`; undefined where fields made the body. */
+  readonly file: string | undefined;
+}
+
+/** @throws UsageError naming the source and each field that is wrong. */
+function readShape<N extends 'OrderCreate' | 'BulkUploadRequest' | 'ReturnRequestCreate'>(
+  shape: N,
+  what: string,
+  { body, file }: GivenBody,
+): Shape<N> {
+  const name = file === undefined ? 'the fields' : file === '-' ? 'stdin' : file;
+  const checked = checkShape(shape, parseBody(name, body), 'body');
+  if (!checked.issues) return checked.value;
+  const shown = checked.issues.slice(0, mostShown).map((issue) => issueText(issue, name));
+  const more = checked.issues.length - shown.length;
+  const rest = more > 0 ? [`and ${more} more`] : [];
+  throw new UsageError(`${name}: not a valid ${what}: ${[...shown, ...rest].join('; ')}`, {
+    code: 'validation_error',
+    details: { detail: checked.issues },
+  });
+}
+
+function parseBody(name: string, body: Buffer | undefined): unknown {
+  const text = body?.toString('utf8') ?? '{}';
+  try {
+    JSON.parse(text);
+  } catch (cause) {
+    throw new UsageError(`${name} is not JSON: ${cause instanceof Error ? cause.message : ''}`, { cause });
+  }
+  return parseDocument(name, text, true, centFields);
 }

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { preferences } from '../../config/preferences.ts';
-import { preferenceColumns, preferenceScreen } from './columns.ts';
+import type { Column } from '../../format/result.ts';
 
 export const list = defineCommand({
   name: 'list',
@@ -20,3 +20,14 @@ export const list = defineCommand({
     return { kind: 'list', rows, columns: preferenceColumns, screen: preferenceScreen, id: 'name' };
   },
 });
+
+const preferenceColumns: readonly Column[] = [
+  { name: 'preference', path: 'name', weight: 10 },
+  { name: 'value', path: 'value', weight: 9 },
+  { name: 'what it does', path: 'description', weight: 8, isProse: true },
+];
+
+/** On a terminal what is not set says so: a column that is empty in every row is left out there. */
+const preferenceScreen: readonly Column[] = preferenceColumns.map((column) =>
+  column.path === 'value' ? { ...column, value: ({ value }) => value ?? 'not set' } : column,
+);

@@ -1,16 +1,176 @@
+import type { ReturnStatus } from '../../api/enums.ts';
+import type { Received } from '../../api/received.ts';
 import { defineCommand } from '../../cli/define.ts';
+import { paintFor } from '../../cli/output/paint.ts';
+import { spinnerEveryMs, spinnerSign } from '../../cli/output/spinner.ts';
+import { tableLines } from '../../cli/output/table.ts';
 import { eventRecords } from '../../format/event-records.ts';
 import { plainText } from '../../format/path.ts';
 import type { Result } from '../../format/result.ts';
-import type { Following } from '../../orders/following.ts';
+import { Following } from '../../orders/following.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
-import { exitCodeOf, interruptionText } from '../../platform/wait/verdicts.ts';
+import { Deadline, stopwatch } from '../../platform/wait/deadline.ts';
+import { type Interruption, type Pace, watchWithSummary } from '../../platform/wait/poll.ts';
+import type { Things } from '../../platform/wait/standing.ts';
+import {
+  exitCodeOf,
+  interruptionText,
+  tallyOf,
+  type Verdict,
+  type WatchSummary,
+} from '../../platform/wait/verdicts.ts';
 import type { Context } from '../../run/context.ts';
 import { readIds } from '../../run/ids.ts';
 import { returnColumns, returnDetailColumns } from './columns.ts';
-import { type FollowEvent, followingOf, type ReturnRecord, untilValues } from './follow.ts';
-import { followView } from './follow-view.ts';
+
+type ReturnRecord = Received<'return.get'>;
+
+const untilValues = ['approved', 'credited'] as const;
+export type Until = (typeof untilValues)[number];
+
+const denied: readonly unknown[] = ['denied'] satisfies ReturnStatus[];
+/** An earlier version of the service calls a return that is over `completed`. */
+const over: readonly unknown[] = ['completed', 'credited'] satisfies ReturnStatus[];
+
+/** Where one return stands. A status that is not known is waited on. Pure. */
+export function verdictOf({ status }: Pick<ReturnRecord, 'status'>, until: Until): Verdict {
+  if (denied.includes(status)) return 'failed';
+  if (over.includes(status)) return 'reached';
+  return until === 'approved' && status === 'approved' ? 'reached' : 'waiting';
+}
+
+interface FollowOptions {
+  readonly until: Until;
+  readonly pace: Pace;
+}
+
+type FollowEvent =
+  | { readonly type: 'ready'; readonly returns: number; readonly until: Until }
+  | { readonly type: 'change'; readonly return: ReturnRecord; readonly verdict: Verdict }
+  | Interruption
+  | ({ readonly type: 'summary' } & WatchSummary);
+
+/**
+ * Follows returns until each has reached what is awaited, was denied, or the deadline has passed. Yields one `change` for
+ * each return whose status is new. A blip of the network is a `gap`, not an end.
+ * @throws ErrandError not_found for an unknown id, and whatever polling cannot mend.
+ */
+async function* followReturns(
+  context: Context,
+  ids: readonly string[],
+  { until, pace }: FollowOptions,
+): AsyncGenerator<FollowEvent> {
+  const { clock, signal } = context;
+  const client = await context.client();
+  const elapsedMs = stopwatch(clock);
+  const verdicts = new Map<string, Verdict>(ids.map((id) => [id, 'waiting']));
+  const seen = new Map<string, unknown>();
+  let requests = 0;
+  const isOver = (): boolean => tallyOf(verdicts.values()).waiting === 0;
+  const deadline = new Deadline(clock, context.waitMs());
+  const hasResponded = (): boolean => seen.size > 0;
+  yield* watchWithSummary<FollowEvent>(
+    { type: 'ready', returns: ids.length, until },
+    { look, isOver, hasResponded, pace, deadline, clock, signal },
+    summary,
+  );
+
+  async function* look(): AsyncGenerator<FollowEvent> {
+    for (const id of ids.filter((one) => verdicts.get(one) === 'waiting')) {
+      requests += 1;
+      const { body } = await client.call('return.get', { path: { return_request_id: id } });
+      if (seen.has(id) && seen.get(id) === body.status) continue;
+      const verdict = verdictOf(body, until);
+      seen.set(id, body.status);
+      verdicts.set(id, verdict);
+      yield { type: 'change', return: body, verdict };
+    }
+  }
+
+  function summary(): FollowEvent {
+    return { type: 'summary', ...tallyOf(verdicts.values()), requests, elapsed_ms: elapsedMs() };
+  }
+}
+
+/** Returns, in the words of a watch. */
+const watched: Things = {
+  one: 'return',
+  several: 'returns',
+  badly: 'denied',
+  verbs: ['was denied', 'were denied'],
+};
+
+function followingOf(
+  context: Context,
+  ids: readonly string[],
+  options: FollowOptions,
+): Following<FollowEvent> {
+  return new Following(context, {
+    ids,
+    things: watched,
+    command: 'errand return watch',
+    flags: options.until === 'approved' ? '' : ` --until ${options.until}`,
+    events: followReturns(context, ids, options),
+    verdictIn: (event) => (event.type === 'change' ? [event.return.id, event.verdict] : undefined),
+  });
+}
+
+interface FollowView {
+  /** Whether it shows each change itself. */
+  readonly isLive: boolean;
+  show(returns: ReadonlyMap<string, ReturnRecord>): Promise<void>;
+  /** `settled` when the returns are printed next; else what was last seen of them stays. */
+  done(outcome: 'settled' | 'broken off'): void;
+}
+
+/** What a return goes through has room from the start, so that the columns do not move. */
+const columns = returnColumns.map((column) => (column.name === 'status' ? { ...column, room: 12 } : column));
+const nothing: FollowView = { isLive: false, show: async () => {}, done: () => {} };
+
+/** The returns that are followed as a table that is redrawn, where stdout is a terminal; else nothing. */
+async function followView(context: Context, following: Following<FollowEvent>): Promise<FollowView> {
+  const { canDrawLive, createLive } = await import('../../cli/output/live.ts');
+  const { io, output } = context;
+  if (output.format !== 'table' || !canDrawLive(io)) return nothing;
+  const live = await createLive(io);
+  const paint = await paintFor(io.stdout.color);
+  const elapsedMs = stopwatch(context.clock);
+  let lines: readonly string[] = [];
+  let frame = 0;
+  const draw = (): void => {
+    frame += 1;
+    const room = (io.stdout.columns() || 100) - 2;
+    live.draw(lines, `${spinnerSign(frame)} ${following.line(elapsedMs(), room)}`);
+  };
+  const drawn = async (returns: readonly ReturnRecord[]): Promise<readonly string[]> => {
+    const { lines } = await tableLines(returns, columns, {
+      width: io.stdout.columns(),
+      paint,
+      now: output.now,
+      utc: output.utc === true,
+      isScreen: true,
+      isOneLine: true,
+    });
+    return lines;
+  };
+  const timer = setInterval(draw, spinnerEveryMs);
+  let isOver = false;
+  return {
+    isLive: true,
+    async show(returns) {
+      if (returns.size > 0) lines = await drawn([...returns.values()]);
+      draw();
+    },
+    done(outcome) {
+      if (isOver) return;
+      isOver = true;
+      clearInterval(timer);
+      live.draw(outcome === 'settled' ? [] : lines);
+      live.done();
+    },
+  };
+}
 
 export const watch = defineCommand({
   name: 'watch',

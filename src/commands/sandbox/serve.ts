@@ -1,16 +1,147 @@
 import { resolve } from 'node:path';
 import type { ServedRequest } from '../../api/control.ts';
+import type { Output } from '../../api/outputs/index.ts';
 import { defineCommand } from '../../cli/define.ts';
+import { writeErr } from '../../cli/output/notice.ts';
+import { paintFor } from '../../cli/output/paint.ts';
+import { cut, cutMiddle, fullMeasure } from '../../format/width.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { isLoopback } from '../../platform/network/loopback.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine } from '../../platform/shell-word.ts';
 import { stopwatch } from '../../platform/wait/deadline.ts';
-import { reachOf, reachOptions } from './reach.ts';
+import type { Context } from '../../run/context.ts';
 import { faultList, rehearsalOptions } from './rehearsal-options.ts';
-import { requestLines } from './request-lines.ts';
 import { scenarioNamed, scenarioOption } from './scenario-file.ts';
-import { firstLines, readyRecord } from './served-lines.ts';
 import { walletCents } from './wallet-cents.ts';
+
+/** Who reaches a served sandbox, and whom it calls. */
+const reachOptions = {
+  allowExternalWebhooks: {
+    kind: 'flag',
+    description: 'send webhooks to addresses that are not loopback',
+  },
+  allowWebhook: {
+    kind: 'texts',
+    placeholder: 'host[:port]',
+    description: 'send webhooks to this receiver, wherever it is; may be repeated',
+  },
+  allowRemote: {
+    kind: 'flag',
+    description:
+      'allow an address that other machines can reach; webhooks to this machine then need --allow-webhook',
+  },
+  allowHost: {
+    kind: 'texts',
+    placeholder: 'name[:port]',
+    description: 'serve this name too (default: localhost, and the address itself); may be repeated',
+  },
+} as const;
+
+interface ReachFlags {
+  readonly allowRemote?: boolean | undefined;
+  readonly allowHost?: readonly string[] | undefined;
+  readonly allowWebhook?: readonly string[] | undefined;
+  readonly allowExternalWebhooks?: boolean | undefined;
+}
+
+/**
+ * The same as the sandbox takes it. Where other machines reach it, none of them may make it call this one.
+ * @throws UsageError naming the flag.
+ */
+function reachOf({
+  allowRemote = false,
+  allowHost = [],
+  allowWebhook = [],
+  allowExternalWebhooks = false,
+}: ReachFlags) {
+  return {
+    allowedHosts: allowHost.map((name) => hostName('--allow-host', name)),
+    webhooks: {
+      loopback: !allowRemote,
+      external: allowExternalWebhooks,
+      named: allowWebhook.map((name) => hostName('--allow-webhook', name)),
+    },
+  };
+}
+
+/** A host as URLs write it. @throws UsageError naming the flag for what is none. */
+function hostName(flag: string, given: string): string {
+  const address = `http://${given}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url && url.host !== '' && url.href === `http://${url.host}/` && !/[/\\?#@]/.test(given))
+    return url.host;
+  throw new UsageError(`${flag} "${given}" is not a host; write NAME or NAME:PORT, such as api.test:4848`);
+}
+
+const methodWidth = 'DELETE'.length;
+const gap = '  ';
+/** A target needs so much room to be told from another; below, a terminal shows less of how its request went. */
+const leastTarget = 24;
+
+/**
+ * Shows each request of the served sandbox as one line on stderr: time, status, how long its response took to begin,
+ * method, target, cut in its middle, what it did or why it was refused. On a terminal only: who runs the sandbox for a test reads its stderr for failures.
+ */
+export async function requestLines({
+  io,
+}: Pick<Context, 'io'>): Promise<((request: ServedRequest) => void) | undefined> {
+  if (!io.stderr.isTerminal) return undefined;
+  const paint = await paintFor(io.stderr.color);
+  const measure = await fullMeasure();
+  return ({ at, method, target, status, tookMs, fault, did }) => {
+    const shown = status === null ? 'cut' : String(status);
+    const mood = status === null || status >= 500 ? paint.bad : status >= 400 ? paint.waiting : paint.good;
+    const time = `${new Date(at).toISOString().slice(11, 19)}Z`;
+    const took = `${Math.round(tookMs)} ms`.padStart('1000 ms'.length);
+    const noted = fault === null ? paint.faint : paint.waiting;
+    const verb = safeText(method).padEnd(methodWidth);
+    const deed = did === null ? '' : `${gap}${safeText(did)}`;
+    const why = `${deed}${fault === null ? '' : `${gap}(fault ${safeText(fault)})`}`;
+    const columns = io.stderr.columns() || 80;
+    const roomBeside = (...parts: readonly string[]): number => columns - parts.join(gap).length - gap.length;
+    const least = measure(why) + Math.min(leastTarget, measure(safeText(target)));
+    const hasTime = roomBeside(time, shown, took, verb) >= least;
+    const hasTook = roomBeside(shown, took, verb) >= least;
+    const before = [...(hasTime ? [time] : []), shown, ...(hasTook ? [took] : []), verb];
+    const room = Math.max(1, roomBeside(...before));
+    const path = cutMiddle(
+      safeText(target),
+      Math.max(Math.min(leastTarget / 2, room), room - measure(why)),
+      measure,
+    );
+    const parts = [
+      ...(hasTime ? [paint.faint(time)] : []),
+      mood(shown),
+      ...(hasTook ? [took] : []),
+      verb,
+      path + noted(cut(why, Math.max(0, room - measure(path)), measure)),
+    ];
+    writeErr(io, `${parts.join(gap)}\n`);
+  };
+}
+
+type Served = Awaited<ReturnType<typeof import('../../sandbox-door.ts').serveSandbox>>;
+
+/** What a script reads first of a sandbox that is served. */
+const readyRecord = (
+  { baseUrl, legacyBaseUrl, shopUrl, keys }: Served,
+  pid: number,
+  hasScenario: boolean,
+): Output<'ServedSandbox'> => ({
+  base_url: baseUrl,
+  legacy_base_url: legacyBaseUrl,
+  shop_url: shopUrl,
+  pid,
+  ...(hasScenario && { keys: keys.map(({ name, apiKey }) => ({ name, api_key: apiKey })) }),
+});
+
+/** The same for a person: where it is, and the keys of its scenario or how to get one. */
+const firstLines = ({ baseUrl, shopUrl, consoleUrl, keys }: Served): string => {
+  const minting = `curl -sX POST ${baseUrl}/sandbox/keys`;
+  const shown = keys.length > 0 ? keys.map(({ name, apiKey }) => `${apiKey}  ${name}`) : [minting];
+  return `serving on ${baseUrl}\n  console  ${consoleUrl}\n  shop     ${shopUrl}\n${shown.map((key) => `  key      ${key}\n`).join('')}`;
+};
 
 export const serve = defineCommand({
   name: 'serve',

@@ -1,13 +1,17 @@
+import * as enums from '../../api/enums.ts';
+import { errorCodes } from '../../api/error-codes.ts';
+import { errorTypes } from '../../api/error-types.ts';
+import { webhookEvents } from '../../api/events.ts';
 import { type JsonObject, own } from '../../api/json.ts';
+import { limits } from '../../api/limits.ts';
+import type { Operation, Parameter } from '../../api/operation.ts';
 import { type OperationName, operations } from '../../api/operations/index.ts';
 import type { Output } from '../../api/outputs/index.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { forTable } from '../../format/for-table.ts';
 import { plainText } from '../../format/path.ts';
-import type { ListResult, OutputOptions, RecordResult } from '../../format/result.ts';
+import type { Column, ListResult, OutputOptions, RecordResult } from '../../format/result.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { operationColumns, operationDetailColumns, operationRecord, operationRows } from './operation.ts';
-import { type Table, tables } from './tables.ts';
 
 export const show = defineCommand({
   name: 'show',
@@ -144,3 +148,181 @@ function isNear(name: string, wanted: string): boolean {
   if (a === undefined || b === undefined || b.length < 3) return false;
   return a.includes(b) || (a.length > 4 && b.includes(a));
 }
+
+const operationRows = Object.entries<Operation>(operations).map(
+  ([name, { method, path, summary, auth, retry, movesMoney, observed }]) => ({
+    name,
+    method,
+    path,
+    summary,
+    auth,
+    retry,
+    moves_money: movesMoney === true,
+    observed: observed === true,
+  }),
+);
+
+const operationColumns: readonly Column[] = [
+  { name: 'name', path: 'name', weight: 9 },
+  { name: 'method', path: 'method', weight: 7 },
+  { name: 'path', path: 'path', weight: 8 },
+  { name: 'summary', path: 'summary', weight: 6 },
+  { name: 'auth', path: 'auth', weight: 4 },
+  { name: 'retry', path: 'retry', weight: 3 },
+  { name: 'money', path: 'moves_money', kind: 'flag', weight: 5 },
+];
+
+const parameterColumns: readonly Column[] = [
+  { name: 'name', path: 'name', weight: 9 },
+  { name: 'in', path: 'in', weight: 5 },
+  { name: 'type', path: 'type', weight: 8 },
+  { name: 'required', path: 'required', kind: 'flag', weight: 7 },
+  { name: 'bounds', path: 'min', weight: 6, value: (row) => boundsText(row) },
+  { name: 'default', path: 'default', weight: 4 },
+  { name: 'values', path: 'values', weight: 5 },
+  { name: 'description', path: 'description', weight: 3, isProse: true },
+];
+
+const operationDetailColumns: readonly Column[] = [
+  ...operationColumns,
+  { name: 'body', path: 'body.shape' },
+  { name: 'response', path: 'response.shape' },
+  { name: 'status', path: 'response.status', kind: 'count' },
+  { name: 'records in', path: 'response.rows' },
+  { name: 'parameters', path: 'parameters', columns: parameterColumns },
+  { name: 'rules', path: 'rules', value: ({ rules }) => rules && JSON.stringify(rules) },
+  {
+    name: 'errors',
+    path: 'errors',
+    columns: [
+      { name: 'code', path: 'code', weight: 3 },
+      { name: 'status', path: 'status', kind: 'count', weight: 2 },
+      { name: 'hint', path: 'hint', weight: 1, isProse: true },
+    ],
+  },
+];
+
+/** One operation with everything the table says of it. */
+function operationRecord(name: OperationName): Output<'ContractOperation'> {
+  const operation: Operation = operations[name];
+  const { method, path, surface, summary, auth, retry, body, response, errors, rules } = operation;
+  return {
+    name,
+    method,
+    path,
+    surface,
+    summary,
+    auth,
+    retry,
+    moves_money: operation.movesMoney === true,
+    ...(operation.challengeCents !== undefined && { challenge_cents: operation.challengeCents }),
+    ...(operation.observed && { observed: true }),
+    parameters: [
+      ...parameterRows('path', operation.pathParameters),
+      ...parameterRows('query', operation.query),
+    ],
+    ...(rules && { rules }),
+    ...(body && { body: { shape: body.schema, required: !body.optional } }),
+    response: {
+      status: response.status,
+      type: response.type,
+      ...(response.type === 'json' && {
+        shape: response.schema,
+        ...(response.rows && { rows: response.rows }),
+      }),
+    },
+    errors: errors.map((code) => ({ code, ...errorCodes[code] })),
+  };
+}
+
+const parameterRows = (place: 'path' | 'query', specs: Readonly<Record<string, Parameter>> = {}) =>
+  Object.entries(specs).map(([name, { minLength, maxLength, required, ...spec }]) => ({
+    name,
+    in: place,
+    required: required === true,
+    ...spec,
+    ...(minLength !== undefined && { min_length: minLength }),
+    ...(maxLength !== undefined && { max_length: maxLength }),
+  }));
+
+/** `1 to 500`, `at most 200 characters`. */
+function boundsText({ min, max, min_length: shortest, max_length: longest }: JsonObject): string {
+  const range = (least: unknown, most: unknown): string => {
+    if (least !== undefined && most !== undefined) return `${least} to ${most}`;
+    return least !== undefined ? `at least ${least}` : most !== undefined ? `at most ${most}` : '';
+  };
+  const length = range(shortest, longest);
+  return range(min, max) || (length && `${length} characters`);
+}
+
+/** A part of the contract that is a plain table. */
+interface Table {
+  readonly summary: string;
+  readonly columns: readonly Column[];
+  /** Field that names a row. */
+  readonly id: string;
+  readonly rows: readonly Output<'ContractRow'>[];
+}
+
+interface Bounds {
+  readonly min?: number;
+  readonly max?: number;
+  readonly default?: number;
+  readonly value?: number;
+}
+
+const nameColumn: Column = { name: 'name', path: 'name', weight: 9 };
+
+const bounds = (bound: number | Bounds): Bounds =>
+  typeof bound === 'number' ? { value: bound } : { ...bound };
+
+const errorRows: Table['rows'] = [
+  ...Object.entries(errorCodes).map(([code, row]) => ({ code, kind: 'code' as const, ...row })),
+  ...Object.entries(errorTypes).map(([code, { group, hint, ...row }]) => ({
+    code,
+    kind: 'error_type' as const,
+    group,
+    ...('relaxedBy' in row && { relaxed_by: row.relaxedBy }),
+    hint,
+    ...('observed' in row && { observed: true }),
+  })),
+];
+
+/** The closed lists, bounds, events and errors of the contract, each by the name it is requested by. */
+const tables = {
+  enums: {
+    summary: 'every closed list of values',
+    id: 'name',
+    columns: [nameColumn, { name: 'values', path: 'values', weight: 8 }],
+    rows: Object.entries(enums).map(([name, values]) => ({ name, values })),
+  },
+  limits: {
+    summary: 'every bound; money in cents, time in seconds',
+    id: 'name',
+    columns: [
+      nameColumn,
+      ...['min', 'max', 'default', 'value'].map((name) => ({ name, path: name, kind: 'count' as const })),
+    ],
+    rows: Object.entries(limits).map(([name, bound]) => ({ name, ...bounds(bound) })),
+  },
+  events: {
+    summary: 'every webhook event',
+    id: 'name',
+    columns: [nameColumn, { name: 'sent when', path: 'sent_when', weight: 8 }],
+    rows: Object.entries(webhookEvents).map(([name, when]) => ({ name, sent_when: when })),
+  },
+  errors: {
+    summary: 'every error code and error_type, with status and what to do',
+    id: 'code',
+    columns: [
+      { name: 'code', path: 'code', weight: 9 },
+      { name: 'kind', path: 'kind', weight: 5 },
+      { name: 'status', path: 'status', kind: 'count', weight: 7 },
+      { name: 'hint', path: 'hint', weight: 8, isProse: true },
+      { name: 'group', path: 'group', weight: 4 },
+      { name: 'relaxed by', path: 'relaxed_by', weight: 3 },
+      { name: 'observed', path: 'observed', kind: 'flag', weight: 2 },
+    ],
+    rows: errorRows,
+  },
+} as const satisfies Record<string, Table>;

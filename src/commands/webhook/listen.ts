@@ -1,17 +1,33 @@
+import { uuidPattern } from '../../api/limits.ts';
+import type { ShownState } from '../../api/order-state.ts';
 import { defineCommand } from '../../cli/define.ts';
+import { type Paint, paintFor, paintMood } from '../../cli/output/paint.ts';
+import { writerOf } from '../../cli/output/writer.ts';
 import { embeddedUrl } from '../../config/stored.ts';
-import { type ListenOptions, listen } from '../../integrations/webhooks/listen.ts';
+import { signed } from '../../format/mood.ts';
+import type { ListResult, StreamResult } from '../../format/result.ts';
+import { cut, fullMeasure, type Measure, pad } from '../../format/width.ts';
+import {
+  type ListenOptions,
+  type ListenRecord,
+  type ListenSummary,
+  listen,
+  type ShownEvent,
+} from '../../integrations/webhooks/listen.ts';
 import { eventNames, olderNames, sameEvents } from '../../integrations/webhooks/names.ts';
 import { makeSecret, secretOf } from '../../integrations/webhooks/secret.ts';
-import { UsageError } from '../../platform/errors.ts';
+import type { EventLog } from '../../journal/events.ts';
+import { exitCodes, UsageError } from '../../platform/errors.ts';
 import { isLoopback } from '../../platform/network/loopback.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine } from '../../platform/shell-word.ts';
+import { stoppedWith } from '../../platform/wait/stopped.ts';
 import type { Context } from '../../run/context.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { readOrder, runner, sender } from './acting.ts';
+import { eventColumns, stateOfEvent } from './columns.ts';
 import { forwardTarget } from './forwarding.ts';
-import { listenResult } from './listen-view.ts';
 import { registerWhileListening } from './registration.ts';
-import { Shown } from './shown.ts';
 
 export const listenCommand = defineCommand({
   name: 'listen',
@@ -141,4 +157,246 @@ function wanted(events: readonly string[] | undefined): ListenOptions['wants'] {
   if (!events) return () => true;
   const names = sameEvents(events);
   return (event) => event !== null && names.includes(event);
+}
+
+/** The longest name of an event in the specification. */
+const nameWidth = 'request_succeeded'.length;
+const idWidth = 4;
+const orderWidth = 8;
+const stateWidth = '● in progress'.length;
+const arrow = '  →  ';
+const beforeWidth = stateWidth + arrow.length;
+/** The longest state of one parcel; where it does not fit, a terminal shows less of how it came about. */
+const leastState = '✖ cancelled by retailer'.length;
+/** More of a text than this tells nobody anything. */
+const longest = 300;
+
+/**
+ * Events on a terminal, a line each in columns that stand still: number, time, event, order, from which state to which. What
+ * came is not trusted with anything but its text.
+ */
+export class EventLines {
+  readonly #log: EventLog;
+  readonly #paint: Paint;
+  readonly #measure: Measure;
+  readonly #columns: () => number;
+  /** The last state of each order that was shown. */
+  readonly #states = new Map<string, ShownState>();
+
+  private constructor(log: EventLog, paint: Paint, measure: Measure, columns: () => number) {
+    this.#log = log;
+    this.#paint = paint;
+    this.#measure = measure;
+    this.#columns = columns;
+  }
+
+  static async open({ io }: Pick<Context, 'io'>, log: EventLog): Promise<EventLines> {
+    const columns = (): number => io.stdout.columns() || 80;
+    return new EventLines(log, await paintFor(io.stdout.color), await fullMeasure(), columns);
+  }
+
+  /** A line of at most as many columns as the terminal has: what is long is cut at its end. */
+  line(event: ShownEvent): string {
+    const { id, event: name, order_id: orderId, received_at: at, verified } = event;
+    const order = orderId === null ? '-' : uuidPattern.test(orderId) ? orderId.slice(0, orderWidth) : orderId;
+    const columns = this.#columns();
+    const clock = at.slice(11, 19);
+    const most = columns - orderWidth - 2;
+    // The state is cut last: first the number gives way, then where it came from, the event's name, the time.
+    const shapes = [
+      {
+        when: `${String(id).padStart(idWidth)}  ${clock}Z  `,
+        hasName: true,
+        least: beforeWidth + leastState,
+      },
+      { when: `${clock}  `, hasName: true, least: leastState },
+      { when: `${clock}  `, hasName: false, least: leastState },
+    ];
+    const roomIn = ({ when, hasName }: Omit<(typeof shapes)[number], 'least'>): number =>
+      most - when.length - (hasName ? nameWidth + 2 : 0);
+    const shape = shapes.find((one) => roomIn(one) >= one.least) ?? { when: '', hasName: false };
+    const what = shape.hasName ? `${this.#fit(name ?? '-', nameWidth)}  ` : '';
+    const room = roomIn(shape);
+    const told = verified === false ? this.#unverified(event, room) : this.#change(event, room);
+    return `${this.#paint.faint(shape.when)}${what}${this.#fit(order, orderWidth)}  ${told}`.trimEnd();
+  }
+
+  #unverified(event: ShownEvent, room: number): string {
+    const said = stateOfEvent(event)?.text;
+    const claim = said === undefined ? '' : `it says "${said}", `;
+    return this.#state({ text: `not verified: ${claim}${event.message ?? ''}`, mood: 'bad' }, room);
+  }
+
+  #change(event: ShownEvent, room: number): string {
+    const { order_id: orderId } = event;
+    const to = stateOfEvent(event);
+    if (!to || orderId === null) return to ? this.#state(to, room) : '';
+    const from = this.#states.get(orderId) ?? this.#saidBefore(event);
+    // Many orders pass by; the oldest are looked up again.
+    if (this.#states.size >= mostStates) this.#states.clear();
+    this.#states.set(orderId, to);
+    const left = room - beforeWidth;
+    // A narrow terminal shows where an order stands, and not where it came from.
+    if (left < leastState) return this.#state(to, room);
+    return `${this.#before(from, to, event.event)}${this.#state(to, left)}`;
+  }
+
+  /** Where an order came from; where its state is the same, what happened; of one that is new, nothing. */
+  #before(from: ShownState | undefined, to: ShownState, happened: string | null): string {
+    if (!from) return ' '.repeat(beforeWidth);
+    if (from.text !== to.text) return `${this.#state(from, stateWidth, true)}${arrow}`;
+    const word = (happened ?? '').replaceAll('_', ' ');
+    return this.#paint.faint(`${this.#fit(word, beforeWidth - 1)} `);
+  }
+
+  /** What an earlier event said of the same order. */
+  #saidBefore({ id, order_id: orderId }: ShownEvent): ShownState | undefined {
+    if (orderId === null || !uuidPattern.test(orderId)) return undefined;
+    for (const earlier of this.#log.list({ orderId })) if (earlier.id < id) return stateOfEvent(earlier);
+    return undefined;
+  }
+
+  #state({ text, mood }: ShownState, width: number, fills = false): string {
+    const shown = cut(signed(safeText(text, longest), mood), width, this.#measure);
+    return paintMood(mood, this.#paint)(fills ? pad(shown, width, 'left', this.#measure) : shown);
+  }
+
+  /** A text in exactly `width` columns. */
+  #fit(text: string, width: number): string {
+    return pad(cut(safeText(text, longest), width, this.#measure), width, 'left', this.#measure);
+  }
+}
+
+const mostStates = 10_000;
+
+/** What was heard, as the output asks for it; the exit code is 0, 7 or 8, and 130 where it was interrupted. */
+function listenResult(
+  context: Context,
+  given: AsyncGenerator<ListenRecord>,
+  shown: Shown,
+  log: EventLog,
+): StreamResult | ListResult<ListenRecord> {
+  let code = 0;
+  const records = untilStopped(context, given);
+  const exitCode = (): number => code;
+  const printed = (): Promise<void> => shown.allOut();
+  const { format } = context.output;
+  if (format === 'ndjson') return { kind: 'list', rows: every(), columns: [], exitCode, printed };
+  const onScreen = format === 'table' && context.io.stdout.isTerminal;
+  if (format === 'table') return { kind: 'stream', chunks: lines(), isPainted: onScreen, exitCode };
+  return { kind: 'list', rows: eventsOnly(), columns: eventColumns, exitCode, printed };
+
+  async function* every() {
+    for await (const record of records) {
+      conclude(record);
+      yield { ...record };
+    }
+  }
+
+  async function* lines(): AsyncGenerator<string> {
+    const screen = onScreen ? await EventLines.open(context, log) : undefined;
+    for await (const record of records) {
+      conclude(record);
+      if (record.type === 'ready') yield `listening on ${safeText(record.url)}\n`;
+      if (record.type === 'event') yield `${screen?.line(record) ?? eventLine(record)}\n`;
+      tell(context, record);
+    }
+  }
+
+  async function* eventsOnly() {
+    for await (const record of records) {
+      conclude(record);
+      if (record.type === 'ready') context.note(`listening on ${record.url}`);
+      if (record.type === 'event') yield { ...record };
+      tell(context, record);
+    }
+  }
+
+  function conclude(record: ListenRecord): void {
+    if (record.type === 'summary') code = exitCodeOf(record);
+  }
+}
+
+/** The records to their end; an interruption comes after the summary, and says which command listens again. */
+async function* untilStopped(
+  context: Context,
+  records: AsyncGenerator<ListenRecord>,
+): AsyncGenerator<ListenRecord> {
+  yield* records;
+  try {
+    context.signal.throwIfAborted();
+  } catch (error) {
+    const command = `errand webhook events${whereFlags(context)}`;
+    const next = { command, when: 'what was received is kept' };
+    throw stoppedWith(error, context.signal, 'stopped listening', next);
+  }
+}
+
+function exitCodeOf({ ended, failed }: ListenSummary): number {
+  if (ended === 'timeout') return exitCodes.deadline;
+  return failed > 0 ? exitCodes.ended_badly : 0;
+}
+
+/** One event as a line: time, id, event, order, status, why it failed, and what is to be known of it. */
+function eventLine(event: ShownEvent): string {
+  const parts = [
+    event.received_at,
+    String(event.id),
+    event.event ?? '-',
+    event.order_id ?? '-',
+    event.status ?? '-',
+    event.error_type ?? '',
+    event.verified === false ? `(not verified: ${event.message})` : '',
+  ];
+  return safeText(parts.filter((part) => part !== '').join('  '));
+}
+
+/** What is not an event is for people, on stderr. */
+function tell(context: Context, record: ListenRecord): void {
+  if (record.type === 'gap') context.note(`warning: ${record.message}`);
+  if (record.type === 'forward')
+    context.note(
+      record.delivered
+        ? `event ${record.id} forwarded to ${record.url}`
+        : `event ${record.id} was not forwarded: ${record.message}; errand webhook replay ${record.id}`,
+    );
+  if (record.type === 'exec' && record.exit_code !== 0)
+    context.note(
+      `the command for event ${record.id} failed: ${record.message ?? `exit ${record.exit_code}`}`,
+    );
+  if (record.type === 'summary') context.note(summaryLine(record));
+}
+
+const summaryLine = ({ received, stored, duplicates, forwarded, failed }: ListenSummary): string =>
+  `${received} received, ${stored} new, ${duplicates} ${duplicates === 1 ? 'duplicate' : 'duplicates'}, ${forwarded} forwarded, ${failed} failed`;
+
+/** Notes which events were shown. One whose text is not out when this process ends is shown by the next listener. */
+class Shown {
+  readonly #context: Pick<Context, 'io' | 'output'>;
+  readonly #log: EventLog;
+  readonly #held: number[] = [];
+
+  constructor(context: Pick<Context, 'io' | 'output'>, log: EventLog) {
+    this.#context = context;
+    this.#log = log;
+  }
+
+  /** An event was handed to the output. With --query nothing is written before all of them are there. */
+  async handedOut(id: number): Promise<void> {
+    if (this.#context.output.query !== undefined) this.#held.push(id);
+    else await this.#noteOnceOut([id]);
+  }
+
+  /** All that was handed out is written. */
+  allOut(): Promise<void> {
+    return this.#noteOnceOut(this.#held.splice(0));
+  }
+
+  async #noteOnceOut(ids: readonly number[]): Promise<void> {
+    const out = writerOf(this.#context.io.stdout.stream);
+    await out.flush();
+    // Nobody reads any more.
+    if (out.isClosed) return;
+    for (const id of ids) await this.#log.noteShown(id);
+  }
 }

@@ -1,19 +1,25 @@
-import { textIn } from '../../api/json.ts';
+import { own, textIn } from '../../api/json.ts';
 import { defineCommand } from '../../cli/define.ts';
+import { canDrawLive, createLive } from '../../cli/output/live.ts';
+import { spinnerEveryMs, spinnerSign } from '../../cli/output/spinner.ts';
+import { embeddedUrl } from '../../config/stored.ts';
 import { awaitEvent } from '../../integrations/webhooks/await-event.ts';
 import { eventNames, olderNames, sameEvents } from '../../integrations/webhooks/names.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
 import { stateOfOrder } from '../../orders/order-record.ts';
 import { verdictOf } from '../../orders/watch-policy.ts';
-import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { ErrandError, StorageError, UsageError } from '../../platform/errors.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine, shellWord } from '../../platform/shell-word.ts';
+import { stopwatch } from '../../platform/wait/deadline.ts';
 import { stoppedWith } from '../../platform/wait/stopped.ts';
+import type { Context } from '../../run/context.ts';
 import { waitFlags, whereFlags } from '../../run/context-flags.ts';
 import { checkUuid } from '../../run/ids.ts';
 import { typedId } from '../../run/typed-id.ts';
 import { readOrder } from './acting.ts';
 import { eventDetailColumns, shownEvent } from './columns.ts';
-import { hearingOf } from './heard.ts';
-import { showWaiting } from './wait-view.ts';
+import { registrationScope } from './registration.ts';
 
 export const waitCommand = defineCommand({
   name: 'wait',
@@ -105,3 +111,76 @@ export const waitCommand = defineCommand({
     });
   },
 });
+
+/** Whether events of an order can be received on this machine, and what to do where that is doubtful. */
+interface Hearing {
+  readonly isHeard: boolean;
+  readonly advice?: string;
+}
+
+/**
+ * Whether somebody listens on this machine, and an address that leads there is known for these events of an order: the one that
+ * is registered, or one of the order's own.
+ */
+async function hearingOf(context: Context, orderId: string, names: readonly string[]): Promise<Hearing> {
+  const { value: baseUrl } = context.settings.baseUrl;
+  const { listeners, registrations } = await context.webhooks();
+  const addresses = await listeners.addresses(baseUrl);
+  const service = baseUrl === embeddedUrl ? 'the embedded sandbox' : baseUrl;
+  if (addresses.length === 0)
+    return {
+      isHeard: false,
+      advice: `no \`errand webhook listen\` is running on this machine for ${service}, and events are received only while one is; start \`errand webhook listen --register\` beside this`,
+    };
+  const known = [registrations.standing(registrationScope(context)), ...(await ownAddresses())];
+  if (addresses.some((address) => address === '' || known.includes(address))) return { isHeard: true };
+  return {
+    isHeard: true,
+    advice: `\`errand webhook listen\` is running, but no address of it is registered here for ${service}, so events may not reach it; \`errand webhook listen --register\` registers one`,
+  };
+
+  /** Those that the order names for these events, where this machine ordered it. */
+  async function ownAddresses(): Promise<unknown[]> {
+    if (!journalExists(context.settings)) return [];
+    try {
+      const webhooks = own((await context.journal()).madeBy(orderId, baseUrl)?.body, 'webhooks');
+      return names.flatMap((name) => own(webhooks, name) ?? []);
+    } catch (error) {
+      // A broken journal stops no wait.
+      if (error instanceof StorageError) return [];
+      throw error;
+    }
+  }
+}
+
+/**
+ * Shows on a terminal's stderr what is waited for, and for how long already; elsewhere nothing.
+ * @param what the event, in words. @returns what takes the line away; call it whatever happens.
+ */
+async function showWaiting(context: Context, what: string, orderId: string): Promise<() => void> {
+  const { stderr } = context.io;
+  if (!canDrawLive({ stdout: stderr })) return () => {};
+  const live = await createLive({ stdout: stderr });
+  const elapsedMs = stopwatch(context.clock);
+  let frame = 0;
+  const draw = (): void => {
+    frame += 1;
+    const time = `${Math.round(elapsedMs() / 1000)} s`;
+    const shapes = [
+      `waiting for ${what} of order ${typedId(context, orderId)}, ${time}`,
+      `waiting for ${what}, ${time}`,
+      `waiting, ${time}`,
+    ];
+    const room = (stderr.columns() || 80) - 2;
+    const said = shapes.find((shape) => shape.length <= room) ?? time;
+    live.draw([`${spinnerSign(frame)} ${safeText(said)}`]);
+  };
+  draw();
+  const timer = setInterval(draw, spinnerEveryMs);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    live.draw([]);
+    live.done();
+  };
+}

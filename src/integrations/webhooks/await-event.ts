@@ -5,7 +5,6 @@ import { isBlip } from '../../platform/wait/blip.ts';
 import { Deadline } from '../../platform/wait/deadline.ts';
 import { poll } from '../../platform/wait/poll.ts';
 import { confirms, disagreement } from './agreement.ts';
-import { type Outlook, stillComes } from './still-comes.ts';
 
 /** How often the log is looked at, ms: a look reads an index of a file on this machine. */
 const everyMs = 200;
@@ -179,3 +178,33 @@ const unknownOrder = (cause: ErrandError): ErrandError =>
     cause,
     hint: 'Check the id, and that the key belongs to the account that made the order; --allow-missing waits for it.',
   });
+
+/**
+ * Whether an event of an order can still be sent: `yes`; `sent`, it went out before, and a delivery of it may be under way;
+ * `never`, it was not sent and will not be.
+ */
+type StillComes = 'yes' | 'sent' | 'never';
+
+/** Where an order stands, as far as its events depend on it. */
+interface Outlook {
+  readonly status: string;
+  readonly hasEnded: boolean;
+  /** The state in words. */
+  readonly state: string;
+}
+
+const failures: readonly string[] = ['request_failed', 'order_failed'];
+/** The end of an order that no retailer ever took. */
+const neverPlaced: readonly string[] = ['order_failed', 'cancelled'];
+
+/**
+ * Whether an event can still come, from the order as it stands. An order that goes on may send any; of one that was placed a
+ * case may be opened long after its end. Pure.
+ */
+function stillComes(event: string, { status, hasEnded }: Outlook): StillComes {
+  if (!hasEnded) return 'yes';
+  if (neverPlaced.includes(status))
+    return failures.includes(event) || event === 'status_updated' ? 'sent' : 'never';
+  if (event === 'case_updated') return 'yes';
+  return failures.includes(event) && status === 'order_placed' ? 'never' : 'sent';
+}

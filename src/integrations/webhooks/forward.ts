@@ -1,10 +1,13 @@
 import { request as plainRequest, type RequestOptions } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
 import { webhookEventHeader } from '../../api/events.ts';
 import type { ForwardOutcome } from '../../journal/events.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { ForbiddenAddress, guardedLookup } from './address-guard.ts';
-import { type Attempt, nextAttempt } from './forward-policy.ts';
+import { addressKind } from '../../platform/network/addresses.ts';
+import { checkedLookup } from '../../platform/network/lookup.ts';
+import { isLocalName } from '../../platform/network/loopback.ts';
+import { backoffMs, requestBackoff } from '../../platform/wait/backoff.ts';
 
 export interface ForwardTarget {
   readonly url: string;
@@ -58,7 +61,7 @@ export async function forward(
 }
 
 /** What would be sent, as `--dry-run` shows it. */
-export const forwardHeaders = ({ event, body }: Delivery, version: string): Record<string, string> => ({
+const forwardHeaders = ({ event, body }: Delivery, version: string): Record<string, string> => ({
   'content-type': 'application/json',
   'content-length': String(Buffer.byteLength(body)),
   'user-agent': `errand/${version}`,
@@ -123,4 +126,60 @@ function messageOf(attempt: Attempt): string {
   return status >= 300 && status < 400
     ? `returned ${status}; redirects are not followed`
     : `returned ${status}`;
+}
+
+/** A name leads where it must not; trying again does not help. */
+export class ForbiddenAddress extends Error {
+  override readonly name = 'ForbiddenAddress';
+}
+
+/** Why an address that a name led to must not be connected to; undefined where it may. Pure. */
+export function whyForbidden(address: string, name: string, allowPrivate: boolean): string | undefined {
+  const kind = addressKind(address);
+  if (kind === 'forbidden') return `${name} leads to ${address}, a link-local or reserved address`;
+  if (kind === 'public' || allowPrivate || isLocalName(name)) return undefined;
+  return `${name} leads to the private address ${address}; name that address, or add --allow-private`;
+}
+
+/**
+ * A lookup that connects only to addresses a name may lead to. An address that the user wrote is not looked up, and so
+ * not refused (security: "unless named by the user").
+ */
+export const guardedLookup = (allowPrivate: boolean): LookupFunction =>
+  checkedLookup((address, name) => {
+    const reason = whyForbidden(address, name, allowPrivate);
+    return reason === undefined ? undefined : new ForbiddenAddress(reason);
+  });
+
+/** How one attempt to forward an event ended. `retryAfter` is the header as it came. */
+type Attempt =
+  | { readonly status: number; readonly retryAfter: string | undefined }
+  | { readonly failure: string; readonly isPermanent: boolean };
+
+const longestRetryAfterMs = 30_000;
+
+/**
+ * What follows attempt number `attempts` (from 1): a wait in ms before the next one, or the end. Exponential backoff with
+ * full jitter, not below `Retry-After` in seconds. 408, 429 and 5xx may pass; any other refusal stays one.
+ * Pure but for `random`, which gives a number from 0 to 1.
+ */
+export function nextAttempt(
+  attempt: Attempt,
+  attempts: number,
+  retries: number,
+  random: () => number,
+): number | 'delivered' | 'failed' {
+  if ('status' in attempt && attempt.status >= 200 && attempt.status < 300) return 'delivered';
+  if (attempts > retries || isFinal(attempt)) return 'failed';
+  return backoffMs(attempts, random, { ...requestBackoff, leastMs: retryAfterMs(attempt) });
+}
+
+const isFinal = (attempt: Attempt): boolean =>
+  'failure' in attempt
+    ? attempt.isPermanent
+    : attempt.status < 500 && attempt.status !== 429 && attempt.status !== 408;
+
+function retryAfterMs(attempt: Attempt): number {
+  const text = 'status' in attempt ? (attempt.retryAfter ?? '') : '';
+  return /^\d{1,6}$/.test(text) ? Math.min(Number(text) * 1000, longestRetryAfterMs) : 0;
 }

@@ -2,9 +2,11 @@ import type { Output } from '../../api/outputs/index.ts';
 import type { EventLog, ExecOutcome, ForwardOutcome } from '../../journal/events.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { trimSlashes } from '../../platform/network/trim-slashes.ts';
+import { InTurn } from '../../platform/wait/in-turn.ts';
+import { confirms, disagreement, rereadWaitsMs } from './agreement.ts';
 import type { Delivery } from './forward.ts';
-import { openListener } from './listener.ts';
-import { Session } from './session.ts';
+import { type Kept, openListener, type Received } from './listener.ts';
+import { maskAddress } from './secret.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -82,3 +84,248 @@ export async function* listen(options: ListenOptions): AsyncGenerator<ListenReco
 
 const outside = (url: string, { publicUrl, secret }: ListenOptions): string =>
   publicUrl === undefined ? url : `${trimSlashes(publicUrl)}/${secret}`;
+
+/** Hands records from several producers to one consumer, one at a time: a producer waits until the consumer is done with its record. */
+class Feed<T> {
+  readonly #waiting: { readonly record: T; readonly done: () => void }[] = [];
+  #wake: (() => void) | undefined;
+  #ended = false;
+
+  /** Resolves when the consumer asks for the next record, or when this one is dropped since the feed has ended. */
+  put(record: T): Promise<void> {
+    if (this.#ended) return Promise.resolve();
+    return new Promise((done) => {
+      this.#waiting.push({ record, done });
+      this.#wake?.();
+    });
+  }
+
+  /** No more records; those that wait are still taken. */
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  async *records(): AsyncGenerator<T> {
+    try {
+      for (;;) {
+        const next = this.#waiting.shift();
+        if (next) {
+          try {
+            yield next.record;
+          } finally {
+            next.done();
+          }
+        } else if (this.#ended) return;
+        else await this.#arrival();
+      }
+    } finally {
+      this.#ended = true;
+      for (const { done } of this.#waiting.splice(0)) done();
+    }
+  }
+
+  #arrival(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}
+
+/** Fields of an event that rereading replaces with what the service says. */
+type RereadField = 'status' | 'error_type' | 'body';
+
+/** One run of the listener: what has come, and the two queues that show it and act on it. */
+class Session {
+  readonly feed = new Feed<ListenRecord>();
+  readonly #options: ListenOptions;
+  readonly #ending = new AbortController();
+  readonly #counts = { received: 0, stored: 0, duplicates: 0, shown: 0, forwarded: 0, failed: 0 };
+  #wanted = 0;
+  #ended: ListenSummary['ended'] | undefined;
+  /** One at a time, so that no more are kept than were requested. */
+  readonly #keeping = new InTurn();
+  #showing: Promise<void> = Promise.resolve();
+  #acting: Promise<void> = Promise.resolve();
+
+  constructor(options: ListenOptions) {
+    this.#options = options;
+  }
+
+  /** Called for each delivery before its response. */
+  keep(received: Received): Promise<Kept> {
+    return this.#keeping.run(() => this.#keep(received));
+  }
+
+  async #keep(received: Received): Promise<Kept> {
+    const { log, profile, baseUrl, wants, max = Number.POSITIVE_INFINITY } = this.#options;
+    if (this.#ended !== undefined || this.#wanted >= max) return 'busy';
+    const isWanted = wants(received.event);
+    const { event, isNew } = await this.#kept(() =>
+      log.keep({ ...received, profile, baseUrl }, { acts: isWanted && this.#acts, shows: isWanted }),
+    );
+    this.#counts.received += 1;
+    this.#counts[isNew ? 'stored' : 'duplicates'] += 1;
+    if (isNew && isWanted) this.#toBeShown(event.id);
+    return isNew ? 'new' : 'duplicate';
+  }
+
+  /** What an earlier listener has received and did not live to show comes first. */
+  async recover(): Promise<void> {
+    const { log, profile, baseUrl, wants, max = Number.POSITIVE_INFINITY } = this.#options;
+    const left = await log.takeUnshown(profile, baseUrl);
+    for (const { id } of left.filter(({ event }) => wants(event)).slice(0, max - this.#wanted))
+      this.#toBeShown(id);
+  }
+
+  async shown(id: number): Promise<void> {
+    // Whoever takes the records waits for this: what it has to say comes after.
+    await this.#options.shown(id).catch((error) => void this.#fail(error));
+  }
+
+  #toBeShown(id: number): void {
+    const { max = Number.POSITIVE_INFINITY } = this.#options;
+    this.#wanted += 1;
+    this.#showing = this.#showing.then(() => this.#show(id)).catch((error) => this.#fail(error));
+    if (this.#wanted >= max) void this.#finish();
+  }
+
+  /** Resolves when nothing more is to be received. */
+  async untilOver(): Promise<void> {
+    const { clock, signal, forMs } = this.#options;
+    const onAbort = (): void => this.stop('interrupted');
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (forMs !== undefined)
+      clock.sleep(forMs, this.#ending.signal).then(
+        () => this.stop('timeout'),
+        () => {},
+      );
+    if (!this.#ending.signal.aborted)
+      await new Promise((resolve) => this.#ending.signal.addEventListener('abort', resolve, { once: true }));
+    signal.removeEventListener('abort', onAbort);
+  }
+
+  stop(reason: ListenSummary['ended']): void {
+    this.#ended ??= reason;
+    this.#ending.abort();
+  }
+
+  /** What is being shown or acted on comes to its end; what has not begun stays owed. */
+  async settle(): Promise<void> {
+    await this.#keeping.idle();
+    await this.#showing;
+    await this.#acting;
+    this.feed.end();
+  }
+
+  summary(): ListenSummary {
+    return { ...this.#counts, ended: this.#ended ?? 'interrupted' };
+  }
+
+  get #acts(): boolean {
+    return this.#options.forward !== undefined || this.#options.exec !== undefined;
+  }
+
+  /** After the last event that was requested: all that is to be done with it first. */
+  async #finish(): Promise<void> {
+    await this.#showing;
+    await this.#acting;
+    this.stop('max');
+  }
+
+  async #kept<T>(keep: () => Promise<T>): Promise<T> {
+    try {
+      return await keep();
+    } catch (error) {
+      void this.feed.put({ type: 'gap', message: messageOf(error) });
+      throw error;
+    }
+  }
+
+  async #show(id: number): Promise<void> {
+    const {
+      forward: _,
+      exec: _exec,
+      deliveries: _n,
+      last_received_at: _at,
+      ...event
+    } = this.#options.log.get(id);
+    const read = await this.#verify(event.event, event.order_id);
+    const shown = { type: 'event' as const, ...event, ...read };
+    this.#counts.shown += 1;
+    await this.feed.put(shown);
+    if (read.verified === false) this.#counts.failed += 1;
+    else this.#acting = this.#acting.then(() => this.#act(id, read.body));
+  }
+
+  async #verify(
+    event: string | null,
+    orderId: string | null,
+  ): Promise<Pick<ShownEvent, 'verified' | 'message'> & Partial<Pick<ShownEvent, RereadField>>> {
+    const { reread } = this.#options;
+    if (!reread) return {};
+    if (orderId === null) return { verified: false, message: 'it names no order to read again' };
+    try {
+      const order = await this.#rereadFor(event, orderId, reread);
+      if (!confirms(event, order)) return { verified: false, message: disagreement(event, order) };
+      return {
+        verified: true,
+        body: order,
+        status: textAt(order, 'status'),
+        error_type: textAt(order, 'error_type'),
+      };
+    } catch (error) {
+      return { verified: false, message: messageOf(error) };
+    }
+  }
+
+  /** A few times, where the order does not confirm the event yet. */
+  async #rereadFor(
+    event: string | null,
+    orderId: string,
+    reread: NonNullable<ListenOptions['reread']>,
+  ): Promise<ShownEvent['body']> {
+    let order = await reread(orderId);
+    for (const waitMs of rereadWaitsMs) {
+      if (confirms(event, order)) return order;
+      await this.#options.clock.sleep(waitMs, this.#options.signal);
+      order = await reread(orderId);
+    }
+    return order;
+  }
+
+  /** Events may wait long for their turn, and there may be many: each is read when it comes to it. */
+  async #act(id: number, reread: ShownEvent['body'] | undefined): Promise<void> {
+    const { log, forward, exec } = this.#options;
+    try {
+      const { event, order_id: orderId } = log.get(id);
+      const delivery = { event, orderId, body: reread ? JSON.stringify(reread) : log.bodyOf(id) };
+      const sent = await forward?.(delivery, this.#ending.signal);
+      if (sent) {
+        await log.noteForward(id, sent);
+        this.#counts[sent.delivered ? 'forwarded' : 'failed'] += 1;
+        await this.feed.put({ type: 'forward', id, ...sent, url: maskAddress(sent.url) });
+      }
+      const run = await exec?.(delivery, this.#ending.signal);
+      if (!run) return;
+      await log.noteExec(id, run);
+      if (run.exit_code !== 0 && sent?.delivered !== false) this.#counts.failed += 1;
+      await this.feed.put({ type: 'exec', id, ...run });
+    } catch (error) {
+      await this.#fail(error);
+    }
+  }
+
+  /** An event that the end overtakes stays owed, and is found with `webhook events --failed`. */
+  async #fail(error: unknown): Promise<void> {
+    this.#counts.failed += 1;
+    if (!this.#ending.signal.aborted) await this.feed.put({ type: 'gap', message: messageOf(error) });
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const textAt = (order: ShownEvent['body'], name: string): string | null => {
+  const value = order[name];
+  return typeof value === 'string' ? value : null;
+};

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { webhookEventHeader } from '../../api/events.ts';
+import { uuidPattern } from '../../api/limits.ts';
 import type { Arrival } from '../../journal/events.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { listeningAddress } from '../../platform/network/loopback.ts';
-import { readArrival } from './arrival.ts';
 import { isSecret } from './secret.ts';
 
 export type Received = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body' | 'headers'>;
@@ -33,7 +33,7 @@ const connections = 256;
 /** How long requests that are being read may go on when the listener closes, ms. */
 const graceMs = 1_000;
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
@@ -43,7 +43,7 @@ export interface ListenerOptions {
   keep(received: Received): Promise<Kept>;
 }
 
-export interface Listener {
+interface Listener {
   /** Where the service is to send; holds the secret. */
   readonly url: string;
   /** Resolves when no delivery is being read any more. */
@@ -181,4 +181,80 @@ function closed(server: Server): Promise<void> {
     });
     server.closeIdleConnections();
   });
+}
+
+type Facts = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body'>;
+
+/** Deeper than any record of the service; what is shown of a body is walked recursively. */
+const deepest = 64;
+const longestName = 200;
+
+/**
+ * What a delivery says: its body must be a JSON object in UTF-8, whatever is in it.
+ * @param event value of the header that names the event.
+ * @returns undefined for anything else.
+ */
+export function readArrival(bytes: Uint8Array, event: string | undefined): Facts | undefined {
+  const body = decode(bytes);
+  if (body === undefined || isTooDeep(body)) return undefined;
+  const record = parseObject(body);
+  if (!record) return undefined;
+  const result = objectAt(record, 'job_result');
+  return {
+    event: event?.trim().slice(0, longestName) || null,
+    orderId: orderIdOf(record),
+    status: textAt(record, 'status'),
+    errorType: textAt(record, 'error_type') ?? (result ? textAt(result, 'error_type') : null),
+    body,
+  };
+}
+
+/** An order's own id; what is tied to an order names it. */
+function orderIdOf(record: object): string | null {
+  const ids = [textAt(record, 'order_id'), textAt(record, 'id')];
+  return ids.find((id) => id !== null && uuidPattern.test(id))?.toLowerCase() ?? null;
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const [quote, backslash] = ['"', '\\'];
+
+/** One pass, before anything is built of it. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const mark = text[at];
+    if (mark === quote) isQuoted = !isQuoted;
+    else if (isQuoted) at += mark === backslash ? 1 : 0;
+    else if (mark === '{' || mark === '[') depth += 1;
+    else if (mark === '}' || mark === ']') depth -= 1;
+    if (depth > deepest) return true;
+  }
+  return false;
+}
+
+function textAt(record: object, name: string): string | null {
+  const value: unknown = Object.hasOwn(record, name) ? Reflect.get(record, name) : null;
+  return typeof value === 'string' ? value.slice(0, longestName) : null;
+}
+
+function objectAt(record: object, name: string): object | undefined {
+  const value: unknown = Object.hasOwn(record, name) ? Reflect.get(record, name) : null;
+  return typeof value === 'object' && value !== null ? value : undefined;
 }

@@ -1,4 +1,4 @@
-import { StorageError } from '../../platform/errors.ts';
+import { DamagedError, StorageError } from '../../platform/errors.ts';
 import type { Freshness, Synchronous } from '../../platform/sqlite/database.ts';
 import type { Sqlite } from '../../platform/sqlite/load.ts';
 import { InTurn } from '../../platform/wait/in-turn.ts';
@@ -6,8 +6,8 @@ import { keepBook } from '../owner.ts';
 import { ConnectionLost, newId, refusedBy, UnsettledCommit, uncopied } from './connect.ts';
 import { allRows, applyChange, copyState, type Pulled, touchedRows, writeCopyState } from './copy.ts';
 import { DatabaseCopy, type SharedOptions } from './database-copy.ts';
+import type { Change } from './mirror-sql.ts';
 import { ContradictedError, OvertakenError } from './remote.ts';
-import { isDamage, result, type Tried } from './tried.ts';
 
 /** For so long what was read last is taken as it was, ms. */
 const freshMs = 3000;
@@ -237,3 +237,18 @@ export class SharedDatabase extends DatabaseCopy {
 }
 
 const undone = Symbol('undone');
+
+/** What the work of a transaction came to on the copy, which is as it was before. */
+interface Tried<T> {
+  readonly outcome: { readonly value: T } | { readonly error: unknown };
+  readonly changes: readonly Change[];
+}
+
+const isDamage = ({ outcome }: Tried<unknown>): boolean =>
+  'error' in outcome && outcome.error instanceof DamagedError;
+
+/** @throws what the work threw. */
+function result<T>({ outcome }: Tried<T>): T {
+  if ('error' in outcome) throw outcome.error;
+  return outcome.value;
+}

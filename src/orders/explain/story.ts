@@ -1,16 +1,23 @@
-import { numberIn, objectsIn, own, textIn } from '../../api/json.ts';
-import { quantityText } from '../../api/order-state.ts';
+import { failedOrderStatuses } from '../../api/enums.ts';
+import { errorHint, errorTypeHint } from '../../api/error-codes.ts';
+import { type JsonObject, numberIn, objectsIn, own, textIn } from '../../api/json.ts';
+import { isAbout, quantityText, type ShownState, spoken } from '../../api/order-state.ts';
 import type { Output } from '../../api/outputs/index.ts';
-import { moneyOf, type OrderMoney } from '../../spending/money-of-order.ts';
+import { formatMoney } from '../../format/money.ts';
+import { journalCommand } from '../../journal/journal-command.ts';
+import type { JournalRecord } from '../../journal/journal-record.ts';
+import { undoneCode } from '../../journal/undoing.ts';
+import { shellLine } from '../../platform/shell-word.ts';
+import type { MoneyDue, MoneySum } from '../../spending/money-lines.ts';
+import { creditedIn, moneyOf, type OrderMoney } from '../../spending/money-of-order.ts';
 import { chargeOf, partsOfPrice } from '../../spending/price-of-order.ts';
+import { concessionText } from '../concessions.ts';
+import { stateOfOrder } from '../order-record.ts';
 import { productsOf } from '../products-of.ts';
 import type { LocalPart } from './local.ts';
-import { openPoints } from './open.ts';
-import { summaryOf } from './summary.ts';
-import { whyOf, whyRefused } from './why.ts';
 
 /** What is read of an order before its story is told. */
-export interface Sources extends LocalPart {
+interface Sources extends LocalPart {
   /** The order as the service has it; undefined where it has none, or of an intent that led to nothing yet. */
   readonly order: unknown;
   readonly milestones: readonly Fields[];
@@ -28,7 +35,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export type Story = Output<'OrderHistory'>;
 
 /** The money of an order, as it is printed. */
-export type MoneyPart = NonNullable<Story['money']>;
+type MoneyPart = NonNullable<Story['money']>;
 
 const moneyPart = ({ payer, lines, sums, due, isOpen, isComplete }: OrderMoney): MoneyPart => ({
   payer,
@@ -136,4 +143,283 @@ function priceOf(order: unknown): Story['price'] {
   const charge = chargeOf(order);
   const charged = charge && charge.currency !== currency.toUpperCase() ? charge : null;
   return { currency, parts, total, charged };
+}
+
+/** What is still owed or open of an order, and the command for it. */
+interface OpenPoint {
+  readonly what: string;
+  readonly command: string;
+}
+
+/** What is still owed or open. Pure. */
+function openPoints(
+  { order, record, reservation, id, where }: Sources,
+  money: OrderMoney | null,
+): OpenPoint[] {
+  const points: OpenPoint[] = [];
+  const add: Add = (what, command) => {
+    points.push({ what, command: `${command}${where}` });
+  };
+  const settle = (what: string, key: string): void => {
+    points.push({ what, command: journalCommand('resume', key, where) });
+  };
+  if (record?.state === 'intended')
+    settle('it is in doubt: resuming it settles that, with one order', record.key);
+  if (record?.state === 'responded') settle('it was never reported to whoever ordered it', record.key);
+  if (record?.state === 'damaged')
+    add('its record is damaged: look whether there is an order of it', 'errand order list');
+  if (id === undefined) return points;
+  const status = textIn(order, 'status');
+  if (order === undefined) add('the service shows no such order for the key in use', 'errand auth status');
+  if (status === 'pending') add('it can still be cancelled', shellLine`errand order cancel ${id}`);
+  if (status === 'pending' || status === 'in_progress')
+    add('it is not placed yet', shellLine`errand order watch ${id}`);
+  if (status === 'order_placed') delivery(order, id, add);
+  for (const due of money?.due ?? []) add(dueText(due), commandFor(due, id));
+  for (const one of objectsIn(order, 'returns')) ofReturn(one, add);
+  const credited = creditedIn(order);
+  const cost = chargeOf(order)?.cents ?? (money?.isComplete && !money.isOpen ? 0 : undefined);
+  if (cost !== undefined && credited > cost)
+    add(
+      `${formatMoney(credited)} were credited for returns, and it cost ${formatMoney(cost)}`,
+      'errand reconcile',
+    );
+  if (reservation?.state === 'held' && money && !money.isOpen)
+    add('the policy still counts its ceiling: its cost could not be read', 'errand policy usage --refresh');
+  return points;
+}
+
+type Add = (what: string, command: string) => void;
+
+function delivery(order: unknown, id: string, add: Add): void {
+  const states = objectsIn(order, 'tracking_numbers').map((parcel) => textIn(parcel, 'status'));
+  // A return that is asked for, or has brought its credit, is told below.
+  const isReturned = objectsIn(order, 'returns').some((one) => textIn(one, 'status') !== 'denied');
+  if (states.includes('undeliverable')) {
+    if (isReturned) return;
+    add(
+      'a parcel could not be delivered',
+      shellLine`errand return create --order ${id} --reason not_delivered`,
+    );
+  } else if (states.includes('available_for_pickup'))
+    add('a parcel waits to be picked up', shellLine`errand track ${id}`);
+  else if (states.length === 0 || states.some((state) => state !== 'delivered'))
+    add('it is not delivered yet', shellLine`errand order watch ${id}`);
+}
+
+function ofReturn(one: unknown, add: Add): void {
+  const id = textIn(one, 'id') ?? '';
+  const status = textIn(one, 'status') ?? '';
+  if (status === 'open' || status === 'in_progress')
+    add(`its return is ${status}: the retailer decides`, shellLine`errand return get ${id}`);
+  if (status === 'approved')
+    add(
+      'its return is approved: send the items back; a credit may follow',
+      shellLine`errand return labels ${id}`,
+    );
+}
+
+/** What should have come back, in words. */
+const dueText = ({ what, cents, currency, note, payer }: MoneyDue): string => {
+  const amount = cents === undefined ? `a ${what}` : `${formatMoney(cents, currency)}`;
+  return `by rule ${amount} should have come back (${payer.replace('_', ' ')}): ${note}`;
+};
+
+const commandFor = ({ returnId }: MoneyDue, id: string): string =>
+  returnId === undefined ? shellLine`errand order get ${id}` : shellLine`errand return get ${returnId}`;
+
+/** The story in a sentence or two. Pure. */
+function summaryOf(
+  { status, why, asked, key }: Pick<Story, 'status' | 'why' | 'asked' | 'key'>,
+  order: unknown,
+  money: OrderMoney | null,
+): string {
+  const what =
+    order === undefined
+      ? ofIntent(status, asked !== null, why[0]?.code ?? null)
+      : ofOrder(order, status, why[0]?.code ?? null);
+  const told = money ? `${what} ${costs(money)}` : what;
+  return order !== undefined && asked === null && key === null
+    ? `${told} Nothing here says that this machine asked for it.`
+    : told;
+}
+
+const intents: Readonly<Record<string, string>> = {
+  intended: 'In doubt: it was sent, or was about to be, and no response was recorded.',
+  responded: 'The service has it; the command that ordered it ended before it could say so.',
+  reported: 'The service had it when it was ordered.',
+  refused: 'The service refused it; nothing came of it.',
+  forgotten: 'It was given up; whether an order came of it is not known here.',
+  damaged: "The journal's record of it was changed on disk; what it says is not certain.",
+};
+
+const ofIntent = (state: string, isKnown: boolean, code: string | null): string =>
+  (state === 'refused' && code === undoneCode
+    ? 'The sandbox went back to a state before it; nothing of it is left there.'
+    : undefined) ??
+  (Object.hasOwn(intents, state) ? intents[state] : undefined) ??
+  (isKnown
+    ? 'This machine ordered it; the service shows no such order for this key.'
+    : 'Nothing is known of it.');
+
+function ofOrder(order: unknown, status: string, code: string | null): string {
+  if (status === 'pending') return 'It waits to be placed, and can still be cancelled.';
+  if (status === 'in_progress') return 'The service is placing it.';
+  if (status === 'order_failed') return `It failed${code === null ? '' : ` (${code})`}; nothing was bought.`;
+  if (status === 'cancelled') return 'It was cancelled before it was placed; nothing was bought.';
+  if (status === 'cancelled_by_retailer') return 'It was placed, and the retailer cancelled it.';
+  if (status !== 'order_placed') return `The service calls it ${status}, which is not known here.`;
+  return ofPlaced(stateOfOrder(Object(order)), objectsIn(order, 'tracking_numbers').length);
+}
+
+/** The one state of a placed order in a sentence. */
+function ofPlaced({ text, mood }: ShownState, parcels: number): string {
+  if (text === 'undeliverable') return 'It is undeliverable: the carrier could not deliver it.';
+  if (text.endsWith('undeliverable'))
+    return `It is placed; ${text.replace('undeliverable', 'parcels could not be delivered')}.`;
+  if (mood === 'bad' && text.endsWith('in part'))
+    return `It is ${text}: not all that was asked for was bought.`;
+  if (mood === 'bad') return `It was placed, and nothing of it was bought (${text}).`;
+  if (mood === 'waiting' && parcels === 0) return `It is ${text}; no parcel has left yet.`;
+  return mood === 'waiting' ? `It is on its way (${text}).` : `It is ${text}.`;
+}
+
+const payers: Readonly<Record<MoneySum['payer'], string>> = {
+  wallet: 'from the wallet',
+  card: 'on the card',
+  connect: 'from the customer, by connect',
+  retailer_account: 'on your account at the retailer',
+  challenge: 'with a payment by challenge',
+};
+
+/** What it holds and cost in the end, by who pays. */
+function costs({ sums, isOpen, isComplete }: OrderMoney): string {
+  const held = sums.filter((sum) => sum.held !== 0);
+  const paid = sums.filter((sum) => sum.net > 0);
+  const won = sums.filter((sum) => sum.net < 0).map((sum) => ({ ...sum, net: 0 - sum.net }));
+  const listed = (some: readonly MoneySum[], what: 'held' | 'net'): string =>
+    some.map((sum) => `${formatMoney(sum[what], sum.currency)} ${payers[sum.payer]}`).join(' and ');
+  const said = [
+    ...(held.length === 0 ? [] : [`Held: ${listed(held, 'held')}.`]),
+    ...(paid.length === 0 ? [] : [`${isOpen ? 'Paid so far:' : 'It cost'} ${listed(paid, 'net')}.`]),
+    ...(won.length === 0
+      ? []
+      : [
+          `More came back than it cost: ${listed(won, 'net').replaceAll('from the wallet', 'to the wallet')}.`,
+        ]),
+    ...(held.length + paid.length + won.length > 0 ? [] : [isOpen ? 'Nothing is held.' : 'It cost nothing.']),
+    ...(isComplete ? [] : ['Not every amount is known.']),
+  ];
+  return said.join(' ');
+}
+
+/** Why something came to nothing, or to less than was asked for. */
+interface Why {
+  /** The service's code; null where it gives none. */
+  readonly code: string | null;
+  readonly message: string;
+  /** What to do about it. */
+  readonly hint: string | null;
+}
+
+/** Why an order failed, and every part of it that did; none for an order that did not. Pure. */
+export function whyOf(order: unknown): Why[] {
+  const result = own(order, 'job_result');
+  const details = own(result, 'error_details');
+  const type = textIn(result, 'error_type') ?? textIn(details, 'code');
+  const message = textIn(result, 'error') ?? textIn(details, 'message');
+  const status = textIn(order, 'status') ?? '';
+  const hasFailed = failedOrderStatuses.some((failed) => failed === status);
+  const hasAccount = own(order, 'retailer_credentials_id') != null;
+  const hintOf = (code: string | undefined): string | undefined =>
+    hasFailed && code !== undefined ? errorTypeHint(code, hasAccount) : undefined;
+  const whole =
+    hasFailed && (type !== undefined || message !== undefined) ? [reason(type, message, hintOf(type))] : [];
+  const items = objectsIn(order, 'items');
+  const isOneLine = items.length <= 1;
+  const concessions = objectsIn(own(order, 'fulfillment'), 'concessions');
+  const lines = [
+    ...objectsIn(details, 'line_rejections').map((line) => partOf(line, 'url', 'message', hintOf)),
+    ...items.flatMap((item) => {
+      if (textIn(item, 'cancellation_reason') !== undefined)
+        return [partOf(item, 'url', 'cancellation_reason', hintOf)];
+      const code = textIn(item, 'error_type');
+      const isTold =
+        code === undefined ||
+        code === type ||
+        concessions.some(({ item_id: itemId, url }) => isAbout({ itemId, url }, item));
+      return isTold ? [] : [partOf({ ...item, said: spoken(code) }, 'url', 'said', hintOf)];
+    }),
+  ];
+  // A field says where only what no line says.
+  const fields = objectsIn(details, 'field_errors')
+    .map((field) => partOf(field, 'field', 'message'))
+    .filter(({ text }) => ![message, ...lines.map((line) => line.text)].some((said) => says(said, text)));
+  const relaxed = concessions.map((concession) => {
+    const text = concessionText(concession);
+    const url = isOneLine ? undefined : textIn(concession, 'url');
+    return reason(textIn(concession, 'code'), url ? `${url}: ${text}` : text, undefined);
+  });
+  // A part that says what the whole order says already only tells which part it is, where there are several.
+  const parts = [...fields, ...lines].flatMap(({ name, text, why }) => {
+    const isSaid = whole.length > 0 && says(message, text);
+    if (isOneLine && (isSaid || (why.code !== null && why.code === type))) return [];
+    return isSaid && name !== undefined ? [{ ...why, message: `that is ${name}` }] : [why];
+  });
+  const more = unique([...parts, ...relaxed]);
+  return withAdvice([...whole, ...more], status);
+}
+
+/** Whether a text says another already, whatever its last stop. */
+const says = (said: string | undefined, text: string): boolean =>
+  said !== undefined && text !== '' && said.includes(text.replace(/\.$/, ''));
+
+/** Each message once. */
+const unique = (reasons: readonly Why[]): Why[] =>
+  reasons.filter(({ message }, at) => reasons.findIndex((one) => one.message === message) === at);
+
+/** What to do where no code says it. */
+const statusHints: Readonly<Record<string, { readonly message: string; readonly hint: string }>> = {
+  cancelled: {
+    message: 'it was cancelled before it was placed',
+    hint: 'Order it again if it is still wanted.',
+  },
+  cancelled_by_retailer: {
+    message: 'the retailer cancelled it',
+    hint: 'Order again later, or from another retailer; the fee of the service does not come back.',
+  },
+};
+
+function withAdvice(reasons: readonly Why[], status: string): Why[] {
+  const known = Object.hasOwn(statusHints, status) ? statusHints[status] : undefined;
+  if (!known || reasons.some(({ hint }) => hint !== null)) return [...reasons];
+  const [first = { code: null, message: known.message }, ...rest] = reasons;
+  return [{ ...first, hint: known.hint }, ...rest];
+}
+
+/** Why the service refused an intent, as the journal keeps it. */
+const whyRefused = ({ state, code, message }: JournalRecord): Why[] =>
+  state === 'refused'
+    ? [{ code, message: message ?? 'the service refused it', hint: errorHint(code ?? '') ?? null }]
+    : [];
+
+const reason = (code: string | undefined, message: string | undefined, hint: string | undefined): Why => ({
+  code: code ?? null,
+  message: message ?? 'the service gives no reason',
+  hint: hint ?? null,
+});
+
+type HintOf = (code: string | undefined) => string | undefined;
+
+/** What a part of an order says: which part, and why. */
+function partOf(
+  part: JsonObject,
+  name: string,
+  why: string,
+  hintOf: HintOf = () => undefined,
+): { name: string | undefined; text: string; why: Why } {
+  const text = textIn(part, why) ?? '';
+  const message = [textIn(part, name), text].filter((one) => one !== undefined && one !== '').join(': ');
+  const code = textIn(part, 'code') ?? textIn(part, 'error_type');
+  return { name: textIn(part, name), text, why: reason(code, message, hintOf(code)) };
 }

@@ -4,7 +4,6 @@ import { namedUrls, urlsWithin } from '../../api/product-url.ts';
 import type { ShapeInput } from '../../api/schemas/index.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { parseInteger } from '../../run/parse-option.ts';
-import { type PartName, splitParts } from './product-parts.ts';
 
 type ProductInput = ShapeInput<'OrderProduct'>;
 
@@ -58,4 +57,102 @@ function parseCondition(text: string): (typeof productConditions)[number] {
   const condition = productConditions.find((known) => known.toLowerCase() === text.toLowerCase());
   if (condition) return condition;
   throw new UsageError(`--product: condition takes one of ${productConditions.join(', ')}, not "${text}"`);
+}
+
+const partNames = ['quantity', 'variant', 'condition', 'not-condition'] as const;
+type PartName = (typeof partNames)[number];
+
+/** A part as it is meant to be written. */
+const exactPart = /^\s*(quantity|variant|condition|not-condition)\s*=/i;
+
+/** What stands between a comma, or another separator, and the next one. */
+const segmentForm = /([,，;|])([^,，;|]*)/gu;
+
+/** A word, or a few, and a value: `size=L`, `not condition!=New`, `variant.size: L`; signs may stand before it. */
+const signedForm =
+  /^(?<signs>[^\p{L}\p{N}&?#%/]*)(?<word>\p{L}[\p{L}\p{N}_.()[\] -]{0,40}?)\s*(?<sign>[!<>~^*+-]*[=:<>]+)\s*(?<value>.*)$/su;
+const spacedForm = /^[^\p{L}\p{N}&?#%/]*(?<word>\p{L}[\p{L}\p{N}_.-]{0,40})\s+(?<value>.*)$/su;
+
+/** A part's name with no sign behind it: `quantity`, `condition-New`, `quantity2`. */
+const bareName =
+  /^[^\p{L}\p{N}&?#%/]*(?<word>not[-_\s]?condition|condition|quantity|qty|variant)s?(?!\p{L})/iu;
+
+/**
+ * `URL[,part=value]…` to the URL and its parts. Other commas stay in the URL, unless what follows one looks like an option:
+ * a constraint that was misspelt must not become a piece of the URL and be lost. @throws UsageError naming it.
+ */
+function splitParts(text: string): { url: string; parts: [PartName, string][] } {
+  const starts: { name: PartName; index: number; valueAt: number }[] = [];
+  for (const { 0: whole, 1: separator, 2: segment = '', index } of text.matchAll(segmentForm)) {
+    const exact = separator === ',' ? exactPart.exec(segment) : null;
+    const name = partNames.find((known) => known === exact?.[1]?.toLowerCase());
+    if (exact && name) starts.push({ name, index, valueAt: index + 1 + exact[0].length });
+    else
+      checkSegment(whole, segment, {
+        isComma: separator === ',' || separator === '，',
+        isInPart: starts.length > 0,
+      });
+  }
+  const parts = starts.map(({ name, valueAt }, at): [PartName, string] => [
+    name,
+    text.slice(valueAt, starts[at + 1]?.index).trim(),
+  ]);
+  return { url: text.slice(0, starts[0]?.index).trim(), parts };
+}
+
+/** @throws UsageError for text after a separator that looks like an option, saying how to write it. */
+function checkSegment(
+  whole: string,
+  segment: string,
+  { isComma, isInPart }: { isComma: boolean; isInPart: boolean },
+): void {
+  // A wide colon or an invisible sign does not make another word of it.
+  const plain = segment
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .trim();
+  const bare = bareName.exec(plain);
+  const signed = signedForm.exec(plain)?.groups;
+  const spaced = spacedForm.exec(plain)?.groups;
+  const word = signed?.word ?? bare?.groups?.word ?? spaced?.word;
+  if (word === undefined) return;
+  const isNegated = /^[!~]|^-$/.test(signed?.signs?.trim() ?? '') || /[!~]|<>/.test(signed?.sign ?? '');
+  const meant = meantBy(word.toLowerCase(), isNegated);
+  // No space stands bare in a URL; many do in the value of a variant.
+  const isOption = isComma && (signed !== undefined || !isInPart);
+  if (!isOption && meant === undefined) return;
+  const rest = bare ? plain.slice(bare[0].length).replace(/^[^\p{L}\p{N}]+/u, '') : spaced?.value;
+  const instead = meant === undefined ? '.' : `; write ${spelled(meant, signed?.value ?? rest ?? '')}.`;
+  const otherwise = isInPart
+    ? 'Where the comma belongs to the value, give the order with --file'
+    : 'Where the comma belongs to the URL, write %2C for it';
+  throw new UsageError(
+    `--product: "${shortened(whole)}" is not an option${instead} Options are quantity=2, variant=Size:L, condition=New and not-condition=UsedGood. ${otherwise}`,
+  );
+}
+
+const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+
+/** How a part is written with the value that was given, where that is known. */
+function spelled(name: PartName, value: string): string {
+  if (name !== 'variant') return `${name}=${value.trim() || '…'}`;
+  const [, label, choice] = /^([^:=]+)[:=]([^:=]+)$/.exec(value.trim()) ?? [];
+  return label === undefined ? 'variant=Label:Value' : `variant=${label}:${choice}`;
+}
+
+const otherWords: Readonly<Record<string, PartName>> = {
+  qty: 'quantity',
+  count: 'quantity',
+  amount: 'quantity',
+  option: 'variant',
+};
+const negations = ['not', 'no-', 'ex', 'without'];
+
+/** A condition that is excluded must never be suggested as the one that is wanted. */
+function meantBy(written: string, isNegated: boolean): PartName | undefined {
+  const word = written.replaceAll(/[_\s.]+/g, '-');
+  if (word.includes('cond'))
+    return isNegated || negations.some((negation) => word.includes(negation)) ? 'not-condition' : 'condition';
+  if (Object.hasOwn(otherWords, word)) return otherWords[word];
+  return partNames.find((name) => word.length >= 4 && name.startsWith(word.slice(0, 4)));
 }

@@ -1,9 +1,9 @@
-import { accessSync, constants, existsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { ErrandError } from '../errors.ts';
 import { makePrivateDatabase } from '../private-files.ts';
 import { retryWhile } from '../wait/retry-while.ts';
-import { copyDatabase } from './copy.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { DatabaseError, databaseError, isBusy, type Trouble } from './database-error.ts';
 import { loadSqlite, type Sqlite } from './load.ts';
@@ -102,5 +102,46 @@ function openTrouble(file: string, cause: unknown): DatabaseError {
     // SQLite does not say that it cannot keep its own files beside this one.
     const isReadOnly = why instanceof Error && 'code' in why && why.code === 'EROFS';
     return (isReadOnly && databaseError(file, why)) || error;
+  }
+}
+
+/**
+ * Copies a database that cannot be opened where it lies, such as on a read-only file system, where SQLite has no room for
+ * what it keeps beside one. The write-ahead log goes with it: what another process committed last is in there.
+ * @returns the copy, in a folder of its own that is to be removed; of a file that is not there, a place for an empty one.
+ */
+function copyDatabase(file: string): { readonly copy: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'errand-read-'));
+  const remove = (): void => {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // Some systems delete no file that is open; their temporary folder is cleared.
+    }
+  };
+  const copy = join(folder, 'copy.db');
+  const reader = pin(file);
+  try {
+    for (const end of ['', '-wal']) if (existsSync(file + end)) copyFileSync(file + end, copy + end);
+    return { copy, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  } finally {
+    reader?.close();
+  }
+}
+
+/** While it reads, no other process moves what is in the log into the file. Where there is no log, none writes. */
+function pin(file: string): Sqlite | undefined {
+  const Sqlite = loadSqlite();
+  let reader: Sqlite | undefined;
+  try {
+    reader = new Sqlite(file, { readOnly: true });
+    reader.exec('BEGIN; SELECT count(*) FROM sqlite_master');
+    return reader;
+  } catch {
+    reader?.close();
+    return undefined;
   }
 }

@@ -1,10 +1,12 @@
+import { bulkListSeparator } from '../../api/bulk-columns.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import { csvLine } from '../server/csv.ts';
 import type { AllHandlers, Call } from '../server/handler.ts';
 import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
 import { lowerCeiling, requireFunds, walletOf } from '../wallet/wallet.ts';
 import { type CheckedRow, checkRows } from './check-rows.ts';
 import { findBatch, insertBatch, listBatches } from './records.ts';
-import { resultsOf } from './results.ts';
 
 export const bulkHandlers = {
   'bulk.validate': async (service, { caller, body }) => {
@@ -62,4 +64,21 @@ function batchOf({ store }: Service, userId: string, id: string) {
   const batch = findBatch(store, userId, id);
   if (batch) return batch;
   throw new Refusal('not_found', `There is no batch ${id}.`, { resource: 'batch' });
+}
+
+const columns = ['index', 'status', 'order_id', 'order_status', 'error', 'recipient'] as const;
+
+/** A batch's rows as CSV: the documented columns, then the uploader's own in their first-seen order. */
+function* resultsOf({ rows }: Shape<'BulkBatchResponse'>): Generator<string> {
+  const custom = new Set<string>();
+  for (const { passthrough } of rows) for (const heading of Object.keys(passthrough)) custom.add(heading);
+  const own = [...custom];
+  yield csvLine([...columns, 'product_urls', ...own]);
+  for (const row of rows) {
+    const urls = row.product_urls.join(bulkListSeparator);
+    const cells = own.map((heading) =>
+      Object.hasOwn(row.passthrough, heading) ? row.passthrough[heading] : '',
+    );
+    yield csvLine([...columns.map((column) => row[column]), urls, ...cells]);
+  }
 }

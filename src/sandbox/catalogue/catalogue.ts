@@ -1,19 +1,28 @@
-import { offerConditions } from '../../api/enums.ts';
+import {
+  destinationCountries,
+  offerConditions,
+  type UnsupportedReason,
+  unsupportedReasons,
+} from '../../api/enums.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import type { Sqlite } from '../../platform/sqlite/load.ts';
+import { refusalRehearsedBy } from '../orders/lifecycle/creation.ts';
 import { Refusal } from '../server/refusal.ts';
+import { hash } from '../store/random.ts';
 import { readPage, readSku } from './address.ts';
-import { checkUrl } from './check.ts';
-import { openIndex } from './database.ts';
 import { productDetails } from './details.ts';
+import { said } from './goods/sort.ts';
 import { imagesOf } from './images.ts';
 import { type Traits, traits } from './kinds.ts';
 import { legacyRecord } from './legacy-details.ts';
-import { type Listing, listingAt } from './listing.ts';
+import { type Listing, listingAt, listingCount } from './listing.ts';
 import { offersOf } from './offers.ts';
 import { type ListingRef, numberOfSku, refOf, refOfVariant } from './product-id.ts';
 import { type RetailerSearch, retailerPage } from './retailer-search.ts';
 import {
+  domainOf,
+  isSeen,
+  isUnsupported,
   publicRetailer,
   type Retailer,
   retailerNamed,
@@ -208,4 +217,201 @@ function supported(retailer: string): Retailer {
       retailer,
     },
   );
+}
+
+type Check = Shape<'RetailerCheckResponse'>;
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * Would an order for this URL to this country be refused: the very code that an order would be refused with.
+ * @param retailer that sells what the URL names, if it is one of ours.
+ * @param country two letters, any case; without it nothing is said of shipping.
+ */
+function checkUrl(
+  url: string,
+  country: string | undefined,
+  retailer: Retailer | undefined,
+  shopUrl: string,
+): Check {
+  const domain = domainOf(url);
+  const destination = country?.toUpperCase();
+  const rehearsed = rehearsedAgainst(url, destination, shopUrl);
+  const reason = rehearsed ?? reasonAgainst(domain, retailer, destination);
+  const support = reason === 'unsupported_retailer' ? 'unsupported' : supportOf(domain, retailer, shopUrl);
+  const ships = support === 'unsupported' ? [] : shipsTo(retailer, rehearsed, destination);
+  return {
+    url,
+    domain,
+    orderable: reason === null,
+    support,
+    retailer: retailer
+      ? {
+          retailer: retailer.retailer,
+          brand: retailer.name,
+          display_name: retailer.name,
+          country: retailer.home,
+        }
+      : null,
+    platform: retailer?.kind === 'storefront' ? 'hosted-storefront' : null,
+    checkout: retailer
+      ? { guest_checkout: retailer.guestCheckout, use_your_account: retailer.kind !== 'storefront' }
+      : null,
+    ships_to: ships,
+    evidence: { orders_placed: support === 'verified' || support === 'active', last_order_at: null },
+    support_detail: reason === null ? supportDetails[support](domain) : details[reason](domain, destination),
+    unsupported_reason: reason,
+    how_to_order: howToOrder[reason ?? 'orderable'](ships),
+  };
+}
+
+const details: Readonly<Record<UnsupportedReason, (domain: string, country?: string) => string>> = {
+  unsupported_retailer: (domain) => `${domain} cannot be ordered from.`,
+  unsupported_country: (domain, country) => `${domain} does not deliver to ${country}.`,
+  guest_checkout_not_supported: (domain) =>
+    `${domain} sells to members only: order with your own account there.`,
+};
+
+/** What the shop's own product is refused with; without a country nothing is said of shipping. */
+function rehearsedAgainst(
+  url: string,
+  country: string | undefined,
+  shopUrl: string,
+): UnsupportedReason | undefined {
+  const code = refusalRehearsedBy(url, shopUrl);
+  const reason = unsupportedReasons.find((known) => known === code);
+  return reason === 'unsupported_country' && country === undefined ? undefined : reason;
+}
+
+function shipsTo(
+  retailer: Retailer | undefined,
+  rehearsed: UnsupportedReason | undefined,
+  country: string | undefined,
+): string[] {
+  const served: readonly string[] = retailer?.countries ?? destinationCountries;
+  return served.filter((one) => rehearsed !== 'unsupported_country' || one !== country);
+}
+
+function reasonAgainst(
+  domain: string,
+  retailer: Retailer | undefined,
+  country: string | undefined,
+): UnsupportedReason | null {
+  if (isUnsupported(domain)) return 'unsupported_retailer';
+  const served: readonly string[] = retailer?.countries ?? destinationCountries;
+  if (country !== undefined && !served.includes(country)) return 'unsupported_country';
+  return retailer && !retailer.guestCheckout ? 'guest_checkout_not_supported' : null;
+}
+
+function supportOf(domain: string, retailer: Retailer | undefined, shopUrl: string): Check['support'] {
+  if (retailer) return retailer.support;
+  if (isSeen(domain)) return 'observed';
+  return domain === domainOf(shopUrl) || loopback.test(domain) ? 'verified' : 'untested';
+}
+
+const supportDetails: Readonly<Record<Check['support'], (domain: string) => string>> = {
+  verified: (domain) => `Orders at ${domain} are checked regularly.`,
+  active: (domain) => `Orders at ${domain} have been placed.`,
+  observed: (domain) => `${domain} was seen, and no order has been placed there yet.`,
+  untested: (domain) => `Nothing is known of ${domain}; an order is tried all the same.`,
+  unsupported: (domain) => `${domain} cannot be ordered from.`,
+};
+
+const howToOrder: Readonly<Record<UnsupportedReason | 'orderable', (ships: readonly string[]) => string>> = {
+  orderable: () => 'POST /orders with this URL',
+  unsupported_retailer: () => 'Choose a product of another retailer; GET /retailers lists them.',
+  unsupported_country: (ships) => `POST /orders with an address in ${ships.join(', ')}.`,
+  guest_checkout_not_supported: () =>
+    'POST /orders with this URL and the retailer_credentials_id of your account there',
+};
+
+/** Raised when the listings change, so that older files are built anew. */
+const version = 2;
+
+/** How long another process that builds the same index is waited for, ms; it takes about half of that. */
+const busyTimeoutMs = 400;
+
+/** Only what a search filters and sorts by; the listings themselves follow from their numbers. */
+const tables = `
+  DROP TABLE IF EXISTS listings; DROP TABLE IF EXISTS words;
+  CREATE TABLE listings (
+    number INTEGER PRIMARY KEY, retailer TEXT NOT NULL, cents INTEGER NOT NULL, stars REAL NOT NULL,
+    reviews INTEGER NOT NULL, reach INTEGER NOT NULL) STRICT;
+  CREATE VIRTUAL TABLE words USING fts5 (
+    title, keywords, content = '', tokenize = 'porter unicode61 remove_diacritics 2');`;
+
+/**
+ * Opens the catalogue's index, building it where the file has none for this seed. Another process may do the same at
+ * the same moment. As the index can be built again at any time, one that cannot be kept or waited for is built in memory.
+ */
+function openIndex(
+  database: (file: string) => Sqlite,
+  file: string,
+  seed: number,
+  own: Iterable<Listing> = [],
+): Sqlite {
+  try {
+    return opened(database, file, seed, own);
+  } catch (error) {
+    if (file === ':memory:') throw error;
+    return opened(database, ':memory:', seed, own);
+  }
+}
+
+function opened(
+  database: (file: string) => Sqlite,
+  file: string,
+  seed: number,
+  own: Iterable<Listing>,
+): Sqlite {
+  const index = database(file);
+  try {
+    build(index, seed, own);
+    return index;
+  } catch (error) {
+    index.close();
+    throw error;
+  }
+}
+
+/** The mark is set in the transaction that fills the tables, so that nobody sees half of them. */
+function build(index: Sqlite, seed: number, own: Iterable<Listing>): void {
+  index.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+  const mark = hash(`${version} ${seed}`) | 1;
+  if (markOf(index) === mark) return;
+  index.exec('BEGIN EXCLUSIVE');
+  if (markOf(index) !== mark) fill(index, seed, mark, own);
+  index.exec('COMMIT');
+}
+
+function markOf(index: Sqlite): number {
+  const row: object = index.prepare('PRAGMA user_version').get() ?? {};
+  return Number({ user_version: 0, ...row }.user_version) >>> 0;
+}
+
+function fill(index: Sqlite, seed: number, mark: number, own: Iterable<Listing>): void {
+  index.exec(tables);
+  const insert = index.prepare('INSERT INTO listings VALUES (?, ?, ?, ?, ?, ?)');
+  const addWords = index.prepare('INSERT INTO words (rowid, title, keywords) VALUES (?, ?, ?)');
+  const add = (it: Listing): void => {
+    insert.run(it.number, it.seller.retailer, it.cents, it.stars ?? 0, it.reviews ?? 0, reachOf(it));
+    addWords.run(it.number, it.title, keywordsOf(it));
+  };
+  for (let number = 1; number <= listingCount; number += 1) {
+    const it = listingAt(seed, number);
+    if (it) add(it);
+  }
+  for (const it of own) add(it);
+  index.exec(`PRAGMA user_version = ${mark | 0}`);
+}
+
+/** Goods are found by their English name wherever they are sold. */
+const keywordsOf = ({ sort, item, brand }: Listing): string =>
+  `${sort.category} ${said(item.name, 'US')} ${brand}`;
+
+/** Who can order it: 2 anyone in the US, 1 anyone elsewhere, 0 only with an account there; -1 is never shown. */
+function reachOf({ seller, currency }: Listing): number {
+  if (currency !== seller.currency) return -1;
+  if (!seller.guestCheckout) return 0;
+  return seller.countries.includes('US') ? 2 : 1;
 }

@@ -1,7 +1,6 @@
 import type { SearchSort } from '../../api/enums.ts';
 import type { Sqlite } from '../../platform/sqlite/load.ts';
 import type { TestSlug } from '../orders/lifecycle/index.ts';
-import { matchExpression } from './words.ts';
 
 export interface Search {
   readonly q: string;
@@ -109,3 +108,16 @@ function count(index: Sqlite, narrowed: string, given: readonly (string | number
 
 const numbersOf = (rows: readonly object[]): number[] =>
   rows.map((row) => Number({ number: 0, ...row }.number));
+
+const mostWords = 16;
+const longestWord = 64;
+
+/** Words of a query as an FTS5 expression: each quoted by us, so that nothing in it is an operator. */
+function matchExpression(query: string, operator: 'AND' | 'OR'): string | undefined {
+  const words = query.normalize('NFKC').match(/[\p{L}\p{N}]+/gu) ?? [];
+  if (words.length === 0) return undefined;
+  return words
+    .slice(0, mostWords)
+    .map((word) => `"${Array.from(word).slice(0, longestWord).join('')}"*`)
+    .join(` ${operator} `);
+}

@@ -1,13 +1,14 @@
+import { eachPlainField } from '../../api/order-fields.ts';
+import { setImmediate } from '../../platform/wait/own-timers.ts';
 import { withRefunds } from '../payments/refunds.ts';
+import { csvLine } from '../server/csv.ts';
 import type { AllHandlers, Call, QueryOf } from '../server/handler.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, StoredRow } from '../store/store.ts';
 import { cancelOrder } from './cancel.ts';
 import { acceptOrder } from './create.ts';
-import { csvOf } from './export.ts';
 import { milestones, type OrderRecord, publicTracking, testProductsResponse } from './lifecycle/index.ts';
-import { eachOrder, listOrders } from './list.ts';
-import { findOrder, type StoredOrder } from './records.ts';
+import { findOrder, type StoredOrder, withoutDashes } from './records.ts';
 
 export const orderHandlers = {
   'order.create': async (service, { caller, body, now }) => ({
@@ -70,3 +71,216 @@ function ownOrder(store: Store, { path, caller }: Pick<Call<'order.get'>, 'path'
 
 const notFound = (id: string, headers = {}): Refusal =>
   new Refusal('not_found', `There is no order ${id}.`, { resource: 'order' }, headers);
+
+type Cell = (order: OrderRecord) => string | number | boolean | null | undefined;
+
+const joined = (values: readonly (string | number)[]): string => values.join('|');
+
+/** The columns of the export, in their order; several values of one cell are separated by `|`. */
+const columns: Readonly<Record<string, Cell>> = {
+  id: (order) => order.id,
+  status: (order) => order.status,
+  created_at: (order) => order.created_at,
+  updated_at: (order) => order.updated_at,
+  product_urls: (order) => joined(order.items.map(({ url }) => url)),
+  quantities: (order) => joined(order.items.map(({ quantity }) => quantity)),
+  max_price: (order) => order.max_price,
+  // A quote is not a total: only a placed order has one.
+  total: ({ status, job_result: result }) =>
+    status === 'order_placed' ? result?.price_components?.total : null,
+  currency: (order) => order.job_result?.price_components?.currency,
+  recipient: ({ shipping_address: to }) => `${to.first_name} ${to.last_name}`,
+  address_line1: (order) => order.shipping_address.address_line1,
+  address_line2: (order) => order.shipping_address.address_line2,
+  city: (order) => order.shipping_address.city,
+  state: (order) => order.shipping_address.state,
+  postal_code: (order) => order.shipping_address.postal_code,
+  country: (order) => order.shipping_address.country,
+  tracking_numbers: (order) => joined(order.tracking_numbers.map(({ tracking_number: number }) => number)),
+  tracking_statuses: (order) => joined(order.tracking_numbers.map(({ status }) => status)),
+  merchant_order_ids: (order) => joined(order.merchant_order_ids),
+  ...Object.fromEntries(eachPlainField.map(([name]) => [name, (order: OrderRecord) => order[name]])),
+  error_type: (order) => order.job_result?.error_type,
+  metadata: ({ metadata = {} }) => (Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : ''),
+};
+
+/** Orders as CSV (RFC 4180), the header first. */
+async function* csvOf(pages: AsyncIterable<readonly OrderRecord[]>): AsyncGenerator<string> {
+  yield csvLine(Object.keys(columns));
+  for await (const orders of pages) {
+    yield orders.map((order) => csvLine(Object.values(columns).map((cell) => cell(order)))).join('');
+  }
+}
+
+type Value = string | number;
+
+interface Condition {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+interface Conditions extends Condition {
+  readonly isFiltered: boolean;
+}
+
+const tracked = 'EXISTS (SELECT 1 FROM trackings t WHERE t.order_seq = o.seq';
+
+type Query = QueryOf<'order.export'>;
+/** metadata_value stands with metadata_key. */
+type FilterName = Exclude<keyof Query, 'metadata_value'>;
+
+/** One condition for each filter of the specification. */
+const filters: { readonly [N in FilterName]: (value: NonNullable<Query[N]>, query: Query) => Condition } = {
+  order_id: (value) => ({ sql: 'instr(o.id, ?) > 0', values: [value.toLowerCase()] }),
+  search: (value) => ({
+    sql: `(instr(o.id, ?) > 0 OR ${tracked} AND (instr(lower(t.number), ?) > 0 OR instr(lower(t.svc_number), ?) > 0)))`,
+    values: Array.from({ length: 3 }, () => value.toLowerCase()),
+  }),
+  merchant_order_id: (value) => ({
+    sql: 'o.seq IN (SELECT order_seq FROM merchant_orders WHERE stripped = ?)',
+    values: [withoutDashes(value)],
+  }),
+  status_filter: (value) => ({ sql: 'o.status = ?', values: [value] }),
+  tracking_status: (value) => ({ sql: `${tracked} AND t.status = ?)`, values: [value] }),
+  has_tracking: (value) => ({ sql: `${value ? '' : 'NOT '}${tracked})`, values: [] }),
+  return_status: (value) => ({
+    sql: `EXISTS (SELECT 1 FROM returns r WHERE r.order_seq = o.seq AND r.status IN (${value === 'open' ? "'open'" : "'approved', 'denied'"}))`,
+    values: [],
+  }),
+  created_after: (value) => ({ sql: 'o.created_at >= ?', values: [Date.parse(value)] }),
+  created_before: (value) => ({ sql: 'o.created_at < ?', values: [Date.parse(value)] }),
+  metadata_key: (value, query) => ({
+    sql: 'o.seq IN (SELECT order_seq FROM order_metadata WHERE key = ? AND value = ?)',
+    values: [value, query.metadata_value ?? ''],
+  }),
+  user_email: (value) => ({
+    sql: "instr(coalesce(o.created_by, ''), ?) > 0",
+    values: [value.toLowerCase()],
+  }),
+  shipping_name: (value) => ({ sql: 'instr(o.recipient, ?) > 0', values: [value.toLowerCase()] }),
+};
+
+const filterNames = Object.keys(filters) as FilterName[];
+
+/** The conditions of a query, the caller's own orders first. */
+function conditionsOf(userId: string, query: Query): Conditions {
+  const filtered = filterNames.flatMap((name) => conditionOf(name, query));
+  const all = [{ sql: 'o.user_id = ?', values: [userId] }, ...filtered];
+  return {
+    sql: all.map(({ sql }) => sql).join(' AND '),
+    values: all.flatMap(({ values }) => values),
+    isFiltered: filtered.length > 0,
+  };
+}
+
+function conditionOf<N extends FilterName>(name: N, query: Query): Condition[] {
+  const value = query[name];
+  // An empty text narrows nothing: each of these filters is met by a part of what it looks at.
+  return value === undefined || value === '' ? [] : [filters[name](value, query)];
+}
+
+interface Listed {
+  readonly texts: readonly string[];
+  readonly total: number;
+}
+
+/** A page of orders as JSON texts, newest first, and how many there are in all. */
+export function listOrders(store: Store, userId: string, query: QueryOf<'order.list'>): Listed {
+  const last = lastPage(store);
+  const name = JSON.stringify([userId, query]);
+  if (last.page?.name !== name) last.page = { name, listed: readPage(store, userId, query) };
+  return last.page.listed;
+}
+
+/** The page that was read last, while nothing changes: those who wait for a change all ask for the same. */
+const lastPage = (store: Store): { page?: { readonly name: string; readonly listed: Listed } } =>
+  store.cached('page of orders', () => ({}));
+
+function readPage(store: Store, userId: string, query: QueryOf<'order.list'>): Listed {
+  const conditions = conditionsOf(userId, query);
+  const { include, limit, offset } = query;
+  const column = include?.includes('tracking_events') ? 'record' : 'listed';
+  const page = { column, limit, offset } as const;
+  const rows = conditions.isFiltered
+    ? filteredPage(store, conditions, page)
+    : newestPage(store, userId, page);
+  return {
+    texts: rows.map((row) => String(row.text)),
+    total: countOrders(store, userId, conditions),
+  };
+}
+
+interface Page {
+  readonly column: 'record' | 'listed';
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** The inner query walks an index alone, so that no record is read that is not shown. */
+const filteredPage = (
+  store: Store,
+  { sql, values }: Condition,
+  { column, limit, offset }: Page,
+): StoredRow[] =>
+  store.all(
+    `SELECT ${column} AS text FROM orders WHERE seq IN
+       (SELECT seq FROM (SELECT o.seq FROM orders o WHERE ${sql} ORDER BY o.created_at DESC, o.seq DESC LIMIT ? OFFSET ?))
+     ORDER BY created_at DESC, seq DESC`,
+    ...values,
+    limit,
+    offset,
+  );
+
+/** Where the page before an offset ended, so that a deep page need not count its way there; while nothing changes. */
+const bookmark = (store: Store, userId: string, offset: number): { last?: readonly [number, number] } =>
+  store.cached(`orders of ${userId} before ${offset}`, () => ({}));
+
+function newestPage(store: Store, userId: string, { column, limit, offset }: Page): StoredRow[] {
+  const { last } = offset > 0 ? bookmark(store, userId, offset) : {};
+  // Taken before anything is read: of what changes meanwhile the next turn knows, and forgets it.
+  const following = bookmark(store, userId, offset + limit);
+  const rows = store.all(
+    `SELECT o.seq, o.created_at, o.${column} AS text FROM orders o
+     WHERE o.user_id = ?${last ? ' AND (o.created_at, o.seq) < (?, ?)' : ''}
+     ORDER BY o.created_at DESC, o.seq DESC LIMIT ? OFFSET ?`,
+    userId,
+    ...(last ?? []),
+    limit,
+    last ? 0 : offset,
+  );
+  const end = rows.at(-1);
+  if (end && rows.length === limit) following.last = [Number(end.created_at), Number(end.seq)];
+  return rows;
+}
+
+function countOrders(store: Store, userId: string, { sql, values, isFiltered }: Conditions): number {
+  const row = isFiltered
+    ? store.get(`SELECT count(*) AS total FROM orders o WHERE ${sql}`, ...values)
+    : store.cached(`orders of ${userId}`, () =>
+        store.get('SELECT order_count AS total FROM users WHERE id = ?', userId),
+      );
+  return Number(row?.total ?? 0);
+}
+
+const exportPage = 500;
+
+/** Every order of a filtered set, newest first, page by page, so that memory stays flat and other requests get on. */
+async function* eachOrder(store: Store, userId: string, query: Query): AsyncGenerator<StoredRow[]> {
+  const { sql, values } = conditionsOf(userId, query);
+  let [createdAt, seq] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+  for (;;) {
+    const rows = store.all(
+      `SELECT o.seq, o.created_at, o.listed FROM orders o WHERE ${sql} AND (o.created_at, o.seq) < (?, ?)
+       ORDER BY o.created_at DESC, o.seq DESC LIMIT ?`,
+      ...values,
+      createdAt,
+      seq,
+      exportPage,
+    );
+    if (rows.length > 0) yield rows;
+    const last = rows.at(-1);
+    if (!last || rows.length < exportPage) return;
+    [createdAt, seq] = [Number(last.created_at), Number(last.seq)];
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

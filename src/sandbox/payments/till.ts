@@ -1,15 +1,24 @@
+import { randomBytes } from 'node:crypto';
+import type { ErrorCode } from '../../api/error-codes.ts';
 import { type OperationName, operations } from '../../api/operations/index.ts';
 import type { ParameterValues } from '../../api/parameters.ts';
 import { Refusal } from '../server/refusal.ts';
 import type { SandboxRequest } from '../server/wire.ts';
 import type { Service } from '../service.ts';
-import { type Bill, digestOf, isIssued, termsOf } from './challenge.ts';
+import { decodeObject } from './canonical-json.ts';
+import {
+  type Bill,
+  billCurrency,
+  challengeOf,
+  digestOf,
+  headerOfChallenge,
+  isIssued,
+  isIssuedFor,
+  termsOf,
+} from './challenge.ts';
 import { type Credential, readCredential } from './credential.ts';
-import type { PaymentMethod } from './methods.ts';
+import { isPaymentMethod, type PaymentMethod, paymentMethods } from './methods.ts';
 import { type Payment, paymentBy } from './payments.ts';
-import { type Problem, unpaid } from './problem.ts';
-import { paymentSecret } from './secret.ts';
-import { failureOf } from './verify.ts';
 
 /** An operation that is paid by challenge. */
 export type PaidOperation = {
@@ -17,7 +26,7 @@ export type PaidOperation = {
 }[OperationName];
 
 /** A request for something that is paid by challenge. */
-export interface PaidRequest {
+interface PaidRequest {
   readonly operation: PaidOperation;
   readonly request: SandboxRequest;
   readonly query: ParameterValues;
@@ -91,4 +100,116 @@ function advertised({ config }: Service, requested: unknown): readonly PaymentMe
   if (methods.length > 0) return methods;
   const message = `There is no payment method ${requested}; there are ${config.paymentMethods.join(', ')}.`;
   throw new Refusal('bad_request', message, { methods: config.paymentMethods });
+}
+
+const name = 'payment_secret';
+
+/**
+ * The key behind challenge ids and temporary keys: made once for a store and kept in it, sealed, since whoever has it
+ * can read every order that was paid by challenge.
+ */
+async function paymentSecret(service: Pick<Service, 'store' | 'sealer'>): Promise<Buffer> {
+  const { store } = service;
+  const sealer = await service.sealer();
+  const kept = (): string | undefined => {
+    const sealed = store.meta(name);
+    return sealed === undefined ? undefined : sealer.open(sealed, name);
+  };
+  return Buffer.from(kept() ?? (await store.transaction(() => kept() ?? make())), 'base64');
+
+  function make(): string {
+    const fresh = randomBytes(32).toString('base64');
+    store.setMeta(name, sealer.seal(fresh, name));
+    return fresh;
+  }
+}
+
+type Failure = readonly [problem: Problem, detail: string];
+
+/** What is wrong with a credential as payment of a bill, given that its challenge was issued here; undefined: it pays. */
+function failureOf(
+  { challenge, payload }: Credential,
+  bill: Bill,
+  configured: readonly PaymentMethod[],
+  now: number,
+): Failure | undefined {
+  const { method, intent, request, expires = '', digest } = challenge;
+  const known = isPaymentMethod(method) && configured.includes(method) ? paymentMethods[method] : undefined;
+  if (!known) return ['method-unsupported', `Payment method ${method} is not taken here.`];
+  const { amount, currency } = decodeObject(request) ?? {};
+  const checks: readonly (readonly [isWrong: boolean, ...Failure])[] = [
+    [
+      intent !== 'charge' || !isIssuedFor(challenge, bill),
+      'invalid-challenge',
+      'The challenge was issued for another endpoint, or for other terms.',
+    ],
+    [
+      (digest ?? null) !== bill.digest,
+      'verification-failed',
+      'The challenge was issued for another body than that of this request.',
+    ],
+    [
+      amount !== String(bill.cents) || currency !== billCurrency,
+      'payment-insufficient',
+      `The challenge is for ${amount} ${currency}, and the request costs ${bill.cents} ${billCurrency}.`,
+    ],
+    [!(Date.parse(expires) > now), 'payment-expired', `The challenge expired at ${expires}.`],
+    [
+      !known.accepts(payload),
+      'invalid-payload',
+      `The payload does not have the form of ${method}: ${known.form}.`,
+    ],
+    [
+      method === 'sandbox' && payload.authorization === 'decline',
+      'verification-failed',
+      'The payment was declined, as its payload requested.',
+    ],
+  ];
+  const found = checks.find(([isWrong]) => isWrong);
+  return found && [found[1], found[2]];
+}
+
+interface ProblemRow {
+  readonly title: string;
+  readonly code: ErrorCode;
+}
+
+/** Why a request is not paid: the problem types of the "Payment" scheme, each with the service's own code. */
+const problems = {
+  'payment-required': { title: 'Payment Required', code: 'payment_method_required' },
+  'malformed-credential': { title: 'Malformed Credential', code: 'invalid_payment_method' },
+  'invalid-challenge': { title: 'Invalid Challenge', code: 'invalid_payment_method' },
+  'method-unsupported': { title: 'Method Unsupported', code: 'invalid_payment_method' },
+  'invalid-payload': { title: 'Invalid Payload', code: 'invalid_payment_method' },
+  'payment-expired': { title: 'Payment Expired', code: 'payment_failed' },
+  'payment-insufficient': { title: 'Payment Insufficient', code: 'payment_failed' },
+  'verification-failed': { title: 'Verification Failed', code: 'payment_failed' },
+} as const satisfies Record<string, ProblemRow>;
+
+type Problem = keyof typeof problems;
+
+/**
+ * The 402 with fresh challenges, one for each method of the bill. Its body is a problem (RFC 9457) and the service's
+ * error body in one, so that a client of either reads it.
+ */
+function unpaid(bill: Bill, secret: Buffer, now: number, problem: Problem, detail: string): Refusal {
+  const { title, code } = problems[problem];
+  const challenges = bill.methods.map((method) => challengeOf(bill, method, secret, now));
+  return new Refusal(
+    code,
+    detail,
+    { methods: bill.methods, amount: String(bill.cents), currency: billCurrency },
+    {
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+      'www-authenticate': challenges.map(headerOfChallenge),
+    },
+    {
+      type: `https://paymentauth.org/problems/${problem}`,
+      title,
+      status: 402,
+      detail,
+      ...(challenges[0] && { challengeId: challenges[0].id }),
+    },
+  );
 }

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ItemStatus } from '../../api/enums.ts';
+import type { OrderRecord } from '../orders/lifecycle/index.ts';
 import { loadRecordText } from '../orders/record-text.ts';
 import { findOrder, type StoredOrder, updateOrder } from '../orders/records.ts';
 import type { Caller } from '../server/caller.ts';
 import { Refusal, usedForm } from '../server/refusal.ts';
 import type { Service } from '../service.ts';
-import { refuseReturn } from './check.ts';
 import { circumstancesOf } from './circumstances.ts';
-import { planReturn } from './lifecycle.ts';
+import { boughtQuantity } from './credit.ts';
+import { isClosed, planReturn } from './lifecycle.ts';
 import { withoutStopped, withReturn } from './on-order.ts';
 import { findReturn, insertReturn, returnsOf } from './records.ts';
 import type { ReturnBody, ReturnRecord, ReturnState } from './types.ts';
@@ -79,3 +81,98 @@ const withLowerCaseIds = (body: ReturnBody): ReturnBody => ({
   order_id: body.order_id.toLowerCase(),
   items: body.items.map((line) => ({ ...line, order_item_id: line.order_item_id.toLowerCase() })),
 });
+
+type ReturnedItem = ReturnBody['items'][number];
+type Item = OrderRecord['items'][number];
+
+const neverBought: readonly ItemStatus[] = ['skipped', 'failed', 'cancelled'];
+
+/**
+ * Refuses a return that cannot be.
+ * @param earlier the order's other returns.
+ * @throws Refusal: bad_request for lines that fit no order, already_exists while a return of one of the items is open,
+ * return_not_allowed for what the order's state forbids.
+ */
+function refuseReturn(order: OrderRecord, body: ReturnBody, earlier: readonly ReturnState[]): void {
+  if (order.status !== 'order_placed') {
+    throw notAllowed(`The order is ${order.status}; only a placed order can be returned.`, {
+      status: order.status,
+    });
+  }
+  const lines = body.items.map((line) => ({ line, item: itemOf(order, line) }));
+  refuseTwice(body.items);
+  refuseOpen(body.items, earlier);
+  for (const { line, item } of lines) {
+    refuseState(body, item);
+    refuseQuantity(
+      order,
+      line,
+      item,
+      earlier.map(({ record }) => record),
+    );
+  }
+}
+
+function itemOf(order: OrderRecord, { order_item_id }: ReturnedItem): Item {
+  const item = order.items.find(({ id }) => id === order_item_id);
+  if (item) return item;
+  throw new Refusal('bad_request', `Order ${order.id} has no item ${order_item_id}.`, { order_item_id });
+}
+
+function refuseTwice(lines: readonly ReturnedItem[]): void {
+  const ids = lines.map(({ order_item_id }) => order_item_id);
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (twice === undefined) return;
+  throw new Refusal('bad_request', `Item ${twice} stands twice in the return; add the quantities up.`, {
+    order_item_id: twice,
+  });
+}
+
+function refuseOpen(lines: readonly ReturnedItem[], earlier: readonly ReturnState[]): void {
+  const open = earlier.find(
+    (state) =>
+      !isClosed(state) &&
+      state.record.items.some(({ order_item_id }) =>
+        lines.some((line) => line.order_item_id === order_item_id),
+      ),
+  );
+  if (!open) return;
+  throw new Refusal('already_exists', 'A return of these items is open already.', {
+    resource: 'return_request',
+    identifier: open.record.id,
+  });
+}
+
+function refuseState({ reason }: ReturnBody, { id, status }: Item): void {
+  const details = { order_item_id: id, status };
+  if (neverBought.includes(status))
+    throw notAllowed(`Item ${id} is ${status}: there is nothing to return.`, details);
+  if (reason === 'forced_cancellation' && status === 'delivered')
+    throw notAllowed(`Item ${id} is delivered: it can be returned, no longer cancelled.`, details);
+}
+
+function refuseQuantity(
+  order: OrderRecord,
+  { order_item_id, quantity }: ReturnedItem,
+  item: Item,
+  earlier: readonly ReturnRecord[],
+): void {
+  const bought = boughtQuantity(order, item);
+  const returned = returnedUnits(earlier)
+    .filter((unit) => unit.order_item_id === order_item_id)
+    .reduce((sum, unit) => sum + unit.quantity, 0);
+  if (quantity <= bought - returned) return;
+  const why = returned > 0 ? `${returned} of ${bought} returned already` : `${bought} bought`;
+  throw notAllowed(`Item ${order_item_id}: ${quantity} cannot be returned, ${why}.`, {
+    order_item_id,
+    bought,
+    returned,
+  });
+}
+
+/** What returns that were not denied have taken, or are about to. */
+const returnedUnits = (earlier: readonly ReturnRecord[]): ReturnRecord['items'] =>
+  earlier.filter(({ status }) => status !== 'denied').flatMap(({ items }) => items);
+
+const notAllowed = (message: string, details: Readonly<Record<string, unknown>>): Refusal =>
+  new Refusal('return_not_allowed', message, details);

@@ -1,11 +1,15 @@
+import { triggerPath } from '../../api/control.ts';
 import { operations } from '../../api/operations/index.ts';
 import type { Scenario } from '../../api/scenario/scenario.ts';
 import { claim, claimOf } from '../keys/claims.ts';
+import { findOrder } from '../orders/records.ts';
+import { findReturn } from '../returns/records.ts';
 import { hashKey } from '../server/caller.ts';
 import { enter } from '../wallet/wallet.ts';
-import { type Ordered, orderMoments, returnMoments } from './lives.ts';
+import { type Course, orderCourse, returnCourse } from './course.ts';
 import { type Moment, type Present, refusedAt, timeOf } from './moment.ts';
-import { keyOf, post, type Stage } from './stage.ts';
+import type { ScenarioProblem } from './problem.ts';
+import { itemsOf, keyOf, post, type Stage } from './stage.ts';
 
 /** All that is done to the sandbox up to its beginning, the first first; what falls together in the order of the file. */
 export function momentsOf(scenario: Scenario, present: Present): Moment[] {
@@ -151,4 +155,209 @@ function batchMoment(row: Scenario['batches'][number], index: number, { now, spe
       return post(stage, { target: operations['bulk.create'].path, body, key, name, path });
     },
   };
+}
+
+function orderMoments(row: Scenario['orders'][number], index: number, present: Present): Moment[] {
+  const { now } = present;
+  const path = ['orders', index];
+  const written = row.created === undefined ? undefined : timeOf(row.created, now);
+  const isTold = row.events !== undefined;
+  const course: Course<string> = orderCourse(
+    {
+      created: written,
+      speed: row.speed,
+      // What was done to it says itself how it came there.
+      state: isTold ? undefined : row.state,
+      errorType: row.error_type,
+    },
+    now,
+    present.speed,
+  );
+  const events = row.events
+    ? row.events.map(({ at, event, error_type: errorType }) => ({ at: timeOf(at, now), event, errorType }))
+    : course.events;
+  const named = { id: undefined as string | undefined };
+  return [
+    {
+      at: course.created,
+      path,
+      run: async (stage) => {
+        stage.setSpeed(course.speed);
+        if (row.id !== undefined) stage.service.identity.spell('order', row.id);
+        const own = row.name ?? `order ${index}`;
+        const refused = await post(stage, {
+          target: operations['order.create'].path,
+          body: withAccount(row.order, stage),
+          key: row.key,
+          name: own,
+          path: [...path, 'order'],
+        });
+        if (refused.length === 0) named.id = stage.names.idOf(own);
+        return refused;
+      },
+    },
+    ...eventMoments(
+      { events, path, isTold, begins: course.created, early: 'lies before its order was created', named },
+      (stage, id, { event, errorType }, where) => {
+        stage.setSpeed(course.speed);
+        if (!isTold && errorType === undefined && leadsTo(stage, id, event)) return [];
+        return act(stage, { id, event, errorType, key: row.key, path: where });
+      },
+    ),
+  ];
+}
+
+/** The account that an order names, by the short id that it got. */
+function withAccount(order: Scenario['orders'][number]['order'], { names }: Stage): unknown {
+  const id = order.retailer_credentials_id;
+  return id == null ? order : { ...order, retailer_credentials_id: names.idOf(id) };
+}
+
+/** Whether an order comes by itself to what would be done to it. */
+function leadsTo({ service: { store } }: Stage, id: string, event: string): boolean {
+  const plan = findOrder(store, id, null)?.plan ?? [];
+  const kinds: Readonly<Record<string, string>> = {
+    failed: 'failed',
+    'cancelled-by-retailer': 'cancelled_by_retailer',
+  };
+  const done = findOrder(store, id, null)?.record.status;
+  if (event === 'failed' && done === 'order_failed') return true;
+  return plan.some(({ kind }) => kind === kinds[event]);
+}
+
+interface Act {
+  readonly id: string;
+  readonly event: string;
+  readonly errorType?: string | undefined;
+  readonly key: string | undefined;
+  readonly path: ScenarioProblem['path'];
+}
+
+function act(stage: Stage, { id, event, errorType, key, path }: Act): Promise<ScenarioProblem[]> {
+  if (event === 'cancelled')
+    return post(stage, {
+      target: operations['order.cancel'].path.replace('{order_id}', id),
+      body: undefined,
+      key,
+      path,
+    });
+  const body = { event, id, ...(errorType !== undefined && { error_type: errorType }) };
+  return post(stage, { target: triggerPath, body, key, path });
+}
+
+/** Whose the order of a return is, and when it was created, ms; nothing of an order that the scenario does not list. */
+interface Ordered {
+  readonly key: string | undefined;
+  readonly at: number | undefined;
+}
+
+function returnMoments(
+  row: Scenario['returns'][number],
+  index: number,
+  present: Present,
+  { key, at: orderedAt }: Ordered,
+): Moment[] {
+  const { now } = present;
+  const path = ['returns', index];
+  const written = row.created === undefined ? undefined : timeOf(row.created, now);
+  const isTold = row.events !== undefined;
+  const state = isTold ? undefined : row.state;
+  const course: Course<string> = returnCourse(
+    { created: written, speed: row.speed, state },
+    now,
+    present.speed,
+  );
+  if (orderedAt !== undefined && course.created < orderedAt) {
+    const message =
+      written === undefined
+        ? 'begins before its order was created; create the order earlier, or say with created when it was requested'
+        : 'lies before its order was created';
+    return [refusedAt(course.created, written === undefined ? path : [...path, 'created'], message)];
+  }
+  const events = row.events
+    ? row.events.map(({ at, event }) => ({ at: timeOf(at, now), event }))
+    : course.events;
+  const named = { id: undefined as string | undefined };
+  return [
+    {
+      at: course.created,
+      path,
+      run: async (stage) => {
+        const { names, service } = stage;
+        stage.setSpeed(course.speed);
+        if (row.id !== undefined) service.identity.spell('return', row.id);
+        const orderId = names.idOf(row.order);
+        const own = row.name ?? `return ${index}`;
+        const { reason, notes } = row;
+        const refused = await post(stage, {
+          target: operations['return.create'].path,
+          body: {
+            order_id: orderId,
+            items: itemsOf(stage, orderId, row.items),
+            reason,
+            ...(notes !== undefined && { notes }),
+          },
+          key,
+          name: own,
+          path,
+        });
+        if (refused.length === 0) named.id = names.idOf(own);
+        return refused;
+      },
+    },
+    ...eventMoments(
+      { events, path, isTold, begins: course.created, early: 'lies before its return was requested', named },
+      (stage, id, { event }, where) => {
+        const found = findReturn(stage.service.store, id, keyOf(stage, key).userId);
+        if (!isTold && found?.record.status === event) return [];
+        // It comes to it by itself in time.
+        if (!isTold && found?.plan.some((change) => change.status === event && change.at <= now)) return [];
+        stage.setSpeed(course.speed);
+        return post(stage, { target: triggerPath, body: { event: `return-${event}`, id }, key, path: where });
+      },
+    ),
+  ];
+}
+
+interface Happening {
+  readonly at: number;
+  readonly event: string;
+  readonly errorType?: string | undefined;
+}
+
+interface Events {
+  readonly events: readonly Happening[];
+  /** Of what they happen to. */
+  readonly path: ScenarioProblem['path'];
+  /** Whether the scenario lists them, or they follow from a state. */
+  readonly isTold: boolean;
+  /** Before this none can happen, ms. */
+  readonly begins: number;
+  /** What is wrong with one that does. */
+  readonly early: string;
+  /** What they happen to, once it is there. */
+  readonly named: { readonly id: string | undefined };
+}
+
+/** What happens to an order or a return, each at its time. */
+function eventMoments(
+  { events, path, isTold, begins, early, named }: Events,
+  happen: (
+    stage: Stage,
+    id: string,
+    event: Happening,
+    path: ScenarioProblem['path'],
+  ) => ReturnType<Moment['run']>,
+): Moment[] {
+  return events.map((event, place) => {
+    const { at } = event;
+    const where = isTold ? [...path, 'events', place] : [...path, 'state'];
+    if (isTold && at < begins) return refusedAt(at, where, early);
+    return {
+      at,
+      path: where,
+      // One that was refused is not there, and that was told.
+      run: (stage) => (named.id === undefined ? [] : happen(stage, named.id, event, where)),
+    };
+  });
 }

@@ -1,10 +1,12 @@
 import { operations } from '../../api/operations/index.ts';
 import type { Scenario } from '../../api/scenario/scenario.ts';
 import { placeRows } from '../bulk/place-rows.ts';
+import { retailerNamed, retailers } from '../catalogue/retailers.ts';
 import { givenListingsName } from '../config.ts';
 import { bringUpToDate } from '../control/bring-up-to-date.ts';
 import { Patience } from '../control/patience.ts';
 import { mintKey } from '../keys/mint.ts';
+import { listingOutcomes } from '../orders/lifecycle/index.ts';
 import { findOrder } from '../orders/records.ts';
 import { findReturn } from '../returns/records.ts';
 import { hashKey } from '../server/caller.ts';
@@ -12,7 +14,6 @@ import type { Handle } from '../server/wire.ts';
 import type { Service } from '../service.ts';
 import { lastMs } from '../store/clock.ts';
 import { stateOf } from './course.ts';
-import { checkListings } from './listings.ts';
 import { type Moment, timeOf } from './moment.ts';
 import { beginningOf, momentsOf } from './moments.ts';
 import { Names } from './names.ts';
@@ -213,3 +214,43 @@ async function registerAddresses(stage: Stage, { keys }: Scenario): Promise<Scen
   }
   return problems;
 }
+
+/** What the catalogue would not take of the listings that a scenario brings along. */
+function checkListings(listings: Scenario['listings']): ScenarioProblem[] {
+  return listings.flatMap(({ retailer, outcome, offers, variants }, index) => {
+    const path = ['listings', index];
+    const seller = retailerNamed(retailer);
+    const labels = new Set(variants.map(({ choices }) => Object.keys(choices).toSorted().join(', ')));
+    return [
+      ...(seller ? [] : [{ path: [...path, 'retailer'], message: noRetailer(retailer) }]),
+      ...(outcome === undefined || listingOutcomes.includes(outcome)
+        ? []
+        : [
+            {
+              path: [...path, 'outcome'],
+              message: `"${outcome}" is not one of ${listingOutcomes.join(', ')}`,
+            },
+          ]),
+      ...(offers.length > 0 && seller && seller.kind !== 'marketplace'
+        ? [{ path: [...path, 'offers'], message: `only a marketplace has other sellers: ${marketplaces()}` }]
+        : []),
+      ...(labels.size > 1
+        ? [
+            {
+              path: [...path, 'variants'],
+              message: `each has the same choices, not ${[...labels].join(' and ')}`,
+            },
+          ]
+        : []),
+    ];
+  });
+}
+
+const noRetailer = (name: string): string =>
+  `there is no retailer "${name}"; there are ${retailers.map(({ retailer }) => retailer).join(', ')}`;
+
+const marketplaces = (): string =>
+  retailers
+    .filter(({ kind }) => kind === 'marketplace')
+    .map(({ retailer }) => retailer)
+    .join(', ');

@@ -1,21 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
-import { Readable } from 'node:stream';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { type Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { listeningAddress } from '../../platform/network/loopback.ts';
+import type { Method } from '../../api/operation.ts';
+import { isLoopback, listeningAddress } from '../../platform/network/loopback.ts';
 import { setTimeout } from '../../platform/wait/own-timers.ts';
 import { limitsFor } from './body-limits.ts';
-import { corsHeaders, preflight } from './cors.ts';
 import { type Draw, sendHalf } from './faults/inject.ts';
 import { reset } from './faults/reset.ts';
 import { forReader } from './for-reader.ts';
 import type { Owner } from './owner.ts';
+import { prefersHtml } from './prefers-html.ts';
+import { json } from './refusal.ts';
 import { replyTo } from './reply.ts';
-import { readTarget } from './request.ts';
+import { bodyTooLarge, readTarget } from './request.ts';
 import type { RequestLog } from './request-log.ts';
 import { findRoute } from './routes.ts';
-import { Uploads } from './upload.ts';
 import type { Handle, SandboxResponse } from './wire.ts';
 
 /** How long a connection is waited for, ms. */
@@ -196,3 +202,138 @@ async function write(
   if (headOnly) response.end();
   else await pipeline(Readable.from(body), response);
 }
+
+/**
+ * Web pages under development are clients too: those that this machine serves may call the API, and read all of its
+ * responses. The console and what controls the sandbox are for no page but their own. (Fetch standard, CORS protocol.)
+ */
+
+interface Request {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** What lets the page that sent a request read the response; nothing for a page of another machine. */
+function corsHeaders({ method = 'GET', url = '/', headers }: Request): Record<string, string> {
+  const { origin } = headers;
+  if (origin === undefined || !isApi(method, url, headers)) return {};
+  const varies = { vary: 'origin' };
+  return isLocalPage(origin)
+    ? { ...varies, 'access-control-allow-origin': origin, 'access-control-expose-headers': '*' }
+    : varies;
+}
+
+/** The response to a browser that asks whether a page may send a request; undefined where it does not ask, or may not. */
+function preflight(request: Request): Record<string, string> | undefined {
+  const { method, url, headers } = request;
+  const asked = headers['access-control-request-method'];
+  if (method !== 'OPTIONS' || asked === undefined) return undefined;
+  const allowed = corsHeaders({ method: asked, url, headers: { origin: headers.origin } });
+  if (allowed['access-control-allow-origin'] === undefined) return undefined;
+  const names = headers['access-control-request-headers'] ?? '';
+  return {
+    ...allowed,
+    'access-control-allow-methods': asked,
+    ...(/^[\w-]+(?: ?, ?[\w-]+){0,50}$/.test(names) && { 'access-control-allow-headers': names }),
+    'access-control-max-age': '600',
+  };
+}
+
+/** Whether a page of this machine has an origin, whatever its port. */
+function isLocalPage(origin: string): boolean {
+  if (!/^https?:\/\/[^\s/\\?#@]{1,300}$/.test(origin) || !URL.canParse(origin)) return false;
+  return isLoopback(new URL(origin).hostname);
+}
+
+/** Whether a request leads to the API; one that only spells it wrong shall learn so. */
+function isApi(method: string, url: string, { accept }: IncomingHttpHeaders): boolean {
+  const { pathname } = readTarget(url);
+  const found = findRoute(method === 'HEAD' ? 'GET' : method, pathname, prefersHtml(accept));
+  if ('kind' in found) return isOpen(found.kind);
+  const kinds = found.allowed.map((other: Method) => findRoute(other, pathname));
+  return kinds.every((other) => 'kind' in other && isOpen(other.kind));
+}
+
+const isOpen = (kind: string): boolean => kind === 'operation' || kind === 'label' || kind === 'health';
+
+/** What all bodies together may hold, from their first byte until they were worked on, bytes. */
+const mostHeld = 64 * 1024 * 1024;
+/** What any body may hold whatever the others do: small requests are never turned away, bytes. */
+const alwaysFree = 64 * 1024;
+
+const noBody = new Uint8Array();
+
+type Upload = { readonly body: Uint8Array; release(): void } | { readonly refusal: SandboxResponse };
+
+/** Reads the bodies of requests, bounded one by one and all together. */
+class Uploads {
+  readonly #mostHeld: number;
+  #held = 0;
+
+  constructor(most = mostHeld) {
+    this.#mostHeld = most;
+  }
+
+  /**
+   * The whole body. `release` is to be called once it was worked on. Of one that is refused nothing is kept, while a
+   * caller that sends it to its end gets the refusal; one that goes on for too long is broken off.
+   */
+  read(request: IncomingMessage, limit: number): Promise<Upload> | Upload {
+    if (!hasBody(request)) return { body: noBody, release: () => {} };
+    let chunks: Buffer[] = [];
+    let size = 0;
+    let taken = 0;
+    let refusal: SandboxResponse | undefined;
+    const release = (): void => {
+      this.#held -= taken;
+      taken = 0;
+    };
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        const [only = noBody, ...others] = chunks;
+        resolve(refusal ? { refusal } : { body: others.length > 0 ? Buffer.concat(chunks) : only, release });
+      };
+      request.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        refusal ??= this.#refusalOf(size, taken, limit);
+        if (refusal) {
+          chunks = [];
+          release();
+          if (size > limit * 4) {
+            request.pause();
+            end();
+          }
+          return;
+        }
+        const more = Math.max(0, size - alwaysFree) - taken;
+        taken += more;
+        this.#held += more;
+        chunks.push(chunk);
+      });
+      request.once('end', end);
+      request.once('error', reject);
+      request.once('close', () => {
+        if (request.readableEnded) return;
+        release();
+        reject(new Error('the caller hung up'));
+      });
+    });
+  }
+
+  #refusalOf(size: number, taken: number, limit: number): SandboxResponse | undefined {
+    if (size > limit) return bodyTooLarge(limit);
+    const more = Math.max(0, size - alwaysFree) - taken;
+    return this.#held + more > this.#mostHeld ? tooMuchAtOnce() : undefined;
+  }
+}
+
+const tooMuchAtOnce = (): SandboxResponse =>
+  json(
+    503,
+    { code: 'service_unavailable', message: 'Too many large bodies are being read at once.', details: {} },
+    { 'retry-after': '1' },
+  );
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';

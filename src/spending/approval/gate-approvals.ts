@@ -13,7 +13,6 @@ import { PolicyRefusal } from '../policy/refusal.ts';
 import { isRelated, lifeOf, openKey, shortfall, usableUntil, type Wanted } from './covers.ts';
 import { openApprovals } from './open.ts';
 import type { ApprovablePlan, Subject } from './subject.ts';
-import { approveCommand } from './suggest.ts';
 import { distrust } from './trust.ts';
 
 /** How often a wait looks whether somebody has decided, ms. */
@@ -256,3 +255,7 @@ const undecided = ({ id }: ApprovalRequest, approve: string): ErrandError =>
     details: { approval: id },
     next: [{ command: approve, when: 'to approve it; then run the same command again' }],
   });
+
+/** The command that approves a request, as far as it can be known here. */
+const approveCommand = (context: OrderContext, { approvers }: Policy, id: string): string =>
+  `errand approval approve ${id}${approvers.length > 0 ? ' --key ~/.ssh/id_ed25519' : ''}${whereFlags(context)}`;

@@ -1,4 +1,5 @@
 import { embeddedUrl } from '../../config/stored.ts';
+import { formatMoney } from '../../format/money.ts';
 import type { Intent } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import type { Admission, OrderToReserve, Reservation } from '../../journal/reservation-row.ts';
@@ -9,11 +10,11 @@ import { carriedApproval } from '../approval/carried.ts';
 import { GateApprovals } from '../approval/gate-approvals.ts';
 import { subjectOf } from '../approval/subject.ts';
 import type { Consent } from '../options.ts';
+import { isAmount } from '../typed-amount.ts';
 import { ordersOf, type SpendingOrder } from './facts.ts';
 import { feeOf } from './fee.ts';
 import type { Verdict } from './finding.ts';
 import { checkUnchanged, policyHash } from './load.ts';
-import { checkOverride, confirmOverride, type Overridden } from './override.ts';
 import { periodsAt } from './periods.ts';
 import type { Policy } from './policy.ts';
 import { against, findingText, PolicyRefusal } from './refusal.ts';
@@ -258,3 +259,53 @@ function checkRetry(context: OrderContext, policy: Policy): undefined {
   } as const;
   throw new PolicyRefusal(context, verdict);
 }
+
+/** Most findings that are told one by one. */
+const mostTold = 10;
+
+/** What somebody at a terminal has agreed to, against the policy. */
+interface Overridden {
+  readonly reason: string;
+  /** Whether a verdict says no more than what was shown. */
+  covers(verdict: Verdict): boolean;
+}
+
+/** @throws ErrandError policy where the policy forbids to overrule it. */
+function checkOverride({ overrides, file }: Policy, refusal: PolicyRefusal): void {
+  if (overrides === 'never') throw not(refusal, `${file} says overrides: never`);
+}
+
+/**
+ * Has whoever sits at the terminal type the amount that the policy does not let through.
+ * @throws ErrandError policy where nobody is there, or something else is typed.
+ */
+async function confirmOverride(
+  context: OrderContext,
+  refusal: PolicyRefusal,
+  reason: string,
+): Promise<Overridden> {
+  const { verdict } = refusal;
+  if (!context.interactive.yes)
+    throw not(refusal, `--override-policy works on a terminal only, and ${context.interactive.why}`);
+  const refused = verdict.rows.filter(({ outcome }) => outcome === verdict.outcome);
+  const told = refused.length > 0 ? refused : against(verdict);
+  for (const finding of told.slice(0, mostTold)) context.note(`policy: ${findingText(finding)}`);
+  if (told.length > mostTold) context.note(`policy: … and ${told.length - mostTold} more`);
+  context.note('policy: the audit log keeps the reason');
+  const amount = formatMoney(verdict.amount_cents);
+  const orders = verdict.orders === 1 ? '' : ` on ${verdict.orders} orders`;
+  const typed = await context.askText(`Type ${amount} to spend it${orders} against the policy`);
+  if (!isAmount(typed, verdict.amount_cents)) throw not(refusal, `not overruled: ${amount} was not typed`);
+  const rules = new Set(verdict.rules.filter(({ outcome }) => outcome !== 'allowed').map(({ rule }) => rule));
+  return {
+    reason,
+    covers: (other) =>
+      other.amount_cents <= verdict.amount_cents &&
+      other.rules.every(
+        ({ rule, outcome }) => outcome === 'allowed' || outcome === 'warned' || rules.has(rule),
+      ),
+  };
+}
+
+const not = (refusal: PolicyRefusal, why: string): ErrandError =>
+  new ErrandError('policy', `${refusal.message} (${why})`, refusal.facts);

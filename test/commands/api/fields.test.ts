@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { collectFields, emptyList, type FieldValue, splitField } from '../../../src/commands/api/fields.ts';
+import { collectFields, emptyList, type FieldValue, splitField } from '../../../src/commands/api/payload.ts';
 
 const made = (...pairs: [string, FieldValue][]) => JSON.parse(JSON.stringify(collectFields(pairs)));
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ServedRequest } from '../../../src/api/control.ts';
-import { requestLines } from '../../../src/commands/sandbox/request-lines.ts';
+import { requestLines } from '../../../src/commands/sandbox/serve.ts';
 import { capture } from '../../output/streams.ts';
 
 const request: ServedRequest = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EventLines } from '../../../src/commands/webhook/event-lines.ts';
+import { EventLines } from '../../../src/commands/webhook/listen.ts';
 import { fullMeasure } from '../../../src/format/width.ts';
 import type { ShownEvent } from '../../../src/integrations/webhooks/listen.ts';
 import type { EventLog } from '../../../src/journal/events.ts';

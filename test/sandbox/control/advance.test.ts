@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { returnReasons } from '../../../src/api/enums.ts';
-import { advanceThrough, settle } from '../../../src/sandbox/control/advance.ts';
+import { advanceThrough, settle } from '../../../src/sandbox/control/control.ts';
 import { orderBody, rowBody } from '../../order-body.ts';
 import { Receiver } from '../../service/receiver.ts';
 import { expectBalancedBooks } from '../books.ts';

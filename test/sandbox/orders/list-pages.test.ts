@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { listOrders } from '../../../src/sandbox/orders/list.ts';
+import { listOrders } from '../../../src/sandbox/orders/handlers.ts';
 import { Store } from '../../../src/sandbox/store/store.ts';
 import { copyOrders } from '../../service/copy-orders.ts';
 import { TestService } from '../../service/service.ts';

@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest';
 import { sandboxConfig } from '../../../src/sandbox/config.ts';
+import { countDeliveries, deliveryFilters, findDeliveries } from '../../../src/sandbox/console/deliveries.ts';
 import { readFilters } from '../../../src/sandbox/console/filters.ts';
-import {
-  countDeliveries,
-  deliveryFilters,
-  findDeliveries,
-} from '../../../src/sandbox/console/find-deliveries.ts';
 import { countOrders, findOrders, orderFilters } from '../../../src/sandbox/console/find-orders.ts';
 import type { Service } from '../../../src/sandbox/service.ts';
 import { plansOf } from '../store/plans.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { lastDue } from '../../../src/sandbox/bulk/records.ts';
-import { listOrders } from '../../../src/sandbox/orders/list.ts';
+import { listOrders } from '../../../src/sandbox/orders/handlers.ts';
 import { listReturns } from '../../../src/sandbox/returns/records.ts';
 import { plansOf } from './plans.ts';
 

@@ -1,17 +1,87 @@
 import type { ErrorType } from '../../../api/error-types.ts';
 import { advance, resumed } from './advance.ts';
-import { broughtForward, endingIn, lastArrival, lastDeparture, pickups } from './bring-forward.ts';
 import { drawFor } from './draw.ts';
 import { linesOf } from './lines.ts';
-import type { Ending } from './parcels.ts';
+import { retimed } from './moved.ts';
+import { type Ending, endings } from './parcels.ts';
+import { destination } from './places.ts';
 import { failure, purchase } from './plan.ts';
 import { priceOf } from './price.ts';
 import { scheduleFor } from './schedule.ts';
 import { blamesLine } from './troubles.ts';
-import type { Advanced, ForcedKind, OrderPlan, OrderState, Refused, Surroundings } from './types.ts';
+import type {
+  Advanced,
+  ForcedKind,
+  OrderPlan,
+  OrderRecord,
+  OrderState,
+  Refused,
+  Scan,
+  Surroundings,
+  Transition,
+} from './types.ts';
 import { overCeiling } from './verdict.ts';
 
-export interface Force {
+/** The plan with everything up to `index` happening at `now` (ms) and the rest following at its own distance. */
+function broughtForward({ record, plan }: OrderState, index: number, now: number): OrderPlan {
+  const earlier = (plan[index]?.at ?? now) - now;
+  return retimed(record, plan, ({ at }, place) => (place <= index ? now : at - earlier));
+}
+
+/** Where in the plan the last parcel that has not left yet leaves; -1 when all have, or none ever will. */
+function lastDeparture(record: OrderRecord, plan: OrderPlan): number {
+  const gone = new Set(
+    record.tracking_numbers.filter(({ status }) => status !== 'pending').map(({ id }) => id),
+  );
+  let last = -1;
+  for (const [index, change] of plan.entries()) {
+    if (change.kind !== 'scanned' || gone.has(change.tracking_id)) continue;
+    gone.add(change.tracking_id);
+    last = index;
+  }
+  return last;
+}
+
+const lastArrival = (plan: OrderPlan): number => plan.findLastIndex(isArrival);
+
+/** The plan with each journey that is still under way ending in this way. */
+const endingIn = (ending: Ending, plan: OrderPlan): OrderPlan =>
+  plan.map((change) => (isArrival(change) ? { ...change, ...arrival(ending, change) } : change));
+
+/** Parcels that wait for pickup being fetched at `now` (ms). */
+function pickups(record: OrderRecord, now: number): OrderPlan {
+  const waiting = record.tracking_numbers.filter(({ status }) => status === 'available_for_pickup');
+  const items = record.items
+    .filter(({ status }) => status === 'available_for_pickup')
+    .map(({ id, status }) => ({ id, status }));
+  return waiting.map(({ id, estimated_delivery_date }) => {
+    const place = destination(record.shipping_address);
+    const checkpoint = { ...place, status: 'available_for_pickup', message: '' } as const;
+    return {
+      at: now,
+      kind: 'scanned',
+      tracking_id: id,
+      estimated_delivery_date,
+      ...arrival('delivered', { checkpoint, items }),
+    };
+  });
+}
+
+type Arrival = Pick<Scan, 'checkpoint' | 'items'>;
+
+function arrival(ending: Ending, { checkpoint, items }: Arrival): Arrival {
+  const { message, item } = endings[ending];
+  return {
+    checkpoint: { ...checkpoint, status: ending, message },
+    items: items.map(({ id }) => ({ id, status: item })),
+  };
+}
+
+function isArrival(change: Transition): change is Extract<Transition, { kind: 'scanned' }> {
+  return change.kind === 'scanned' && Object.hasOwn(endings, change.checkpoint.status);
+}
+
+interface Force {
   readonly state: OrderState;
   readonly kind: ForcedKind;
   /** ms since the epoch. */
