@@ -132,7 +132,7 @@ describe.each(names)('errand api for %s', (name) => {
     const state = shop.workspace.environment.ERRAND_STATE_DIR ?? '';
     shop.workspace.environment.ERRAND_STATE_DIR = join(shop.workspace.folder, 'not-a-folder');
     const refused = await send('-o', 'json');
-    expect([refused.code, errorOf(refused).outcome]).toEqual([1, 'not_sent']);
+    expect([refused.code, errorOf(refused).outcome]).toEqual([1, 'unknown']);
     shop.workspace.environment.ERRAND_STATE_DIR = state;
     expect(await subject.made()).toEqual([]);
   });
