@@ -84,6 +84,16 @@ describe('a service that fails', () => {
     });
   });
 
+  test('leaves an order in doubt whatever a later attempt is refused for', async () => {
+    const service = await peer(
+      json(unavailable, 503),
+      json({ ...unavailable, code: 'rate_limited' }, 429),
+      json({ ...unavailable, code: 'insufficient_funds' }, 402),
+    );
+    const error = await failureOf(caller(service.url).client.call('order.create', { body: keyedOrder }));
+    expect(error).toMatchObject({ category: 'in_doubt', facts: { outcome: 'unknown', attempts: 3 } });
+  });
+
   test('is asked once for an order without a key', async () => {
     const service = await peer(json(unavailable, 503));
     await failureOf(caller(service.url).client.call('order.create', { body: orderBody }));

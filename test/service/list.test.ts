@@ -44,6 +44,11 @@ describe('GET /orders', () => {
     expect(body).toMatchObject({ total: 3, limit: 50, offset: 0 });
   });
 
+  test('a filtered list is newest first, too', async () => {
+    // A part of every UUID that is drawn.
+    expect(await ids('order_id=-4')).toEqual([pending.id, failed.id, delivered.id]);
+  });
+
   test('order_id: part of an id', async () => {
     expect(await ids(`order_id=${failed.id.slice(3, 20)}`)).toEqual([failed.id]);
     expect(await ids('order_id=zzz')).toEqual([]);

@@ -122,6 +122,14 @@ describe('orders', () => {
     });
   });
 
+  test('a placed order is not cancelled', async () => {
+    const { id } = (await service.order('test-success')).body;
+    service.pass(10_000);
+    const refused = await service.send('POST', `/orders/${id}/cancel`);
+    expect(refused).toMatchObject({ status: 400, body: { code: 'order_not_cancellable' } });
+    expect((await service.send('GET', `/orders/${id}`)).body.status).toBe('order_placed');
+  });
+
   test('another user’s orders are not found; an id that is no UUID is a 422', async () => {
     const { body } = await service.order('test-success');
     const other = await service.mint();

@@ -69,6 +69,20 @@ describe('a journal that was changed on disk', () => {
     });
   });
 
+  test.each(["body = replace(body, '5000', '9000')", "state = 'refused'", "account = 'another'"])(
+    'its own key is not sent again: %s',
+    async (set) => {
+      recordedElsewhere(folder, now, 'k1');
+      change(`UPDATE intents SET ${set}`);
+      await opened(async (journal) => {
+        await expect(journal.record(intent('k1'))).rejects.toThrow(
+          'record k1 is damaged; what it says is not sent',
+        );
+        expect(journal.list(true)).toMatchObject([{ state: 'damaged' }]);
+      });
+    },
+  );
+
   test('in its key: what it stands for is still found', async () => {
     recordedElsewhere(folder, now, 'k1');
     change("UPDATE intents SET key = 'k9'");
