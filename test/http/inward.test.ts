@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Inward } from '../../src/http/transport/inward.ts';
+import { Inward } from '../../src/http/transport/network.ts';
 
 const hosts = {
   internet: '93.184.216.34',

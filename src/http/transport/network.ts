@@ -206,7 +206,7 @@ const places: Readonly<Record<AddressKind, string>> = {
  * Keeps links that a service gives from leading further inward than the service itself is: a service on the internet
  * could otherwise make this machine ask others in its own network.
  */
-class Inward {
+export class Inward {
   #reached: AddressKind = 'public';
 
   /** Resolves the addresses that the user named. */

@@ -1,0 +1,261 @@
+import type { PlantedFault } from './fault.ts';
+
+const money: readonly PlantedFault[] = [
+  {
+    name: 'a policy lets an order pass that is one cent over its limit',
+    file: 'src/spending/policy/verdict.ts',
+    from: 'const isOver = cents > limit.most;',
+    to: 'const isOver = cents > limit.most + 1;',
+    caughtBy: ['test/program/policy.test.ts'],
+  },
+  {
+    name: 'the rows of an upload do not count towards the limit of the day',
+    file: 'src/spending/policy/verdict.ts',
+    from: 'if (!isOver) used += cents;',
+    to: '',
+    caughtBy: ['test/program/policy.test.ts'],
+  },
+  {
+    name: 'the day of a policy begins in UTC, whatever its time zone',
+    file: 'src/spending/policy/periods.ts',
+    from: 'const dateAt = datesIn(timeZone);',
+    to: "const dateAt = datesIn(timeZone && 'UTC');",
+    caughtBy: ['test/spending/periods.test.ts'],
+  },
+  {
+    name: '$5.5 is read as $5.05',
+    file: 'src/api/amount.ts',
+    from: "(fraction ?? '').padEnd(decimals, '0')",
+    to: "(fraction ?? '').padStart(decimals, '0')",
+    caughtBy: ['test/cli/parse-money.test.ts'],
+  },
+  {
+    name: 'a bare --max-price 5000 is taken for dollars',
+    file: 'src/run/parse-money.ts',
+    from: 'if (amount.isBare && amount.cents !== 0) throw',
+    to: 'if (amount.isBare && amount.cents < 0) throw',
+    caughtBy: ['test/cli/parse-money.test.ts'],
+  },
+  {
+    name: 'each send of an order has a new idempotency key',
+    file: 'src/orders/send.ts',
+    from: 'await create(client, body, await heldCall(context, intent))',
+    to: 'await create(client, { ...body, idempotency_key: crypto.randomUUID() }, await heldCall(context, intent))',
+    caughtBy: ['test/program/one-intent.test.ts'],
+  },
+  {
+    name: 'a refusal of the second send ends the doubt that the first one left',
+    file: 'src/orders/send.ts',
+    from: "if (sending === 'again' || !isCertain(error))",
+    to: 'if (!isCertain(error))',
+    caughtBy: ['test/program/refused-later.test.ts'],
+  },
+  {
+    name: 'a key in doubt is used for another order',
+    file: 'src/journal/take-over.ts',
+    from: 'if (!isSame || record.operation !== intent.operation) {',
+    to: 'if (!isSame && record.operation !== intent.operation) {',
+    caughtBy: ['test/state/journal.test.ts'],
+  },
+  {
+    name: 'the same command within ten minutes orders again',
+    file: 'src/orders/repeats.ts',
+    from: "rule !== 'owed' && windowMs > 0 ?",
+    to: "rule !== 'owed' && windowMs < 0 ?",
+    caughtBy: ['test/program/one-intent.test.ts'],
+  },
+  {
+    name: 'a damaged record is sent',
+    file: 'src/journal/take-over.ts',
+    from: "if (before.state === 'damaged') throw damagedRecord(before);",
+    to: '',
+    caughtBy: ['test/state/damage.test.ts'],
+  },
+  {
+    name: 'the journal is written without fsync',
+    file: 'src/platform/sqlite/database.ts',
+    from: 'PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON',
+    to: 'PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON',
+    caughtBy: ['test/faults/durable.test.ts'],
+  },
+  {
+    name: 'money that a refused order reserved is not given back',
+    file: 'src/journal/reservations.ts',
+    from: "...(isVoid && { state: 'released', counted: 0 })",
+    to: "...(isVoid && { state: 'released' })",
+    caughtBy: ['test/state/reservations.test.ts'],
+  },
+  {
+    name: 'an approval covers one cent more than it was given for',
+    file: 'src/spending/approval/covers.ts',
+    from: 'if (verdict.amount_cents > total)',
+    to: 'if (verdict.amount_cents > total + 1)',
+    caughtBy: ['test/spending/covers.test.ts'],
+  },
+  {
+    name: 'a record of the audit chain does not hold the hash of the one before',
+    file: 'src/journal/audit.ts',
+    from: 'previous: head?.hash ?? firstPrevious,',
+    to: 'previous: head ? firstPrevious : firstPrevious,',
+    caughtBy: ['test/state/audit.test.ts'],
+  },
+];
+
+const output: readonly PlantedFault[] = [
+  {
+    name: 'the exit codes of "unavailable" and "in doubt" are swapped',
+    file: 'src/platform/errors.ts',
+    from: 'unavailable: 9,\n  in_doubt: 10,',
+    to: 'unavailable: 10,\n  in_doubt: 9,',
+    caughtBy: ['test/program/after-doubt.test.ts'],
+  },
+  {
+    name: 'a secret in base64 is shown',
+    file: 'src/platform/redact/redactor.ts',
+    from: '...[...spelled].flatMap(base64Forms),',
+    to: '...[...spelled].slice(3).flatMap(base64Forms),',
+    caughtBy: ['test/redact/redactor.test.ts'],
+  },
+  {
+    name: 'a CSV cell that begins with @ is run by a spreadsheet',
+    file: 'src/platform/csv-cell.ts',
+    from: 'const runs = /^[=+\\-@\\t',
+    to: 'const runs = /^[=+\\-\\t',
+    caughtBy: ['test/output/csv.test.ts'],
+  },
+  {
+    name: 'a CSV cell with a comma is not quoted',
+    file: 'src/format/csv.ts',
+    from: 'const mayNeedQuotes = /[",;|',
+    to: 'const mayNeedQuotes = /[";|',
+    caughtBy: ['test/output/csv.test.ts'],
+  },
+  {
+    name: 'a negative amount loses its sign',
+    file: 'src/format/money.ts',
+    from: "const sign = amount < 0n ? '-' : '';",
+    to: "const sign = amount < -0n ? '' : '';",
+    caughtBy: ['test/output/money.test.ts'],
+  },
+  {
+    name: 'an escape sequence of the service reaches the terminal',
+    file: 'src/platform/redact/safe-text.ts',
+    from: 'const plain = /^[\\x20-\\x7e]*$/;',
+    to: 'const plain = /^[\\x1b-\\x7e]*$/;',
+    caughtBy: ['test/redact/safe-text.test.ts'],
+  },
+  {
+    name: 'what is still to come was "ago"',
+    file: 'src/format/time.ts',
+    from: 'return at <= now ?',
+    to: 'return at >= now ?',
+    caughtBy: ['test/output/time.test.ts'],
+  },
+  {
+    name: 'two ids of a table are shortened to the same beginning',
+    file: 'src/format/short-ids.ts',
+    from: 'this.#byBeginning.set(beginning, known.add(id));',
+    to: 'this.#byBeginning.set(beginning, known);',
+    caughtBy: ['test/output/short-ids.test.ts'],
+  },
+  {
+    name: 'a narrow terminal drops the most important column first',
+    file: 'src/cli/output/layout.ts',
+    from: '(next.weight <= lowest.weight ? next : lowest)',
+    to: '(next.weight >= lowest.weight ? next : lowest)',
+    caughtBy: ['test/output/layout.test.ts'],
+  },
+  {
+    name: 'JSON on a terminal turns the direction of its text',
+    file: 'src/cli/output/json.ts',
+    from: '(mayHide.test(json) ? json.replace(hidden, escaped) : json)',
+    to: "(mayHide.test('') ? json.replace(hidden, escaped) : json)",
+    caughtBy: ['test/output/json.test.ts'],
+  },
+];
+
+const http: readonly PlantedFault[] = [
+  {
+    name: 'a POST without a key is sent again after it may have arrived',
+    file: 'src/http/retry.ts',
+    from: "return retry !== 'never' || result.sent === 'not_sent';",
+    to: 'return true;',
+    caughtBy: ['test/http/retry.test.ts'],
+  },
+  {
+    name: 'Retry-After is not waited for',
+    file: 'src/http/retry.ts',
+    from: "const leastMs = 'status' in result ? (result.retryAfterMs ?? 0) : 0;",
+    to: "const leastMs = 'status' in result ? 0 : 0;",
+    caughtBy: ['test/http/retry.test.ts'],
+  },
+  {
+    name: 'a 503 to the first attempt is forgotten when the third is refused',
+    file: 'src/http/attempts.ts',
+    from: 'earlierMayHaveActed ||= mayHaveActed(result);',
+    to: 'earlierMayHaveActed = mayHaveActed(result);',
+    caughtBy: ['test/http/retrying.test.ts'],
+  },
+  {
+    name: 'the key goes with a redirect to another host',
+    file: 'src/http/send.ts',
+    from: "if (follow === 'same-origin') return isSameOrigin(from, target) ? target : undefined;",
+    to: '',
+    caughtBy: ['test/http/redirects.test.ts'],
+  },
+  {
+    name: 'a link of a service on the internet leads into the private network',
+    file: 'src/http/transport/network.ts',
+    from: ' && inwards.indexOf(kind) <= inwards.indexOf(this.#reached);',
+    to: ' && inwards.indexOf(kind) >= 0;',
+    caughtBy: ['test/http/inward.test.ts'],
+  },
+  {
+    name: 'loopback is reached through the proxy',
+    file: 'src/http/proxy.ts',
+    from: 'isLoopback(url.hostname) || ',
+    to: '',
+    caughtBy: ['test/http/proxy.test.ts'],
+  },
+  {
+    name: 'a list ends with its first full page',
+    file: 'src/http/paging.ts',
+    from: 'return limit === undefined || count < limit;',
+    to: 'return limit === undefined || count <= limit;',
+    caughtBy: ['test/http/paging.test.ts'],
+  },
+];
+
+const completion: readonly PlantedFault[] = [
+  {
+    name: 'a completion script asks a program that only the PATH names',
+    file: 'src/cli/completion/scripts.ts',
+    from: 'scripts[shell].byPath(program)',
+    to: 'scripts[shell].byName',
+    caughtBy: ['test/cli/completion/shells.test.ts'],
+  },
+  {
+    name: 'a path in a completion script is not quoted',
+    file: 'src/cli/completion/scripts.ts',
+    from: 'shellWord(path)',
+    to: 'path',
+    caughtBy: ['test/cli/completion/shells.test.ts'],
+  },
+  {
+    name: 'a value with a control character is completed',
+    file: 'src/cli/completion/records.ts',
+    from: 'candidates.filter(canBeTyped)',
+    to: 'candidates.filter((one) => canBeTyped(one) || one)',
+    caughtBy: ['test/cli/completion/complete.test.ts'],
+  },
+  {
+    name: 'an id that stands already is offered again',
+    file: 'src/cli/completion/complete.ts',
+    from: ' && !taken.has(value))',
+    to: ' && taken)',
+    caughtBy: ['test/cli/completion/complete.test.ts'],
+  },
+];
+
+/** In what runs on the user's machine. */
+export const programFaults: readonly PlantedFault[] = [...money, ...output, ...http, ...completion];

@@ -1,0 +1,122 @@
+import type { PlantedFault } from './fault.ts';
+
+const sandbox: readonly PlantedFault[] = [
+  {
+    name: 'an order is placed one cent over its ceiling',
+    file: 'src/sandbox/orders/lifecycle/verdict.ts',
+    from: 'chargedCents(price) > record.max_price ||',
+    to: 'chargedCents(price) > record.max_price + 1 ||',
+    caughtBy: ['test/sandbox/orders/lifecycle/price.test.ts'],
+  },
+  {
+    name: 'the same key makes a second order',
+    file: 'src/sandbox/orders/create.ts',
+    from: "if (!row) return;\n  throw new Refusal('already_exists'",
+    to: "if (!row || row.id) return;\n  throw new Refusal('already_exists'",
+    caughtBy: ['test/service/orders.test.ts'],
+  },
+  {
+    name: 'a placed order can be cancelled',
+    file: 'src/sandbox/orders/lifecycle/consequences.ts',
+    from: 'return cancellableOrderStatuses.some((status) => status === record.status);',
+    to: "return record.status === 'order_placed' || cancellableOrderStatuses.some((status) => status === record.status);",
+    caughtBy: ['test/service/orders.test.ts'],
+  },
+  {
+    name: 'a total leaves the shipping out',
+    file: 'src/sandbox/orders/lifecycle/price.ts',
+    from: 'const total = sum([subtotal, shipping]);',
+    to: 'const total = sum([subtotal]);',
+    caughtBy: ['test/sandbox/orders/lifecycle/price.test.ts'],
+  },
+  {
+    name: 'the wallet stays reserved after an order failed',
+    file: 'src/sandbox/orders/settle.ts',
+    from: 'reserve(store, order.userId, -reserved);',
+    to: '',
+    caughtBy: ['test/sandbox/all-money.test.ts'],
+  },
+  {
+    name: 'more is returned than was bought',
+    file: 'src/sandbox/returns/create.ts',
+    from: 'if (quantity <= bought - returned) return;',
+    to: 'if (quantity <= bought) return;',
+    caughtBy: ['test/service/returns.test.ts'],
+  },
+  {
+    name: "one user's return is shown to another",
+    file: 'src/sandbox/returns/records.ts',
+    from: '(userId === null || row.user_id === userId)',
+    to: '(userId === null || row.user_id !== null)',
+    caughtBy: ['test/service/returns.test.ts'],
+  },
+  {
+    name: 'a filtered list of orders is oldest first',
+    file: 'src/sandbox/orders/handlers.ts',
+    from: 'ORDER BY created_at DESC, seq DESC`',
+    to: 'ORDER BY created_at, seq`',
+    caughtBy: ['test/service/list.test.ts'],
+  },
+  {
+    name: 'a webhook is tried again for two days',
+    file: 'src/sandbox/webhooks/queue.ts',
+    from: 'const dayMs = 24 *',
+    to: 'const dayMs = 48 *',
+    caughtBy: ['test/sandbox/deliveries/backoff.test.ts'],
+  },
+  {
+    name: 'a webhook is delivered to an address of the private network',
+    file: 'src/sandbox/webhooks/address.ts',
+    from: "(found === 'public' || (found === 'private' && isNamed))",
+    to: "(found === 'public' || found === 'private' || isNamed)",
+    caughtBy: ['test/sandbox/deliveries/address.test.ts'],
+  },
+];
+
+const pages: readonly PlantedFault[] = [
+  {
+    name: 'a quote in a text breaks out of an attribute',
+    file: 'src/platform/html.ts',
+    from: `text.replace(unseen, '\\ufffd').replace(/[&<>"']/g`,
+    to: `text.replace(unseen, '\\ufffd').replace(/[&<>]/g`,
+    caughtBy: ['test/service/pages/hostile.test.ts'],
+  },
+  {
+    name: 'a form of another site is taken',
+    file: 'src/sandbox/console/pages/forms.ts',
+    from: "if (site !== 'same-origin' && site !== 'none') return false;",
+    to: "if (site !== 'same-origin' && site !== 'none' && site !== 'cross-site') return false;",
+    caughtBy: ['test/service/pages/guard.test.ts'],
+  },
+  {
+    name: 'the underline of a link hides underscores',
+    file: 'src/sandbox/console/pages/assets/style.css',
+    from: 'text-underline-offset: 0.3em;',
+    to: 'text-underline-offset: 0.15em;',
+    caughtBy: ['test/browser/pages.test.ts'],
+  },
+  {
+    name: 'a printed table is cut at the sheet',
+    file: 'src/format/page/page.ts',
+    from: 'min-width:0!important}',
+    to: '}',
+    caughtBy: ['test/browser/one-page.test.ts'],
+  },
+  {
+    name: 'what an order held stays held in its feed',
+    file: 'src/sandbox/console/order-feed.ts',
+    from: '...(end ? [hold(',
+    to: '...(end === null ? [hold(',
+    caughtBy: ['test/service/pages/feed.test.ts'],
+  },
+  {
+    name: 'the next page begins with the last row of the one before',
+    file: 'src/sandbox/console/paging.ts',
+    from: 'before: String(numberOf(last))',
+    to: 'before: String(numberOf(last) + 1)',
+    caughtBy: ['test/service/pages/lists.test.ts'],
+  },
+];
+
+/** In the sandbox and its pages. */
+export const serviceFaults: readonly PlantedFault[] = [...sandbox, ...pages];
