@@ -1,5 +1,6 @@
 import { embeddedUrl } from '../config/stored.ts';
 import { durationFlag } from '../format/time.ts';
+import { trimSlashes } from '../platform/network/trim-slashes.ts';
 import { shellWord } from '../platform/shell-word.ts';
 import type { Context } from './context.ts';
 import type { OrderContext } from './order-context.ts';
@@ -32,8 +33,11 @@ export async function flagsTo(
   baseUrl: string,
 ): Promise<string | undefined> {
   const { baseUrl: own, legacyBaseUrl: legacy } = context.settings;
+  const { ERRAND_BASE_URL: named = '', ERRAND_LEGACY_BASE_URL: namedLegacy = '' } = context.environment;
   const profiles = await context.profilesAt(baseUrl);
-  const isKnown = profiles.length > 0 || [own.value, legacy.value, embeddedUrl].includes(baseUrl);
+  // A flag may hide what the environment names.
+  const services = [own.value, legacy.value, embeddedUrl, ...[named, namedLegacy].map(trimSlashes)];
+  const isKnown = profiles.length > 0 || services.includes(baseUrl);
   if (!isKnown) return undefined;
   const name = profiles.includes(profile) ? profile : profiles[0];
   return `${name === undefined ? '' : ` --profile ${shellWord(name)}`} --base-url ${shellWord(baseUrl)}`;

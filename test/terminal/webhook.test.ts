@@ -57,7 +57,7 @@ test.each([
       expect(screen.lines().join('\n')).not.toContain('waiting for');
       // A beginning of an order that is not known yet would name nothing.
       const again = `errand webhook wait --order ${orderId} --event request_succeeded --allow-missing`;
-      expect(terminal.text).toContain(`${again} --timeout 1m`);
+      expect(terminal.text).toContain(`${again} --timeout 10m`);
     } finally {
       terminal.close();
     }
