@@ -26,6 +26,8 @@ interface Likeness {
   readonly words: readonly string[];
   /** Words that make it something else. */
   readonly not?: string;
+  /** What makes it something else in the folded words outside parentheses, by their order. */
+  readonly notAs?: RegExp;
 }
 
 const likenesses: Readonly<Record<MappedColumn, Likeness>> = {
@@ -62,15 +64,29 @@ const likenesses: Readonly<Record<MappedColumn, Likeness>> = {
   address_line2: {
     words: [
       ...['address line 2', 'address 2', 'street 2', 'line 2', 'apt', 'apartment', 'suite', '=ste', '=unit'],
-      ...['unit number', 'unit no', 'extra address', 'address extra', 'house number'],
-      ...['adresszusatz', 'adresse 2', 'adresszeile 2', 'strasse 2', 'anschrift 2', 'hausnummer', 'hausnr'],
-      ...['indirizzo 2', '=interno', 'numero civico', '=civico'],
+      ...['addr* 2', 'addr* two', 'line two', 'second* addr*', '2 nd addr*', 'addr* continued', 'addr* cont'],
+      ...[
+        'unit number',
+        'extra address',
+        'addr* complement',
+        'house number',
+        'street number',
+        '=flat',
+        'flat number',
+      ],
+      ...['*adresszusatz', 'adress* zusatz', 'anschrift zusatz', '*adresse 2', 'adresszeile 2', 'strasse 2'],
+      ...['anschrift 2', 'hausnummer', 'hausnr', 'haus number', 'hsnr', 'strasse number', '=zusatz'],
+      ...['indirizzo 2', '=interno', 'number civico', '=civico'],
+      ...['complement *adresse', 'appartement', 'complemento direccion', 'direccion 2', '=complemento'],
     ],
-    not: 'email mail ip web url phone order item product po note notes test',
+    not: 'email mail ip web url phone order item product po note notes test software',
   },
   city: { words: ['city', 'town', 'locality', 'stadt', '=ort', 'citta', 'comune'] },
   state: {
-    words: ['state code', 'state', 'province', 'region', 'bundesland', 'kanton', 'provincia', 'regione'],
+    words: [
+      ...['state code', 'state', 'province', 'prov', 'region', '=st'],
+      ...['bundesland', 'lieferbundesland', 'kanton', 'provincia', 'regione'],
+    ],
     not: 'order payment status',
   },
   postal_code: {
@@ -84,34 +100,72 @@ const likenesses: Readonly<Record<MappedColumn, Likeness>> = {
   },
   country: {
     words: [
-      ...['country code', 'country', '*country*', 'nation'],
-      ...['land', 'landcode', 'landercode', 'landerkennzeichen', 'lkz', 'staat', 'lieferland', 'zielland'],
-      ...['versandland', 'empfangerland', 'bestimmungsland', 'nazione', 'paese', '=stato', '=pays', '=pais'],
+      ...['country code', 'country', '*country*', 'ctry', 'cntry', 'nation'],
+      ...['land', 'lander', 'landes', 'landkz', 'lkz', 'staat', 'lieferland', 'zielland', 'kundenland'],
+      ...[
+        'versandland',
+        'empfangerland',
+        'bestimmungsland',
+        'adressland',
+        'nazione',
+        'paese',
+        'pays',
+        'pais',
+      ],
     ],
-    not: '*origin* ursprung* herkunft* *manufactur* made currency birth citizen* tax vat manager phone line',
+    not: '*origin* ursprung* herkunft* *manufactur* made currency birth citizen* tax vat manager phone line brand who',
   },
   quantity: {
     words: [
       ...['quantity', 'qty', 'pieces', 'pcs', '*quantity*', 'qty*', '*qty', 'units', 'how many', '=piece'],
-      ...['number of items', 'item count', 'unit count', 'piece count', '=count'],
-      ...['menge', '*menge', 'anzahl', '*anzahl', 'stuck', 'stueck', 'stk', 'stuckzahl', '=anz', '=st'],
-      ...['quantita', 'qta', 'q ta', 'pezzi', '=pz', 'quantite', 'qte', 'cantidad', 'aantal'],
+      ...['qnty', 'qnt', 'quant', 'q ty', 'number items', 'number units', 'number articles'],
+      ...['item count', 'items count', 'unit count', 'piece count', '=count'],
+      ...[
+        'menge',
+        '*menge',
+        'mng',
+        'anzahl',
+        '*anzahl',
+        'stuck',
+        'stucke',
+        'stk',
+        'stck',
+        'stuckzahl',
+        '=anz',
+      ],
+      ...[
+        'quantita',
+        'qta',
+        'q ta',
+        'pezzi',
+        'pz',
+        'quantite',
+        'qte',
+        'cantidad',
+        '=cant',
+        'quantidade',
+        'qtd*',
+      ],
+      ...['aantal', 'stuks', 'antal', 'antall', 'ilosc'],
     ],
-    not: 'price cost preis* *preis prezzo costo per pro je pack* *stock* *bestand* lager* invent* availab* verfugbar* disponibil* hand min max minimum maximum mindest* hochst* moq refund* cancel* canceled storniert* damaged weight gewicht peso measure business discount rabatt sconto break previous days',
+    not: 'price cost preis* *preis prezzo costo kosten *stock* *bestand* lager* invent* availab* verfugbar* disponibil* hand mindest* hochst* maximal* minimal* moq reorder refund* cancel* canceled storniert* damaged weight gewicht peso measure uom business discount rabatt sconto break previous days tage mahnung* kinder',
+    notAs:
+      /\b(?:m(?:in|ax)(?:imum)? [a-z]|(?:per|pro|je|a) (?:pieces?|stuck|stc?k|units?|pcs?|pz|pezzo)\b|(?:case|box|carton|karton|pack|packag\w*|packung\w*|packmenge|confezione|ve)\b|(?:unit|type|typ|einheit)$)/,
   },
 };
 
 /** Words that say that it is about the one who pays or sells, not about where the order goes. */
 const others =
   'bill* seller* buyer* payer* sender* supplier* return* vendor* merchant* warehouse* invoice* from requester* requestor* rechnung* lieferant* absender* kaufer* verkaufer* besteller* fattur* fornitor* mittent* venditor* acquirent*';
-const receiving = 'ship shipping delivery deliver recipient to customer lieferung consegna spedizione';
+const receiving =
+  'ship shipto shipping delivery deliver deliverto recipient consignee dest to customer lieferung consegna spedizione livraison entrega';
 /** Words beside those of a state; with others it is the state of something else: `Approval State`, `Sales Region`. */
-const ofAddress = `${receiving} address destination code name two letter abbreviation abbr us usa sigla`;
+const ofAddress = `${receiving} address destination county code kurzel name two letter abbreviation abbr us usa sigla stato di de of`;
 
 type Matches = (word: string) => boolean;
 
 function matcherOf(pattern: string): Matches {
-  const text = pattern.replaceAll('*', '');
+  const text = withoutUmlauts(pattern.replaceAll('*', ''));
   if (text === pattern) return (word) => word === text;
   if (!pattern.endsWith('*')) return (word) => word.endsWith(text);
   return pattern.startsWith('*') ? (word) => word.includes(text) : (word) => word.startsWith(text);
@@ -134,30 +188,49 @@ const phraseOf = (text: string): Phrase => ({
 });
 
 const compiled = (Object.entries(likenesses) as [MappedColumn, Likeness][]).map(
-  ([column, { words, not = '' }]) => [column, { phrases: words.map(phraseOf), isOther: anyOf(not) }] as const,
+  ([column, { words, not = '', notAs }]) =>
+    [column, { phrases: words.map(phraseOf), isOther: anyOf(not), notAs }] as const,
 );
 const forms = new Map(compiled);
 const [isOthers, isReceiving, isOfAddress] = [anyOf(others), anyOf(receiving), anyOf(ofAddress)];
 
-/** The words of a heading: `ShipTo_Zip2` has ship, to, zip and 2, `Stückzahl` has stuckzahl. */
+/** The words of a heading: `ShipTo_Zip2` has ship, to, zip and 2, `Stückzahl` and `Stueckzahl` have stuckzahl. */
 const wordsOf = (heading: string): string[] =>
   heading
     .slice(0, longest)
+    .replace(/(\p{L})\((\p{Ll}{1,2})\)/gu, '$1$2')
     .replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 ')
     .replace(/(\p{L})(?=\d)/gu, '$1 ')
+    .replace(/(\d)(?=\p{L})/gu, '$1 ')
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll('ß', 'ss')
+    .replaceAll('#', ' number ')
+    // `d'adresse` is two words, `Q'ty` is one.
+    .replace(/\b([dl])['\u2019]/g, '$1 ')
+    .replace(/(\p{L})['\u2019](?=\p{L})/gu, '$1')
     .split(/[^\p{L}\d]+/u)
-    .filter((word) => word !== '');
+    .flatMap((word) => withoutUmlauts(word).replace(compound, '$1$3 $2$4').split(' '))
+    .filter((word) => word !== '' && word !== 'or')
+    .map((word) => (numberWords.has(word) ? 'number' : word));
 const longest = 100;
+/** `Länderkürzel` and `SHIPSTATE` are two words each. */
+const compound =
+  /^(?:(.{3,}?|land|landes|country|state)(kennzeichen|kennung|schlussel|kurzel|(?<=^(?:lande[rs]?|land|staat|country|state))(?:code|name))|(shipto|shipping|ship|deliverto|delivery|recipient|consignee|customer|dest)((?:state|prov|country|ctry|addr|street|apt|suite|unit|city|zip|postal|name|phone|qty|quantity).*))$/;
+const numberWords = new Set(['no', 'n', 'nr', 'num', 'nbr', 'numero', 'nummer']);
+
+/** `ae`, `oe` and `ue` as the vowel that an umlaut is without its dots. */
+function withoutUmlauts(word: string): string {
+  return word.replace(/([aou])e/g, '$1');
+}
 
 /** How much a heading looks like a column; 0 for not at all. */
 export function likenessOf(column: MappedColumn, heading: string): number {
   const words = wordsOf(heading);
   const form = forms.get(column);
   if (!form || words.some((word) => isOthers(word) || form.isOther(word))) return 0;
+  if (form.notAs?.test(wordsOf(heading.slice(0, longest).replace(/\([^()]{3,}\)/g, ' ')).join(' '))) return 0;
   // `Ship To` alone is who receives it.
   if (column === 'name' && words.length > 0 && words.every(isReceiving)) return 5;
   const rank = form.phrases.findIndex(
