@@ -9,7 +9,16 @@ import { type MapPreset, orderColumn, presetLike } from '../config/map-presets.t
 import { UsageError } from '../platform/errors.ts';
 import { shellWord } from '../platform/shell-word.ts';
 import { centsHeading, isCentsHeading, namesCurrency } from './amounts.ts';
-import { type ColumnMap, columnOf, type HeadingMap, isKeptOwn, nameHeadings } from './headings.ts';
+import {
+  type ColumnMap,
+  columnOf,
+  entryOf,
+  foldedHeading,
+  type HeadingMap,
+  isKeptOwn,
+  nameHeadings,
+} from './headings.ts';
+import { hiddenIn, visible } from './hidden-characters.ts';
 import { mistakenFor, optionalColumns } from './mapping/likeness.ts';
 
 const needed: readonly BulkColumn[] = [
@@ -68,6 +77,9 @@ export interface TablePlan extends ColumnPlan {
   readonly orderNumberIndex: number;
   /** Where phone numbers stand that are used where the row's own is empty. */
   readonly phoneIndexes: readonly number[];
+  /** Where cells stand under no heading; -1 for nowhere. */
+  readonly unheadedIndex: number;
+  readonly rivals: readonly Rival[];
   /** Where an export says that the customer's order was called off, and by which texts; any without them. */
   readonly calledOff: readonly { readonly index: number; readonly states: readonly string[] }[];
 }
@@ -87,20 +99,33 @@ export function missingColumns({ columns }: ColumnPlan, preset: MapPreset | unde
 
 /**
  * What the columns of a file mean, once its headings are mapped.
+ * @param written the headings with what nobody sees in them.
  * @throws UsageError with everything that is wrong with the headings, since then every row would be.
  */
-export function planTable(name: string, headings: readonly string[], meant: HeadingMap): TablePlan {
+export function planTable(
+  name: string,
+  headings: readonly string[],
+  meant: HeadingMap,
+  written: readonly string[] = headings,
+): TablePlan {
   const { map, preset } = meant;
   const { names, phoneIndexes } = nameHeadings(headings, meant);
   // The service knows one column of prices, in cents.
   const plan = planColumns(names.map((heading) => (isCentsHeading(heading) ? 'max_price' : heading)));
   const prices = headings.filter((_, index) => isPriceHeading(names[index] ?? ''));
   const priceIndex = plan.columns.get('max_price') ?? -1;
-  const present = new Set(headings);
+  const present = new Set(headings.flatMap((heading) => [heading, foldedHeading(heading)]));
   const missing = missingColumns(plan, preset);
   // The map of an export accounts for its headings.
   const isExport = missing.length > 0 && preset === undefined && presetLike(headings) !== undefined;
-  const unused = isExport ? [] : unusedHeadings(plan, meant);
+  const alike = isExport ? [] : unusedHeadings(plan, meant);
+  const doubled = new Set([
+    ...doubles(plan.passthrough.map(({ heading }) => heading)).map(foldedHeading),
+    ...doubles(alike.flatMap((one) => one.headings)),
+  ]);
+  const unused = alike
+    .map((one) => ({ ...one, headings: one.headings.filter((heading) => !doubled.has(heading)) }))
+    .filter((one) => one.headings.length > 0);
   const problems = [
     ...absentHeadings(
       Object.keys(map).filter((heading) => !present.has(heading)),
@@ -112,8 +137,10 @@ export function planTable(name: string, headings: readonly string[], meant: Head
     ...(prices.length > 1
       ? [`${prices.map((heading) => `"${heading}"`).join(' and ')} both hold the price`]
       : []),
-    ...doubles(plan.passthrough.map(({ heading }) => heading)).map((heading) =>
-      heading === '' ? 'more than one column has no heading' : `two columns are headed "${heading}"`,
+    ...[...doubled].map((heading) =>
+      heading === ''
+        ? 'more than one column has no heading'
+        : `two columns are headed "${heading}"${hiddenUnder(heading)}; rename one of them`,
     ),
     ...(missing.length > 0 ? [`no column for ${missing.join(', ')}`] : []),
     ...unused.map(unusedText),
@@ -133,6 +160,8 @@ export function planTable(name: string, headings: readonly string[], meant: Head
       addressIndexes: [...indexesOf(plan, addressColumns), ...phoneIndexes],
       orderNumberIndex: preset ? names.indexOf(orderColumn) : -1,
       phoneIndexes,
+      unheadedIndex: meant.isAsBefore ? -1 : names.indexOf(''),
+      rivals: rivalHeadings(plan, meant),
       calledOff: Object.entries(preset?.calledOff ?? {}).flatMap(([heading, states]) => {
         const index = headings.findIndex((one) => plainHeading(one) === plainHeading(heading));
         return index < 0 ? [] : { index, states };
@@ -147,8 +176,21 @@ export function planTable(name: string, headings: readonly string[], meant: Head
   });
 
   function headed(column: string): string {
-    const found = headings.filter((_, index) => columnOf(names[index] ?? '') === column);
-    return found.map((heading) => `"${heading}"`).join(' and ');
+    const found = headings.flatMap((heading, index) =>
+      columnOf(names[index] ?? '') === column ? `"${foldedHeading(heading)}"${hiddenAt(index)}` : [],
+    );
+    return found.join(' and ');
+  }
+
+  function hiddenAt(index: number): string {
+    const text = written[index] ?? '';
+    return visible(text) === text ? '' : ` with ${hiddenIn(text)} in it`;
+  }
+
+  function hiddenUnder(heading: string): string {
+    const notes = headings.map((one, index) => (foldedHeading(one) === heading ? hiddenAt(index) : ''));
+    const note = notes.find((one) => one !== '');
+    return note === undefined ? '' : `, one of them${note}`;
   }
 }
 
@@ -158,22 +200,56 @@ interface UnusedHeadings {
   readonly headings: readonly string[];
 }
 
-/** What of a file would be lost silently: the order is made without it, one piece, sent to the US. */
-function unusedHeadings(
-  { columns, passthrough }: ColumnPlan,
-  { map, isAsBefore }: HeadingMap,
-): UnusedHeadings[] {
+/** Columns of a file's own that nobody has said to keep, each with the optional column that it looks like. */
+function alikeHeadings({ passthrough }: ColumnPlan, { map, isAsBefore }: HeadingMap) {
   if (isAsBefore) return [];
-  const free = passthrough.filter(
-    ({ heading }) => !heading.startsWith('file.') && !Object.hasOwn(map, heading),
-  );
+  return passthrough
+    .filter(({ heading }) => !heading.startsWith('file.') && entryOf(map, heading) === undefined)
+    .flatMap(({ heading, index }) => {
+      const column = mistakenFor(heading);
+      return column === undefined ? [] : { column, heading: foldedHeading(heading), index };
+    });
+}
+
+/** What of a file would be lost silently: the order is made without it, one piece, sent to the US. */
+function unusedHeadings(plan: ColumnPlan, meant: HeadingMap): UnusedHeadings[] {
+  const alike = alikeHeadings(plan, meant);
   return optionalColumns
-    .filter((column) => !columns.has(column))
+    .filter((column) => !plan.columns.has(column))
     .map((column) => ({
       column,
-      headings: free.flatMap(({ heading }) => (mistakenFor(heading) === column ? heading : [])),
+      headings: alike.flatMap((one) => (one.column === column ? one.heading : [])),
     }))
     .filter(({ headings }) => headings.length > 0);
+}
+
+/** An optional column that a file has, and a heading that looks like it: it is lost where all cells of the column are empty. */
+export interface Rival {
+  readonly column: string;
+  readonly columnIndex: number;
+  readonly heading: string;
+  readonly index: number;
+}
+
+const rivalHeadings = (plan: ColumnPlan, meant: HeadingMap): Rival[] =>
+  alikeHeadings(plan, meant).flatMap((alike) => {
+    const columnIndex = plan.columns.get(alike.column);
+    return columnIndex === undefined ? [] : { ...alike, columnIndex };
+  });
+
+/** What is wrong with a file whose column has no cell while a heading that looks like it has some. */
+export function emptyColumn(name: string, { fileHeadings }: TablePlan, rivals: readonly Rival[]): UsageError {
+  const problems = rivals.map(({ column, columnIndex, heading }) => {
+    const empty = `all cells under "${foldedHeading(fileHeadings[columnIndex] ?? '')}" are empty`;
+    return `${empty}, and ${unusedText({ column, headings: [heading] })}`;
+  });
+  return new UsageError(`the headings of ${name}: ${problems.join('; ')}`, {
+    details: {
+      headings: fileHeadings,
+      unused: rivals.map(({ heading, column }) => `${heading}=${column}`),
+    },
+    hint: unusedHint,
+  });
 }
 
 function unusedText({ column, headings }: UnusedHeadings): string {

@@ -21,6 +21,16 @@ export interface HeadingMap {
 export const ownName = (heading: string): string =>
   columnOf(heading) === undefined ? heading : `file.${heading}`;
 
+/** A heading as maps name it: without what nobody sees, and a space for each break and run of spaces. */
+export const foldedHeading = (heading: string): string => visible(heading).replace(/\s+/g, ' ').trim();
+
+/** What a map has for a heading of a file; a column that it keeps has the name that the file gives it. */
+export function entryOf(map: ColumnMap, heading: string): string | undefined {
+  const key = Object.hasOwn(map, heading) ? heading : foldedHeading(heading);
+  if (!Object.hasOwn(map, key)) return undefined;
+  return isKeptOwn(map, key) ? ownName(heading) : map[key];
+}
+
 /** Whether a map keeps a heading as a column of the file's own. */
 export const isKeptOwn = (map: ColumnMap, heading: string): boolean =>
   Object.hasOwn(map, heading) && map[heading] === ownName(heading);
@@ -58,7 +68,7 @@ const sameAs: Readonly<Record<string, readonly string[]>> = {
 
 /** Names the headings of a file. What a map or preset says goes before what a heading means by itself. */
 export function nameHeadings(headings: readonly string[], { map, preset }: HeadingMap): NamedHeadings {
-  const names = headings.map((heading) => (Object.hasOwn(map, heading) ? map[heading] : undefined));
+  const names = headings.map((heading) => entryOf(map, heading));
   const mapped = new Set(names.flatMap((name) => (name === undefined ? [] : (columnOf(name) ?? []))));
   const { presetColumns, phoneIndexes } = nameByPreset(headings, names, preset, mapped);
   const isShadowed = (heading: string): boolean => {
@@ -105,7 +115,7 @@ function nameByPreset(
 
 /** Whether a text heads a column that is known, by itself or by what a map says. */
 export function isKnownHeading(text: string, { map, preset }: HeadingMap): boolean {
-  if (Object.hasOwn(map, text) || columnOf(text) !== undefined) return true;
+  if (entryOf(map, text) !== undefined || columnOf(text) !== undefined) return true;
   if (!preset) return false;
   const plain = plainHeading(text);
   return Object.values(preset.columns).some((names) => names.some((name) => plainHeading(name) === plain));

@@ -14,7 +14,7 @@ import {
   noteHidden,
   type Readings,
 } from './as-exported.ts';
-import { planTable, type TablePlan } from './columns.ts';
+import { emptyColumn, planTable, type TablePlan } from './columns.ts';
 import { type HeadingMap, isKnownHeading, readHeadings } from './headings.ts';
 import { hiddenIn } from './hidden-characters.ts';
 import { readTable, type TableOptions } from './read.ts';
@@ -50,12 +50,14 @@ export async function* readRows(
   options: RowsOptions,
 ): AsyncGenerator<FileRow[]> {
   let plan: TablePlan | undefined;
+  let rivals: RivalCells | undefined;
   const { readings = noReadings() } = options;
   const withAddress = addressOfOrder(readings);
   const isHeading = (text: string): boolean => isKnownHeading(text, options);
   for await (const { headings, firstRow, rows } of readTable(chunks, { ...options, isHeading })) {
     if (!plan) {
-      plan = planTable(options.name, readHeadings(headings, options), options);
+      plan = planTable(options.name, readHeadings(headings, options), options, headings);
+      rivals = new RivalCells(options.name, plan);
       if (!options.isAsBefore) noteHidden(readings, headings);
     }
     const money = { unit: plan.isInCents ? ('cents' as const) : options.amounts, decimal: options.decimal };
@@ -67,10 +69,38 @@ export async function* readRows(
       if (isContinuation(plan, cells)) addRow(readings.continuations, number);
       else {
         const whole = withAddress(plan, cells, number);
+        rivals?.note(whole);
         read.push(readRow(plan, money, number, asTaken(plan, whole, readings)));
       }
     }
     if (read.length > 0) yield read;
+  }
+  rivals?.check();
+}
+
+/** Sees whether a column is empty in all rows while a heading that looks like it is not. */
+class RivalCells {
+  readonly #name: string;
+  readonly #plan: TablePlan;
+  /** Indexes of columns that are still without a cell. */
+  readonly #empty: Set<number>;
+
+  constructor(name: string, plan: TablePlan) {
+    this.#name = name;
+    this.#plan = plan;
+    this.#empty = new Set(plan.rivals.flatMap(({ columnIndex, index }) => [columnIndex, index]));
+  }
+
+  note(cells: readonly string[]): void {
+    for (const index of this.#empty) if ((cells[index] ?? '').trim() !== '') this.#empty.delete(index);
+  }
+
+  /** @throws UsageError naming both. */
+  check(): void {
+    const lost = this.#plan.rivals.filter(
+      ({ columnIndex, index }) => this.#empty.has(columnIndex) && !this.#empty.has(index),
+    );
+    if (lost.length > 0) throw emptyColumn(this.#name, this.#plan, lost);
   }
 }
 
@@ -99,6 +129,7 @@ function readRow(
   if (plan.calledOff.length > 0) issues.push(...calledOffIssues(plan, cells));
   if (plan.currencyIndexes.length > 0) issues.push(...currencies(plan, cells));
   if (cells.length > plan.headings.length) issues.push(...surplus(plan.headings, cells));
+  if (plan.unheadedIndex >= 0) issues.push(...unheaded(plan, cells));
   const found = explained(issues, row);
   const openPrice = isPriced && unit === undefined ? { text: text.trim(), ...read } : undefined;
   return { number, plan, cells, row, issues: found.length === 0 ? found : found.map(shownIssue), openPrice };
@@ -163,6 +194,13 @@ function surplus(headings: readonly string[], cells: readonly string[]): BulkIss
   if (more.length === 0) return [];
   const message = `stands beyond the last heading; is a cell with the delimiter in it not quoted?`;
   return [{ column: `column ${headings.length + 1}`, value: more[0] ?? '', message }];
+}
+
+function unheaded({ unheadedIndex }: TablePlan, cells: readonly string[]): BulkIssue[] {
+  const value = cells[unheadedIndex] ?? '';
+  if (value.trim() === '') return [];
+  const message = 'stands under an empty heading; write a heading above it, or take the column out';
+  return [{ column: `column ${unheadedIndex + 1}`, value, message }];
 }
 
 /** Cells by their headings, as the service takes them; empty ones are left out. */

@@ -8,8 +8,7 @@ import type { Decimal } from './amounts.ts';
 import { delimiters } from './beginning.ts';
 import { checkMap } from './columns.ts';
 import { encodings } from './decode.ts';
-import { type ColumnMap, isKeptOwn, ownName } from './headings.ts';
-import { visible } from './hidden-characters.ts';
+import { type ColumnMap, foldedHeading, isKeptOwn, ownName } from './headings.ts';
 import type { RowsOptions } from './rows.ts';
 
 const named = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
@@ -91,8 +90,10 @@ export async function readTableOptions(
   }: TableFlags,
 ): Promise<Omit<RowsOptions, 'name'>> {
   const saved = preset === undefined ? await mapOf(context, useMap) : { map: {}, preset };
-  const asRead = (given: ColumnMap): ColumnMap => (isAsBefore ? given : byVisible(given));
-  const whole = { ...asRead(saved.map), ...checkMap(asRead(withOwn(map, own))) };
+  const asRead = (given: ColumnMap): ColumnMap => (isAsBefore ? given : byFolded(given));
+  const savedMap = asRead(saved.map);
+  const ownHeadings = isAsBefore ? own : own.map(foldedHeading);
+  const whole = { ...savedMap, ...checkMap(withOwn(asRead(map), ownHeadings)) };
   if (saveMap !== undefined) {
     if (Object.keys(whole).length === 0 && saved.preset === undefined)
       throw new UsageError('--save-map has nothing to save; give --map or --own');
@@ -102,7 +103,7 @@ export async function readTableOptions(
   return {
     map: whole,
     ...(isAsBefore && { isAsBefore }),
-    ...(useMap !== undefined && { saved: { name: useMap, map: saved.map } }),
+    ...(useMap !== undefined && { saved: { name: useMap, map: savedMap } }),
     ...(saved.preset !== undefined && { preset: mapPresets.get(saved.preset) }),
     ...(amounts !== undefined && { amounts }),
     ...(locale !== undefined && { decimal: decimalOf(locale) }),
@@ -118,12 +119,12 @@ function withOwn(map: ColumnMap, own: readonly string[]): ColumnMap {
   return { ...map, ...Object.fromEntries(own.map((heading) => [heading, ownName(heading)])) };
 }
 
-/** A map by the headings as they are read. */
-const byVisible = (map: ColumnMap): ColumnMap =>
+/** A map by headings that are found however a file breaks and spaces them. */
+const byFolded = (map: ColumnMap): ColumnMap =>
   Object.fromEntries(
     Object.entries(map).map(([heading, column]) => {
-      const seen = visible(heading);
-      return [seen, isKeptOwn(map, heading) ? ownName(seen) : column];
+      const folded = foldedHeading(heading);
+      return [folded, isKeptOwn(map, heading) ? ownName(folded) : column];
     }),
   );
 

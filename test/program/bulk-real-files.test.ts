@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Terminal, unfolded } from '../terminal/terminal.ts';
@@ -185,6 +185,103 @@ describe('a heading that looks like a column and is none', () => {
     expect(await planned('several.csv', '--map', 'Qty Ordered=quantity')).toEqual([[2, 'US']]);
     write('there.csv', `${known},quantity,Pieces`, cells);
     expect(await planned('there.csv')).toEqual([[2, 'US']]);
+  });
+
+  const known = 'product_url,max_price,name,address,city,zip,phone';
+  const order = 'https://x.example/1,$9.00,A B,1 St,X,78701,5125550100';
+  const check = (name: string, ...more: string[]) =>
+    errand(workspace, ['bulk', 'validate', name, '--local', ...more]);
+
+  test.each([
+    ['quantity', 'Menge', '7', [7, 'US']],
+    ['qty', "Q'ty", '7', [7, 'US']],
+    ['country', 'Ctry', 'DE', [1, 'DE']],
+  ])('stops a file in which all cells of %s are empty', async (column, heading, cell, wanted) => {
+    write(
+      'empty.csv',
+      `${known},${column},${heading}`,
+      `${order},,${cell}`,
+      `${order.replace('1 St', '2 St')}, ,`,
+    );
+    const meant = column === 'qty' ? 'quantity' : column;
+    for (const line of [
+      ['bulk', 'validate', 'empty.csv', '--local'],
+      ['bulk', 'upload', 'empty.csv', '--skip-invalid', '--yes'],
+      ['bulk', 'plan', 'empty.csv', '--out', 'a.plan'],
+      ['policy', 'check', '--file', 'empty.csv'],
+    ]) {
+      const { code, stdout, stderr } = await errand(workspace, line);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain(
+        `all cells under "${column}" are empty, and "${heading}" looks like ${meant} and is not used: --map `,
+      );
+    }
+    expect(existsSync(join(workspace.folder, 'a.plan'))).toBe(false);
+    expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout).toBe('');
+    expect((await planned('empty.csv', '--map', `${heading}=${meant}`))[0]).toEqual(wanted);
+    expect((await planned('empty.csv', '--own', heading))[0]).toEqual([1, 'US']);
+    // One cell shows that the column is in use; without any in either, nothing is lost.
+    write('used.csv', `${known},${column},${heading}`, `${order},,${cell}`, `${order},${cell},${cell}`);
+    expect((await planned('used.csv'))[1]).toEqual(wanted);
+    write('both.csv', `${known},${column},${heading}`, `${order},,`);
+    expect(await planned('both.csv')).toEqual([[1, 'US']]);
+  });
+
+  test('no cell under an empty heading is lost', async () => {
+    write(
+      'gap.csv',
+      `${known.replace(',max', ',,max')}`,
+      order.replace(',', ',,'),
+      order.replace(',', ',7,'),
+    );
+    const { code, stdout } = await check('gap.csv', '-o', 'json');
+    expect(code).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject([
+      {
+        row: 3,
+        column: 'column 2',
+        value: '7',
+        message: expect.stringMatching(/^stands under an empty heading; /),
+      },
+    ]);
+    write('gap.csv', `${known.replace(',max', ',,max')}`, order.replace(',', ',,'));
+    expect(await check('gap.csv')).toMatchObject({ code: 0 });
+  });
+
+  test.each(['"Order\nQty"', '"Order\r\n Qty"', 'Order\u00a0Qty', 'Order  Qty'])(
+    '%j is named with a space, by its own breaks too, and keeps its name as an own column',
+    async (heading) => {
+      write('broken.csv', `${known},${heading}`, `${order},7`);
+      const { code, stderr } = await check('broken.csv');
+      expect(code).toBe(2);
+      expect(stderr).toContain(
+        `"Order Qty" looks like quantity and is not used: --map 'Order Qty=quantity', or --own 'Order Qty'`,
+      );
+      const written = heading.replaceAll('"', '');
+      for (const name of ['Order Qty', written])
+        expect(await planned('broken.csv', '--map', `${name}=quantity`)).toEqual([[7, 'US']]);
+      expect(await planned('broken.csv', '--own', 'Order Qty', '--save-map', 'broken')).toEqual([[1, 'US']]);
+      expect(JSON.parse(readFileSync(join(workspace.folder, 'a.plan'), 'utf8')).headings).toContain(written);
+      expect(await planned('broken.csv', '--use-map', 'broken')).toEqual([[1, 'US']]);
+    },
+  );
+
+  test.each([
+    [['Menge', 'Menge'], 'two columns are headed "Menge"; rename one of them'],
+    [['Order Qty', 'Order  Qty'], 'two columns are headed "Order Qty"; rename one of them'],
+    [
+      ['Menge', 'Men\u200bge'],
+      'two columns are headed "Menge", one of them with a zero-width space (U+200B) in it; rename one of them',
+    ],
+    [
+      ['quantity', 'quantity\u200b'],
+      '"quantity" and "quantity" with a zero-width space (U+200B) in it both mean quantity',
+    ],
+  ])('of %j one has to be renamed', async (headings, message) => {
+    write('double.csv', `${known},${headings.join(',')}`, `${order},3,4`);
+    const { code, stderr } = await check('double.csv');
+    expect(code).toBe(2);
+    expect(stderr.split('\n')[0]).toBe(`error: the headings of double.csv: ${message}`);
   });
 });
 

@@ -15,6 +15,8 @@ import { asUtf8 } from '../decode.ts';
 import {
   type ColumnMap,
   columnOf,
+  entryOf,
+  foldedHeading,
   type HeadingMap,
   isKnownHeading,
   nameHeadings,
@@ -143,7 +145,7 @@ async function askColumns(
     let heading = await askHeading(context, column, sample, { map, preset });
     if (heading === undefined && isNeeded && (await choosesAgain(context, name, column)))
       heading = await askHeading(context, column, sample, { map, preset });
-    if (heading !== undefined) map = { ...map, [heading]: column };
+    if (heading !== undefined) map = { ...map, [foldedHeading(heading)]: column };
     else if (isNeeded) break;
     // Who says that none of them is the column keeps them as they are.
     else map = { ...map, ...keptOwn(column, sample, { map, preset }) };
@@ -186,7 +188,7 @@ function askedColumns(sample: FileSample, given: HeadingMap): MappedColumn[] {
 function keptOwn(column: MappedColumn, sample: FileSample, given: HeadingMap): ColumnMap {
   const isFree = freeIn(sample, given);
   const alike = sample.headings.filter((heading, index) => isFree(index) && mistakenFor(heading) === column);
-  return Object.fromEntries(alike.map((heading) => [heading, ownName(heading)]));
+  return Object.fromEntries(alike.map(foldedHeading).map((heading) => [heading, ownName(heading)]));
 }
 
 /** Whether a heading can still be chosen: no map and no preset says what it is. */
@@ -195,7 +197,7 @@ function freeIn({ headings }: FileSample, given: HeadingMap): (index: number) =>
   return (index) => {
     const heading = headings[index] ?? '';
     const isOwn = names[index] === heading || names[index] === `file.${heading}`;
-    return heading !== '' && !Object.hasOwn(given.map, heading) && isOwn;
+    return heading !== '' && entryOf(given.map, heading) === undefined && isOwn;
   };
 }
 

@@ -166,7 +166,7 @@ type Matches = (word: string) => boolean;
 
 function matcherOf(pattern: string): Matches {
   const text = withoutUmlauts(pattern.replaceAll('*', ''));
-  if (text === pattern) return (word) => word === text;
+  if (!pattern.includes('*')) return (word) => word === text;
   if (!pattern.endsWith('*')) return (word) => word.endsWith(text);
   return pattern.startsWith('*') ? (word) => word.includes(text) : (word) => word.startsWith(text);
 }
