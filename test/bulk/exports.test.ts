@@ -61,7 +61,7 @@ describe('a file as people export it is read as the orders that it holds', () =>
       {
         ...marked,
         more: [
-          ['', 'mine'],
+          ['', ''],
           ['note', 'x'],
         ],
       },
