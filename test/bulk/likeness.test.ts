@@ -42,13 +42,13 @@ describe('the heading that looks most like a column', () => {
 
 const mistaken = {
   quantity:
-    "Menge|Anzahl|Pieces|Quantity Ordered|Units|Stück|STÜCKZAHL|Stk.|Bestellmenge|Quantità|Q.tà|Pezzi|Lineitem quantity|orderqty|QtyOrdered|Quantity (pcs)|quantity*|How many?|Item count|No. of Units|Ordered Qty|Unit Qty|quantity-purchased|Quantité|Aantal|Stueckzahl|Stck|Stck.|Mng.|Q'ty|Q’ty|Qnty|Quant.|No. of items|# of items|Piece(s)|N. pz|Qty (max 10)|Qty (max)|Quantity per order|Quantity (packs)|Qty (cases)|Order Quantity (unit)|Number of units|SHIPQTY|Stück(e)",
+    "Menge|Anzahl|Pieces|Quantity Ordered|Units|Stück|STÜCKZAHL|Stk.|Bestellmenge|Quantità|Q.tà|Pezzi|Lineitem quantity|orderqty|QtyOrdered|Quantity (pcs)|quantity*|How many?|Item count|No. of Units|Ordered Qty|Unit Qty|quantity-purchased|Quantité|Aantal|Stueckzahl|Stck|Stck.|Mng.|Q'ty|Q’ty|Qnty|Quant.|No. of items|# of items|Piece(s)|N. pz|Qty (max 10)|Qty (max)|Quantity per order|Quantity (packs)|Quantity, max. per person 5|Qty (cases)|Order Quantity (unit)|Number of units|SHIPQTY|Stück(e)",
   country:
     'Land|Lieferland|Länderkennzeichen|Country/Region|Ship To Country|shipcountry|Nazione|Paese|Staat|Country Name|Laendercode|Laenderkennzeichen|Länderschlüssel|Länderkürzel|Landeskürzel|Ländername|Kundenland|Ctry|Cntry|Pays de livraison|Code pays|País de entrega',
   address_line2:
-    "Apt|Apt.|Ship Address2|Delivery Address Line 2|Adresszusatz|Hausnummer|Suite|Unit #|Interno|Indirizzo 2|House No|House #|Haus-Nr.|Haus Nr|N. civico|Adress-Zusatz|Anschrift (Zusatz)|Lieferadresse 2|Addr2|Addr. 2|SHIPADDR2|Address Line Two|Secondary Address|2nd Address|Complément d'adresse|Complément d’adresse",
+    "Apt|Apt.|Ship Address2|Delivery Address Line 2|Adresszusatz|Hausnummer|Suite|Unit #|Interno|Indirizzo 2|House No|House #|Haus-Nr.|Haus Nr|Str. Nr.|Adr. 2|N. civico|Adress-Zusatz|Anschrift (Zusatz)|Lieferadresse 2|Addr2|Addr. 2|SHIPADDR2|Address Line Two|Secondary Address|2nd Address|Complément d'adresse|Complément d’adresse",
   state:
-    'Delivery State|Ship To State|State/Province|Bundesland|Provincia|Shipping Province Name|State/Prov|State or Province|SHIPSTATE|Shipto State|Consignee State|Delivery State/County|Prov.|Prov. consegna|ST|St',
+    'Delivery State|Ship To State|State/Province|Bundesland|Provincia|Shipping Province Name|State/Prov|State or Province|SHIPSTATE|Shipto State|State (2 letters)|State/Territory|Consignee State|Delivery State/County|Prov.|Prov. consegna|ST|St',
 };
 
 test.each(
@@ -58,7 +58,7 @@ test.each(
 });
 
 const ownColumns =
-  'Order notes|Cost Centre|Requisition|Email|Price paid|Needed By|Department|GL code|Project|Approver|Vendor|SKU|Unit Price|Price per piece|Stock Qty|Qty available|Qty on hand|Min Qty|Qty per pack|Units of measure|Country of Origin|Billing Country|Supplier Country|Herkunftsland|Rechnungsland|Seller State|Approval State|Workflow state|Sales Region|Order State|Payment State|Status|Email Address 2|Phone 2|Codice interno|Total|Discount code|Quantity discount|Tax|Currency|Requester|my_reference|Island|Ship Via|Lagerbestand|Stückpreis|Preis pro Stück|Landline|Landed cost|Deadline|Refunded Quantity|Pack size|Warehouse|Order Line|Amount|Anzahl Tage|Anzahl Mahnungen|Anzahl Kinder|Quantity UOM|Quantity unit|Quantity Type|Qty UOM|Case Qty|Qty per case|Reorder Qty|Max Qty|Maximum order quantity|Mindestmenge|Kosten pro Stück|Value per piece|Software Suite|Nation brand|Stato|Item No|Order No.|House|Value|Due|Issue|Landesvorwahl|Fulfillment Status|Lineitem name|Vendor SKU';
+  'Order notes|Cost Centre|Requisition|Email|Price paid|Needed By|Department|GL code|Project|Approver|Vendor|SKU|Unit Price|Price per piece|Stock Qty|Qty available|Qty on hand|Min Qty|Qty per pack|Units of measure|Country of Origin|Billing Country|Supplier Country|Herkunftsland|Rechnungsland|Seller State|Approval State|Workflow state|Sales Region|Order State|Payment State|Status|Email Address 2|Phone 2|Codice interno|Total|Discount code|Quantity discount|Tax|Currency|Requester|my_reference|Island|Ship Via|Lagerbestand|Stückpreis|Preis pro Stück|Landline|Landed cost|Deadline|Refunded Quantity|Pack size|Warehouse|Order Line|Amount|Anzahl Tage|Anzahl Mahnungen|Anzahl Kinder|Quantity UOM|Quantity unit|Quantity Type|Qty UOM|Case Qty|Qty per case|Reorder Qty|Backorder Qty|Max Qty|Maximum order quantity|Mindestmenge|Kosten pro Stück|Value per piece|Software Suite|Nation brand|Stato|Item No|Order No.|House|Value|Due|Issue|Landesvorwahl|Fulfillment Status|Lineitem name|Vendor SKU';
 
 test.each(ownColumns.split('|'))('"%s" is a column of its own', (heading) => {
   expect(mistakenFor(heading)).toBeUndefined();

@@ -75,7 +75,18 @@ const likenesses: Readonly<Record<MappedColumn, Likeness>> = {
         'flat number',
       ],
       ...['*adresszusatz', 'adress* zusatz', 'anschrift zusatz', '*adresse 2', 'adresszeile 2', 'strasse 2'],
-      ...['anschrift 2', 'hausnummer', 'hausnr', 'haus number', 'hsnr', 'strasse number', '=zusatz'],
+      ...[
+        'anschrift 2',
+        'hausnummer',
+        'hausnr',
+        'haus number',
+        'hsnr',
+        'strasse number',
+        'str number',
+        'adr 2',
+        'adresse complement*',
+        '=zusatz',
+      ],
       ...['indirizzo 2', '=interno', 'number civico', '=civico'],
       ...['complement *adresse', 'appartement', 'complemento direccion', 'direccion 2', '=complemento'],
     ],
@@ -148,9 +159,9 @@ const likenesses: Readonly<Record<MappedColumn, Likeness>> = {
       ],
       ...['aantal', 'stuks', 'antal', 'antall', 'ilosc'],
     ],
-    not: 'price cost preis* *preis prezzo costo kosten *stock* *bestand* lager* invent* availab* verfugbar* disponibil* hand mindest* hochst* maximal* minimal* moq reorder refund* cancel* canceled storniert* damaged weight gewicht peso measure uom business discount rabatt sconto break previous days tage mahnung* kinder',
+    not: 'price cost preis* *preis prezzo costo kosten *stock* *bestand* lager* invent* availab* verfugbar* disponibil* hand mindest* hochst* maximal* minimal* moq reorder backorder* refund* cancel* canceled storniert* damaged weight gewicht peso measure uom business discount rabatt sconto break previous days tage mahnung* kinder',
     notAs:
-      /\b(?:m(?:in|ax)(?:imum)? [a-z]|(?:per|pro|je|a) (?:pieces?|stuck|stc?k|units?|pcs?|pz|pezzo)\b|(?:case|box|carton|karton|pack|packag\w*|packung\w*|packmenge|confezione|ve)\b|(?:unit|type|typ|einheit)$)/,
+      /\b(?:m(?:in|ax)(?:imum)? (?!per|pro|je)[a-z]|(?:per|pro|je|a) (?:pieces?|stuck|stc?k|units?|pcs?|pz|pezzo)\b|(?:case|box|carton|karton|pack|packag\w*|packung\w*|packmenge|confezione|ve)\b|(?:unit|type|typ|einheit)$)/,
   },
 };
 
@@ -160,7 +171,7 @@ const others =
 const receiving =
   'ship shipto shipping delivery deliver deliverto recipient consignee dest to customer lieferung consegna spedizione livraison entrega';
 /** Words beside those of a state; with others it is the state of something else: `Approval State`, `Sales Region`. */
-const ofAddress = `${receiving} address destination county code kurzel name two letter abbreviation abbr us usa sigla stato di de of`;
+const ofAddress = `${receiving} address destination county code kurzel name two 2 letter letters abbreviation abbrev abbr territory iso us usa sigla stato di de of`;
 
 type Matches = (word: string) => boolean;
 
