@@ -1,21 +1,70 @@
 const httpForm = /^https?:\/\//i;
 
-/** Before a URL that follows another. Behind one of these signs it belongs to the path or the query of the first. */
-const nextUrl = /(?<![/=?&#:])(?=https?:\/\/)|(?<=[\s,;|，；、])(?=www\.)/iu;
+/** A URL that follows another, up to its path. Behind one of these signs it may belong to the path or the query of the first. */
+const nextUrl = /(?<![/=?&#:])(?=(https?:\/\/[^\s/?#]*))|(?<=[\s,;|，；、])(?=(www\.))/giu;
+/**
+ * What may begin another URL: behind a separator or a sign of a URL a scheme, with both its slashes or not, or a host,
+ * with what follows it.
+ */
+const maybeNext =
+  /(?<=([\s\p{C},;|，；、"'<>/=?&#:]))(?=(https?:\/{0,2}|\/\/)?((?:[\p{L}\p{N}-]{1,63}\.){1,10}[\p{L}\p{N}-]{2,63})?(?::\d{1,5})?([/?]?[^\s/?#]?))/giu;
+const partOfUrl = /[/=?&#:]/;
+/** A host as it stands in text: a file's name such as 12.5 has no letters at its end. */
+const lettersAtEnd = /\.\p{L}[\p{L}\p{N}-]+$/u;
+/** The separator, and the id of another product, that a URL ends in. */
+const moreAtEnd = /(?:[,，、；;]|;\d{5,}|(?<=\/\d{5,32}),\d{5,})$/u;
 /** Looked for where a run of separators begins, so that a long one takes no longer. */
 const separatorsAtEnd = /(?<![\s\p{C},;|，；、"'<>])[\s\p{C},;|，；、"'<>]+$/u;
 /** Of those that stand in one cell, how many a message names. */
 const maxNamed = 3;
 
 /** The URLs in a text that is to be one: a second one would be bought as a piece of the first. */
-export const urlsWithin = (text: string): readonly string[] =>
-  text.split(nextUrl).map((url) => url.replace(separatorsAtEnd, ''));
+export function urlsWithin(text: string): readonly string[] {
+  const starts = [...text.matchAll(nextUrl)].map(({ index, 1: url = '', 2: www = '' }) => ({
+    index,
+    end: index + url.length + www.length,
+  }));
+  const shop = shopOf(text);
+  for (const { index, 1: sign = '', 2: scheme = '', 3: host = '', 4: more = '' } of text.matchAll(
+    maybeNext,
+  )) {
+    const isSame = shop !== undefined && host !== '' && isOfShop(shop, host);
+    const hasPage = more.length > 1;
+    const isNext = partOfUrl.test(sign)
+      ? isSame && hasPage
+      : scheme !== '' || (hasPage && (isSame || (more.startsWith('/') && lettersAtEnd.test(host))));
+    if (isNext) starts.push({ index, end: index + scheme.length + host.length });
+  }
+  const urls: string[] = [];
+  let from = 0;
+  let covered = 0;
+  for (const { index, end } of starts.sort((one, other) => one.index - other.index)) {
+    if (index >= covered && index > 0) {
+      urls.push(text.slice(from, index));
+      from = index;
+    }
+    covered = Math.max(covered, end);
+  }
+  return [...urls, text.slice(from)].map((url) => url.replace(separatorsAtEnd, ''));
+}
+
+const shopOf = (url: string): string | undefined =>
+  URL.canParse(url) ? new URL(url).hostname.replace(/^www\./, '') : undefined;
+
+/** Whether a host is the shop's, or one of the two is a part of the other: m.shop.example and shop.example. */
+function isOfShop(shop: string, host: string): boolean {
+  const other = shopOf(`http://${host}`);
+  return other !== undefined && (other === shop || other.endsWith(`.${shop}`) || shop.endsWith(`.${other}`));
+}
 
 /** Why a text is not the URL of one product page, to stand behind it; undefined where it is one. */
 export function productUrlProblem(text: string): string | undefined {
   if (!httpForm.test(text) || !URL.canParse(text)) return 'is not an http or https URL';
   const urls = urlsWithin(text);
   if (urls.length > 1) return `holds ${urls.length} URLs: ${namedUrls(urls)}`;
+  const [more] = moreAtEnd.exec(text) ?? [];
+  if (more !== undefined)
+    return `ends in "${more}"; give each product its own URL, or write ${encodeURIComponent(more.charAt(0))} for the "${more.charAt(0)}" of a URL`;
   return /\s/.test(text) ? 'has a space in it; write %20 for a space of the URL' : undefined;
 }
 

@@ -52,6 +52,40 @@ describe('two URLs in the place of one are refused with both, in a cell, a reque
       expect(problem).toContain(`"${one}" and "www.b.example/p"`);
   });
 
+  const page = 'https://www.a.example/p/x/3086431744';
+  test.each([
+    [',', 'a.example/p/y/5550566464'],
+    [';', 'b.example/p/y'],
+    [', ', 'b.example:8080/p/y'],
+    [',', '//b.example/p'],
+    [';', '//b.example/p'],
+    [',', 'https:/b.example/p'],
+    [';', 'a.example?id=5550566464'],
+    ['/', 'https://www.a.example/p/y'],
+    ['&', 'https://a.example/p/y'],
+    ['#', 'https://m.a.example/p/y'],
+    ['?ref=', 'https://www.a.example/p/y'],
+    ['?url=', 'HTTPS://WWW.A.EXAMPLE/p/y'],
+    ['/', 'a.example/p/y'],
+  ])('without a scheme, or in the path of the first: %j and %j', (between, second) => {
+    for (const problem of problemsOf(page + between + second)) {
+      expect(problem).toContain('holds 2 URLs');
+      expect(problem).toContain(`"${second}"`);
+    }
+  });
+
+  test.each([
+    [',', '%2C'],
+    [';', '%3B'],
+    [';5550566464', '%3B'],
+    [',5550566464', '%2C'],
+  ])('what is left of a second one at the end: %j', (end, written) => {
+    for (const problem of problemsOf(page + end)) {
+      expect(problem).toContain(`ends in "${end}"`);
+      expect(problem).toContain(`write ${written} for`);
+    }
+  });
+
   test('a row takes several with | between them, a request and a flag do not', () => {
     const [row, request, flag] = problemsOf(`${one}|${other}`);
     expect(row).toBeUndefined();
@@ -74,6 +108,12 @@ test.each([
   'https://a.example/a,b;c=1/p?ids=1,2;3&w=www.b.example',
   'https://www.a.example/www.b.example',
   'HTTPS://A.EXAMPLE/P',
+  'https://a.example/p?ref=https://a.example/',
+  'https://a.example/p/mug,12345.html?a=1',
+  'https://a.example/p/mug,v1.2/blue',
+  'https://a.example/p;jsessionid=5550566464',
+  'https://a.example/go/https://b.example/p',
+  'https://a.example/go?a=1&https://b.example/p#https://c.example/p',
 ])('one URL is one: %s', (url) => {
   expect(problemsOf(url)).toEqual([undefined, undefined, undefined]);
 });

@@ -1,6 +1,6 @@
 import { productConditions } from '../../api/enums.ts';
 import { limits } from '../../api/limits.ts';
-import { namedUrls, urlsWithin } from '../../api/product-url.ts';
+import { namedUrls, productUrlProblem, urlsWithin } from '../../api/product-url.ts';
 import type { ShapeInput } from '../../api/schemas/index.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { parseInteger } from '../../run/parse-option.ts';
@@ -24,6 +24,8 @@ export function parseProduct(text: string): ProductInput {
       /\s/.test(url) ? { hint: 'Write %20 for a space of the URL.' } : {},
     );
   }
+  const problem = productUrlProblem(url);
+  if (problem !== undefined) throw new UsageError(`--product: "${url}" ${problem}`);
   return { url, ...lineOptions(parts) };
 }
 
