@@ -14,6 +14,8 @@ export interface Tally {
   rows: number;
   invalid: number;
   issues: number;
+  /** Invalid rows that may hold others, the first few. */
+  readonly holding: number[];
   /** Sum of the ceilings of valid rows that the wallet pays, cents. */
   ceilings: number;
   /** Valid rows, of the shard where there is one. */
@@ -30,10 +32,13 @@ export interface Tally {
   readonly readings: Readings;
 }
 
+const maxHolding = 3;
+
 export const emptyTally = (): Tally => ({
   rows: 0,
   invalid: 0,
   issues: 0,
+  holding: [],
   ceilings: 0,
   orders: 0,
   elsewhere: 0,
@@ -74,6 +79,7 @@ export async function* checkFile(
       tally.ownKeys = keys.size;
       if (read.openPrice) countPrice(tally.prices, read.number, read.openPrice);
       const key = found.length > 0 ? undefined : rowKeys?.key(read);
+      if (read.mayHoldOthers && tally.holding.length < maxHolding) tally.holding.push(read.number);
       if (found.length > 0) tally.invalid += 1;
       else if (part && key !== undefined && !isInShard(part.shard, key)) tally.elsewhere += 1;
       else {

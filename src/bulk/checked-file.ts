@@ -35,15 +35,22 @@ export async function checkedFile(
   const { tally } = check;
   const valid = tally.rows - tally.invalid;
   const isNone = tally.orders === 0 && !check.isEmptyShard();
-  if (isNone || (tally.invalid > 0 && !skipInvalid)) {
+  const [holding] = tally.holding;
+  if (isNone || holding !== undefined || (tally.invalid > 0 && !skipInvalid)) {
     throw new ErrandError('ended_badly', `${countLine(valid, tally.rows)}; nothing was sent`, {
       outcome: 'not_sent',
       details: { rows: tally.rows, invalid: tally.invalid, errors: tally.issues },
-      hint: isNone
-        ? 'Correct them; there is no valid row to upload.'
-        : 'Correct them, or upload the valid ones alone with --skip-invalid.',
+      hint: hintFor({ isNone, holding }),
       next: [{ command: validate, when: 'to list every error' }],
     });
   }
   return check;
+}
+
+function hintFor({ isNone, holding }: { isNone: boolean; holding: number | undefined }): string {
+  if (holding !== undefined)
+    return `Correct the quotes of row ${holding} first: --skip-invalid leaves out no row that may hold others.`;
+  return isNone
+    ? 'Correct them; there is no valid row to upload.'
+    : 'Correct them, or upload the valid ones alone with --skip-invalid.';
 }

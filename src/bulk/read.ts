@@ -20,6 +20,10 @@ export interface TablePart {
   readonly firstRow: number;
   /** Rows without a value in any cell are there too, so that the numbers hold. */
   readonly rows: readonly (readonly string[])[];
+  /** Line of the file on which the first row begins. */
+  readonly firstLine: number;
+  /** Rows that go over several lines of the file: the number of line breaks in their cells, by their index here. */
+  readonly breaks: ReadonlyMap<number, number>;
 }
 
 /** Longest row, bytes. */
@@ -51,6 +55,7 @@ export async function* readTable(
   });
   let headings: readonly string[] | undefined;
   let firstRow = begun.rows + 2;
+  let firstLine = begun.lines + 2;
 
   function taken(): TablePart | undefined {
     if (failure)
@@ -58,10 +63,17 @@ export async function* readTable(
     const rows = arrived;
     arrived = [];
     for (const cells of rows) for (let at = 0; at < cells.length; at += 1) cells[at] = fused(cells[at] ?? '');
-    headings ??= rows.shift()?.map((heading) => heading.trim());
+    if (!headings) {
+      const first = rows.shift();
+      firstLine += breaksIn(first ?? []);
+      headings = first?.map((heading) => heading.trim());
+    }
     if (!headings || rows.length === 0) return undefined;
-    const part = { headings, firstRow, rows };
+    const breaks = breaksOf(rows);
+    const part = { headings, firstRow, rows, firstLine, breaks };
     firstRow += rows.length;
+    firstLine += rows.length;
+    for (const count of breaks.values()) firstLine += count;
     return part;
   }
 
@@ -83,6 +95,22 @@ export async function* readTable(
     parser.destroy();
   }
 }
+
+function breaksOf(rows: readonly (readonly string[])[]): Map<number, number> {
+  const breaks = new Map<number, number>();
+  for (let at = 0; at < rows.length; at += 1) {
+    const count = breaksIn(rows[at] ?? []);
+    if (count > 0) breaks.set(at, count);
+  }
+  return breaks;
+}
+
+export const breaksIn = (cells: readonly string[]): number => {
+  let count = 0;
+  for (const cell of cells)
+    if (cell.includes('\n') || cell.includes('\r')) count += cell.match(/\r\n?|\n/g)?.length ?? 0;
+  return count;
+};
 
 /** @param at lines above the headings, and the row that was being read. */
 function refused(

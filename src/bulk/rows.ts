@@ -14,10 +14,11 @@ import {
   noteHidden,
   type Readings,
 } from './as-exported.ts';
+import { delimiters } from './beginning.ts';
 import { emptyColumn, planTable, type TablePlan } from './columns.ts';
 import { type HeadingMap, isKnownHeading, readHeadings } from './headings.ts';
 import { hiddenIn } from './hidden-characters.ts';
-import { readTable, type TableOptions } from './read.ts';
+import { breaksIn, readTable, type TableOptions } from './read.ts';
 import { addRow } from './row-sample.ts';
 
 /** A row of a file, read. */
@@ -31,6 +32,8 @@ export interface FileRow {
   readonly openPrice: OpenPrice | undefined;
   readonly row: BulkRow;
   readonly issues: readonly BulkIssue[];
+  /** Whether a quote of the row may have taken in the rows below it, so that they would be left out with it. */
+  readonly mayHoldOthers: boolean;
   /** Where only a part of the file is read, so that it does not follow from the rows that are given. */
   readonly key?: string;
 }
@@ -54,7 +57,9 @@ export async function* readRows(
   const { readings = noReadings() } = options;
   const withAddress = addressOfOrder(readings);
   const isHeading = (text: string): boolean => isKnownHeading(text, options);
-  for await (const { headings, firstRow, rows } of readTable(chunks, { ...options, isHeading })) {
+  for await (const part of readTable(chunks, { ...options, isHeading })) {
+    const { headings, firstRow, rows, breaks } = part;
+    let line = part.firstLine;
     if (!plan) {
       plan = planTable(options.name, readHeadings(headings, options), options, headings);
       rivals = new RivalCells(options.name, plan);
@@ -64,13 +69,16 @@ export async function* readRows(
     const read: FileRow[] = [];
     for (let index = 0; index < rows.length; index += 1) {
       const cells = rows[index] ?? [];
+      const lines = { first: line, last: line + (breaks.get(index) ?? 0) };
+      line = lines.last + 1;
       if (cells.every((cell) => cell === '')) continue;
       const number = firstRow + index;
       if (isContinuation(plan, cells)) addRow(readings.continuations, number);
       else {
         const whole = withAddress(plan, cells, number);
         rivals?.note(whole);
-        read.push(readRow(plan, money, number, asTaken(plan, whole, readings)));
+        const row = readRow(plan, money, number, asTaken(plan, whole, readings));
+        read.push(lines.first === lines.last ? row : withLines(row, lines));
       }
     }
     if (read.length > 0) yield read;
@@ -132,8 +140,50 @@ function readRow(
   if (plan.unheadedIndex >= 0) issues.push(...unheaded(plan, cells));
   const found = explained(issues, row);
   const openPrice = isPriced && unit === undefined ? { text: text.trim(), ...read } : undefined;
-  return { number, plan, cells, row, issues: found.length === 0 ? found : found.map(shownIssue), openPrice };
+  return {
+    ...{ number, plan, cells, row, openPrice, mayHoldOthers: false },
+    issues: found.length === 0 ? found : found.map(shownIssue),
+  };
 }
+
+/** Line breaks that a cell of an address may have. */
+const maxBreaks = 2;
+/** A URL and the cells behind it, as a row has them. */
+const rowText = /https?:\/\/[^\s,;\t|]{1,500}?"?([,;\t|])(?:[^\r\n]*?\1){2}/i;
+
+/** A row of several lines, and what is wrong where a quote of it seems to go on into the rows below. */
+function withLines(
+  row: FileRow,
+  { first, last }: { readonly first: number; readonly last: number },
+): FileRow {
+  const at = row.cells.findIndex((_, index) => mayHoldRows(row, index));
+  if (at < 0) return row;
+  const [value = ''] = (row.cells[at] ?? '').split(/[\r\n]/, 1);
+  const issue: BulkIssue = {
+    column: row.plan.fileHeadings[at] ?? `column ${at + 1}`,
+    value: value.slice(0, 200),
+    message: `opens a quote that ends lines below, so that the row spans lines ${first} to ${last}; where the quote is stray, take it out`,
+  };
+  return { ...row, issues: [issue, ...row.issues], mayHoldOthers: true };
+}
+
+/** Whether a cell has line breaks that are not its own. Notes and own columns may have many. */
+function mayHoldRows({ cells, plan, issues }: FileRow, index: number): boolean {
+  const cell = cells[index] ?? '';
+  const breaks = breaksIn([cell]);
+  if (breaks === 0) return false;
+  const isField = [...plan.columns].some(([column, at]) => at === index && !manyLines.includes(column));
+  if (isField && (breaks > maxBreaks || issues.length > 0)) return true;
+  if (rowText.test(cell)) return isField || issues.length > 0 || cellsIn(cell) >= plan.headings.length;
+  return cells.length > plan.headings.length && issues.length > 0;
+}
+
+/** Their cells may have lines: a list of products is refused as one in any case. */
+const manyLines: readonly string[] = ['gift_message', 'product_url'];
+
+/** As many as a text has by its most frequent delimiter. */
+const cellsIn = (text: string): number =>
+  Math.max(...delimiters.map((delimiter) => text.split(delimiter).length));
 
 /** What a spreadsheet has damaged is refused once, with what has happened to it. */
 function explained(issues: readonly BulkIssue[], { cell }: BulkRow): readonly BulkIssue[] {

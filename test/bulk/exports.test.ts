@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { productUrlProblem } from '../../src/api/product-url.ts';
 import {
   asOrders,
   type Dialect,
@@ -232,9 +233,13 @@ describe('a file that a program has damaged, or that is no CSV, is refused in on
 test('orders written in any dialect are read back as the same orders', async () => {
   const text = fc
     .string({ unit: fc.constantFrom(...'abcXYZ äöüéñ,;|"#-./&0123456789\n'), minLength: 1, maxLength: 20 })
-    .map((one) => `A${one.trim()}`);
+    // A cell of an address has three lines at most.
+    .map((one) => `A${one.trim()}`.split('\n').slice(0, 3).join('\n'));
   const order: fc.Arbitrary<Wanted> = fc.record({
-    url: fc.webUrl({ withQueryParameters: true }).map((url) => url.replaceAll('|', '-')),
+    url: fc
+      .webUrl({ withQueryParameters: true })
+      .map((url) => url.replaceAll('|', '-'))
+      .filter((url) => productUrlProblem(url) === undefined),
     cents: fc.integer({ min: 1, max: 99_999_999 }),
     first: text.map((one) => one.replaceAll(/\s+/g, '')),
     last: text.map((one) => one.replaceAll(/\s+/g, '')),

@@ -68,6 +68,50 @@ test('two URLs in one cell are an error with both, and nothing of it is ordered'
   expect(await upload(name)).toMatchObject({ code: 7 });
 });
 
+describe('a stray quote that takes in the rows below', () => {
+  const heads =
+    'product_url,quantity,max_price,name,address_line1,city,state,postal_code,country,phone_number,note';
+  const url = 'https://www.harborgoods.example/p/oakline-studio-headphones-2-m/3086431744';
+  const row = (address: string, phone = '5125550100', note = 'x'): string =>
+    `${url},1,$60.00,Mira Quint,${address},Austin,TX,78701,US,${phone},${note}`;
+  const between = ['2 Cedar', '3 Cedar', '4 Cedar'].map((address) => row(address));
+
+  test.each([
+    ['in an invalid row', [row('"14 Cedar', ''), ...between, row('Cedar 14"', '')], 'address_line1', 2, 6],
+    ['in a valid row, into the next', [row('"14 Cedar'), row('Cedar 14"')], 'address_line1', 2, 3],
+    [
+      'in a note',
+      [row('1 Cedar', '5125550100', '"y'), ...between, row('9', '5125550100', 'z"')],
+      'note',
+      2,
+      6,
+    ],
+    ['from a note to an address', [row('1 Cedar', '5125550100', '"y'), row('Cedar 14"')], 'note', 2, 3],
+  ])('is said with its lines, and nothing is left out: %s', async (_, rows, column, first, last) => {
+    const said = `opens a quote that ends lines below, so that the row spans lines ${first} to ${last}`;
+    write('a.csv', heads, ...rows, row('51 Cedar Row'));
+    const checked = await errand(workspace, ['bulk', 'validate', 'a.csv', '--local', '-o', 'json']);
+    expect(checked.code).toBe(7);
+    expect(JSON.parse(checked.stdout)).toContainEqual(
+      expect.objectContaining({ row: 2, column, message: expect.stringContaining(said) }),
+    );
+    const { code, stderr } = await errand(workspace, ['bulk', 'upload', 'a.csv', '--skip-invalid']);
+    expect(code).toBe(7);
+    expect(stderr).toContain(`row 2: ${column}`);
+    expect(stderr).toContain(said);
+    expect(stderr).toContain('Correct the quotes of row 2 first');
+    expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout).toBe('');
+  });
+
+  test('notes of many lines and an address of two are read, and rows with such notes are left out', async () => {
+    const note = '"ring twice,\nsee https://a.example/x, then\nleave, please,\nby\nthe\ndoor"';
+    write('a.csv', heads, row('"14 Cedar\nApt 2"', '5125550100', note), row('1 Cedar', '', note));
+    const { code, stdout } = await upload('a.csv');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ rows: 1 }]);
+  });
+});
+
 const write = (name: string, ...lines: string[]): void =>
   writeFileSync(join(workspace.folder, name), `${lines.join('\n')}\n`);
 
