@@ -49,9 +49,14 @@ export function parseDocument(
 /**
  * YAML text to its tree, which knows where each value stands. Refused: a key given twice, an amount that a comma cuts, deep
  * nesting, YAML 1.1.
+ * @param remedy how an amount with a comma is written where the document is read; in cents without it.
  * @throws UsageError naming the document, the line and what is wrong.
  */
-export function readYaml(name: string, text: string): Document.Parsed {
+export function readYaml(
+  name: string,
+  text: string,
+  remedy: CommaRemedy = centsWithoutComma,
+): Document.Parsed {
   checkDepth(name, text);
   // The library compares each key with every other: a map of 100,000 would take minutes that nothing interrupts.
   const document = parseYaml(text, { uniqueKeys: false, prettyErrors: true });
@@ -64,7 +69,7 @@ export function readYaml(name: string, text: string): Document.Parsed {
   visit(document, {
     Map(_, map) {
       const cut = map.flow ? cutAmount(map.items) : undefined;
-      if (cut) throw commaWithin('braces', name, text, cut);
+      if (cut) throw commaWithin(name, text, cut, `within braces ${remedy(cut.amount)}`);
       const again = repeatedKey(map);
       if (again !== undefined) throw givenTwice(name, text, again);
     },
@@ -76,7 +81,7 @@ export function readYaml(name: string, text: string): Document.Parsed {
             true,
           )
         : undefined;
-      if (cut) throw commaWithin('brackets', name, text, cut);
+      if (cut) throw commaWithin(name, text, cut, `within brackets ${remedy(cut.amount)}`);
     },
   });
   return document;
@@ -205,7 +210,7 @@ function cutAmount(entries: readonly Entry[], isList = false): CutAmount | undef
     const digits: string[] = [];
     for (let next = entries[index + 1]; next; next = entries[index + 1 + digits.length]) {
       const more = isList || isMissing(next.value) ? plain(next.key)?.source : undefined;
-      if (more === undefined || !rest.test(more)) break;
+      if (more === undefined || !(isList ? rest : anyRest).test(more)) break;
       digits.push(more);
     }
     if (digits.length > 0) return { amount: [first.source, ...digits].join(','), at: first.at };
@@ -213,22 +218,22 @@ function cutAmount(entries: readonly Entry[], isList = false): CutAmount | undef
   return undefined;
 }
 
-/** What a user can write in its place. */
-function commaWithin(
-  where: 'braces' | 'brackets',
-  name: string,
-  text: string,
-  { amount, at }: CutAmount,
-): UsageError {
+/** What a user can write in place of an amount that has a comma. */
+export type CommaRemedy = (amount: string) => string;
+
+const centsWithoutComma: CommaRemedy = (amount) =>
+  /^\d{1,3}(?:,\d{3})+$/.test(amount)
+    ? `write a number without commas: ${amount.replaceAll(',', '')}`
+    : 'write an amount in cents, such as 900000 for $9,000.00';
+
+function commaWithin(name: string, text: string, { amount, at }: CutAmount, remedy: string): UsageError {
   const line = text.slice(0, at).split('\n').length;
-  const bare = amount.replaceAll(',', '');
-  const remedy = /^[\d,.+-]+$/.test(amount)
-    ? `within ${where} write a number without commas: ${bare}`
-    : `within ${where} an amount with a comma needs quotes: "${amount}"`;
   return new UsageError(`${name}, line ${line}: the comma ends the value of ${amount}; ${remedy}`);
 }
 
-const anyDigits = /^\D{0,5}\d{1,3}(?:\.\d{3})*$/;
+const anyDigits = /^\D{0,5}\d[\d. ]*$/;
+/** What has a digit and no colon is no key of a record. */
+const anyRest = /^\d[\d.]*(?: ?[^\d\s]{1,5})?$/;
 const currencyFirst = /^(?:[$€£¥]|[A-Z]{3} ?)\d{1,3}(?:\.\d{3})*$/;
 /** Three digits of a thousand, or the two of cents; a currency may stand behind the last. */
 const rest = /^(?:\d{3}|\d{2})(?:\.\d{1,2})?(?: ?(?:[$€£¥]|[A-Z]{3}))?$/;

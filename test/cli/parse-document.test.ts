@@ -37,10 +37,15 @@ describe('a document that cannot be taken', () => {
       'the comma ends the value of 9,000,000; within braces',
       '9000000',
     ],
-    ['a: { max_price: 1,250.50 }', 'the comma ends the value of 1,250.50', '1250.50'],
-    ['a:\n  { top: €1.000,00 }', 'line 2: the comma ends the value of €1.000,00', '"€1.000,00"'],
-    ['a: [$1,000, $2,500]', 'the comma ends the value of $1,000; within brackets', '"$1,000"'],
-    ['a: [USD 9,000,000]', 'the comma ends the value of USD 9,000,000', 'needs quotes'],
+    [
+      'a: { max_price: 1,250.50 }',
+      'the comma ends the value of 1,250.50',
+      'in cents, such as 900000 for $9,000.00',
+    ],
+    ['a:\n  { top: €1.000,00 }', 'line 2: the comma ends the value of €1.000,00', 'in cents, such as'],
+    ['a: [$1,000, $2,500]', 'the comma ends the value of $1,000; within brackets', 'in cents, such as'],
+    ['a: [USD 9,000,000]', 'the comma ends the value of USD 9,000,000', 'in cents, such as'],
+    ['a: { max_price: 9.000,00 }', 'the comma ends the value of 9.000,00', 'in cents, such as'],
     ['{"max_price": 5,000}', 'the comma ends the value of 5,000', 'write a number without commas: 5000'],
   ])('says where a comma cuts an amount, and how to write it: %s', (text, what, remedy) => {
     expect(() => yaml(text)).toThrow(what);

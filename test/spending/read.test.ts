@@ -40,6 +40,25 @@ describe('a policy file', () => {
   });
 
   test.each([
+    ['9,000', '"$9000.00"', 900_000],
+    ['9.000,00', '"$9000.00"', 900_000],
+    ['€9,000', '"$9000.00"', 900_000],
+    ['$1234,567', '"$9000.00"', 900_000],
+    ['$9,000k', '"$9000.00"', 900_000],
+    ['$1,0', '"$9000.00"', 900_000],
+    ['$1 000,50', '"$9000.00"', 900_000],
+    ['$9,000', '"$9,000"', 900_000],
+    ['1,250.50', '"1,250.50"', 125_050],
+    ['9,000 USD', '"9,000 USD"', 900_000],
+  ])('what is advised where a comma ends an amount is read: %s', (amount, advised, most) => {
+    const policy = (value: string) => `version: 1\nlimits: { per_day: ${value}, per_month: $5 }`;
+    const message = `the comma ends the value of ${amount}; within braces `;
+    expect(() => read(policy(amount))).toThrow(message);
+    expect(() => read(policy(amount))).toThrow(advised);
+    expect(read(policy(advised)).limits[0]?.most).toBe(most);
+  });
+
+  test.each([
     ['limits: { per_order: $1 }', 'line 1: version: 1 is missing'],
     ['', 'line 1: a policy is a map: version: 1, …'],
     ['version: 2', 'line 1: version is 2; this errand knows version 1'],
@@ -62,7 +81,7 @@ describe('a policy file', () => {
     ['version: 1\nlimits: { per_order: $5, per_month: $9,000,000 }', 'needs quotes: "$9,000,000"'],
     ['version: 1\nlimits: { per_month: 9,000,000.50 USD, per_day: $5 }', 'needs quotes: "9,000,000.50 USD"'],
     ['version: 1\nlimits: { per_month: $9,000,\n  000 }', 'needs quotes: "$9,000,000"'],
-    ['version: 1\nlimits: { per_day: 9,000,000 }', 'within braces write a number without commas: 9000000'],
+    ['version: 1\nlimits: { per_day: 9,000,000 }', 'write an amount in quotes, such as "$9000.00"'],
     ['version: 1\nlimits:\n  per_order: $1\n  per_order: $2', 'line 4: "per_order" is given twice'],
     ['version: 1\nlimits: &a { per_order: $1 }\nper: [*a]', 'per[1] takes a map'],
     [

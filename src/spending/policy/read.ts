@@ -169,6 +169,14 @@ function readApprove(
   };
 }
 
+/** Only what is read as an amount is advised: 9,000 alone may be dollars or cents. */
+function withQuotes(text: string): string {
+  const amount = readAmount(text);
+  return amount.problem === undefined && !amount.isBare
+    ? `an amount with a comma needs quotes: "${text}"`
+    : 'write an amount in quotes, such as "$9000.00"';
+}
+
 /** Money is written as on the command line: a bare whole number may be meant as dollars or as cents. */
 function readCents(tree: PolicyTree, location: Location): number {
   const amount = readAmount(tree.text(location, 'an amount, such as $200'));
@@ -223,7 +231,7 @@ class PolicyTree {
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
       this.#lines.addNewLine(at + 1);
     this.#lines.lineStarts.unshift(0);
-    this.root = { node: readYaml(file, text).contents, path: '' };
+    this.root = { node: readYaml(file, text, withQuotes).contents, path: '' };
   }
 
   lineOf({ node }: Location): number {
