@@ -164,9 +164,14 @@ describe('return labels', () => {
     symlinkSync('notes.txt', at('return-0b9c4a52-1.pdf'));
     execFileSync('mkfifo', [at('return-0b9c4a52-2.pdf')]);
     symlinkSync('not-there', at('return-0b9c4a52-3.pdf'));
-    const { code, stdout, stderr } = await labels(service, '--force', '-o', 'id');
-    expect([code, stdout], stderr).toEqual([2, '']);
-    expect(stderr).toContain('return-0b9c4a52-1.pdf is there, and is no plain file');
+    const links = [1, 2, 3].map((number) => `return-0b9c4a52-${number}.pdf`).join(', ');
+    for (const force of [[], ['--force']]) {
+      const { code, stdout, stderr } = await labels(service, ...force, '-o', 'id');
+      expect([code, stdout], stderr).toEqual([2, '']);
+      expect(stderr).toContain(`${links} are there, and are no plain files; move them away`);
+      expect(stderr).not.toContain('use --force');
+    }
+    expect(service.received).toHaveLength(2);
     expect(readFileSync(at('notes.txt'), 'utf8')).toBe('mine');
     expect(lstatSync(at('return-0b9c4a52-1.pdf')).isSymbolicLink()).toBe(true);
     expect(lstatSync(at('return-0b9c4a52-2.pdf')).isFIFO()).toBe(true);

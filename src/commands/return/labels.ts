@@ -3,7 +3,7 @@ import { errorCodes } from '../../api/error-codes.ts';
 import { textIn } from '../../api/json.ts';
 import type { Received } from '../../api/received.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { refuseOverwriting } from '../../cli/output/overwriting.ts';
+import { refuseNonFiles, refuseOverwriting } from '../../cli/output/overwriting.ts';
 import { saveFile } from '../../format/save-file.ts';
 import type { Client } from '../../http/client.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
@@ -52,7 +52,9 @@ export const labels = defineCommand({
     for await (const found of read.rows) returns.push(found);
     const files = labelFiles(dir, returns);
     if (files.length > 0) makeFolder(dir);
-    if (!force) refuseOverwriting(files.map(({ path }) => path));
+    const paths = files.map(({ path }) => path);
+    refuseNonFiles(paths);
+    if (!force) refuseOverwriting(paths);
     const byPath = new Map(files.map((file) => [file.path, file]));
     const saved = eachId(context, [...byPath.keys()], async (path) => {
       const file = byPath.get(path);
