@@ -1,4 +1,5 @@
 import { realMs } from '../../platform/clock.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
 import { advance } from '../orders/lifecycle/index.ts';
 import { storedColumns, storedOrder } from '../orders/records.ts';
@@ -16,6 +17,8 @@ type AdvanceRow = (row: StoredRow, now: number) => void;
 
 interface Kind {
   readonly table: string;
+  /** What one of them is called. */
+  readonly noun: string;
   /** That are read of it. */
   readonly columns: string;
   load(service: Due): Promise<AdvanceRow>;
@@ -25,6 +28,7 @@ interface Kind {
 const kinds: readonly Kind[] = [
   {
     table: 'orders',
+    noun: 'order',
     columns: storedColumns,
     async load(service) {
       const settle = await loadSettle(service);
@@ -36,6 +40,7 @@ const kinds: readonly Kind[] = [
   },
   {
     table: 'returns',
+    noun: 'return',
     columns: '*',
     async load(service) {
       const settle = await loadSettleReturn(service);
@@ -124,17 +129,28 @@ async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now
  * A record that cannot go on, by a bug or as a newer version made it, stays as it is and is tried again later: it must not
  * keep all others from going on. It is reported the first time.
  */
-function advanceApart({ store, report }: Due, { table }: Kind, go: () => void, row: StoredRow, now: number) {
+function advanceApart(
+  { store, report }: Due,
+  { table, noun }: Kind,
+  go: () => void,
+  row: StoredRow,
+  now: number,
+) {
   try {
     store.attempt(go);
   } catch (error) {
     if (error instanceof DatabaseError) throw error;
     const { seq } = row;
     if (store.get(`SELECT 1 FROM ${table} WHERE seq = ? AND ${isStuck}`, Number(seq)) === undefined)
-      report(error);
+      report(
+        `${noun} ${idOf(store, table, Number(seq))} cannot go on: ${safeText(String(error), 200)}; it stays as it is, and is tried again later`,
+      );
     store.run(`UPDATE ${table} SET next_due = ? WHERE seq = ?`, now + againAfterMs, Number(seq));
   }
 }
+
+const idOf = (store: Store, table: string, seq: number): string =>
+  safeText(String(store.get(`SELECT id FROM ${table} WHERE seq = ?`, seq)?.id), 100);
 
 /** A record that could not go on is due later than the next step of its plan is. An index finds them. */
 const isStuck = "next_due > json_extract(plan, '$[0].at')";
