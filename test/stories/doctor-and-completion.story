@@ -23,6 +23,8 @@ $ errand completion fish | tail -1
 complete -c errand …
 $ source <(errand completion bash); complete -p errand
 complete -F _errand errand
+$ source <(errand completion bash); COMP_WORDS=(x ord) COMP_CWORD=1 COMP_LINE='x ord' COMP_POINT=5; _errand; echo "$COMPREPLY"
+order
 $ errand __complete -- order list --status pen | tr '\0\t' '\n|'
 words
 pending|
