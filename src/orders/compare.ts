@@ -1,6 +1,8 @@
 import { namedCountry } from '../api/country.ts';
 import { isObject, own } from '../api/json.ts';
+import { type PlainFieldName, plainOrderFields } from '../api/order-fields.ts';
 import type { Shape } from '../api/schemas/index.ts';
+import { usStates } from '../api/us-states.ts';
 import { canonicalJson } from '../format/canonical.ts';
 import { comparableUrl } from '../platform/network/comparable-url.ts';
 import { eachOrderField } from './input/fields.ts';
@@ -26,13 +28,27 @@ const bare = (text: string): string =>
     .replace(/[^\p{L}\p{N}]/gu, '')
     .toUpperCase();
 
-const words = (text: string): string[] =>
-  text
-    .split(/[\s,.;/]+/)
-    .map(bare)
-    .filter((word) => word !== '');
+/** What a word of an address is shortened to; a saint and a street look alike then. */
+const shortWords: Readonly<Record<string, string>> = {
+  ...{ STREET: 'ST', STR: 'ST', SAINT: 'ST', AVENUE: 'AVE', AV: 'AVE', ROAD: 'RD', DRIVE: 'DR', LANE: 'LN' },
+  ...{ BOULEVARD: 'BLVD', COURT: 'CT', PLACE: 'PL', SQUARE: 'SQ', TERRACE: 'TER', PARKWAY: 'PKWY' },
+  ...{ HIGHWAY: 'HWY', CIRCLE: 'CIR', TRAIL: 'TRL', NORTH: 'N', SOUTH: 'S', EAST: 'E', WEST: 'W' },
+  ...{ APARTMENT: 'APT', SUITE: 'STE', FLOOR: 'FL', BUILDING: 'BLDG', ROOM: 'RM', FORT: 'FT', MOUNT: 'MT' },
+};
 
-/** `ST` for `STREET`, `TX` for `Texas`, `USA` for `US`: the same first letter, and the letters of the shorter in order. */
+const shortWord = (word: string): string =>
+  (Object.hasOwn(shortWords, word) ? shortWords[word] : undefined) ?? word.replace(/STRASSE$/, 'STR');
+
+/** Its words shortened and joined; two numbers side by side stay two. */
+const barePlace = (text: string): string =>
+  text
+    .split(/[\s,.;/#-]+/)
+    .map((word) => shortWord(bare(word)))
+    .join(' ')
+    .trim()
+    .replace(/(?<!\p{N}) +| +(?!\p{N})/gu, '');
+
+/** `USA` for `US`: the same first letter, and the letters of the shorter in order. */
 function abbreviates(a: string, b: string): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
   if (short === long) return true;
@@ -44,9 +60,22 @@ function abbreviates(a: string, b: string): boolean {
 
 const sameText = ofTexts((a, b) => bare(a) === bare(b));
 
-const samePlace = ofTexts((a, b) => {
-  const [left, right] = [words(a), words(b)];
-  return left.length === right.length && left.every((word, at) => abbreviates(word, right[at] ?? ''));
+const samePlace = ofTexts((a, b) => barePlace(a) === barePlace(b));
+
+const stateCodes: ReadonlyMap<string, string> = new Map(
+  Object.entries(usStates).flatMap(([code, name]) => [
+    [code, code],
+    [bare(name), code],
+  ]),
+);
+
+/** By code or by name; where the name of a state is not known, its code has the letters of it. */
+const sameState = ofTexts((a, b) => {
+  const [one, other] = [bare(a), bare(b)];
+  const [code, otherCode] = [stateCodes.get(one), stateCodes.get(other)];
+  if (code !== undefined && otherCode !== undefined) return code === otherCode;
+  const isCodeAndName = one.length > 3 !== other.length > 3;
+  return one === other || (isCodeAndName && abbreviates(one, other));
 });
 
 /** As a code of two or three letters, or by name; where a name is not known, nothing can be told. */
@@ -130,8 +159,45 @@ export function isAnotherOrder(body: Body, order: OrderRecord): boolean {
 }
 
 /**
- * Whether an order goes to another recipient than the one that was requested, told by name, street, postal code and
- * country as far as the order shows them. A service may split names and street lines in other ways.
+ * Whether an order cannot be the one that was requested, though nobody has said so in a response to it: what makes it
+ * another order, a variant or condition that it lacks, or another account or gift.
+ * @param order as `absentAsNull` has it.
+ */
+export function isOtherThanRequested(body: Body, order: OrderRecord): boolean {
+  return (
+    isAnotherOrder(body, order) ||
+    differences(body, order).some(
+      ({ field, requested, existing, isSpelling }) =>
+        !isSpelling && (isNothing(existing) ? isShownWhereSent(field) : isPlain(field, requested)),
+    )
+  );
+}
+
+const lineField = /^products\.\d+\.(?:variant|condition_in|condition_not_in)$/;
+const plainShown: readonly string[] = [
+  'retailer_credentials_id',
+  'is_gift',
+  'gift_message',
+] satisfies PlainFieldName[];
+const isShownWhereSent = (field: string): boolean => lineField.test(field) || plainShown.includes(field);
+
+/** A service may choose an account where none is requested. */
+const isPlain = (field: string, requested: unknown): boolean =>
+  Object.hasOwn(plainOrderFields, field) && (field !== 'retailer_credentials_id' || !isNothing(requested));
+
+/** An order that lists its lines, with null for what it leaves out: a service may leave out what is null. */
+export function absentAsNull<T extends OrderRecord>(order: T): T {
+  if (!Array.isArray(order.items) || order.items.length === 0) return order;
+  const items = order.items.map((item: unknown) =>
+    isObject(item) ? { variant: null, condition_in: null, condition_not_in: null, ...item } : item,
+  );
+  const plain = Object.fromEntries(plainShown.map((field) => [field, own(order, field) ?? null]));
+  return { ...order, ...plain, items };
+}
+
+/**
+ * Whether an order goes to another recipient than the one that was requested, as far as the order shows it. A service may
+ * split names and street lines in other ways, and leave out the phone number, but no line of the street.
  */
 export function hasOtherRecipient(
   { shipping_address: requested }: Body,
@@ -141,16 +207,14 @@ export function hasOtherRecipient(
     const [one, other] = [joined(requested, parts), joined(existing, parts)];
     return one !== '' && other !== '' && !same(one, other);
   };
-  // Where an order has no second line, it may not show it.
-  const isElsewhere =
-    differs(['address_line1', 'address_line2'], samePlace) &&
-    (joined(existing, ['address_line2']) !== '' || differs(['address_line1'], samePlace));
-  const hasPostalCode = [requested, existing].every((address) => joined(address, ['postal_code']) !== '');
   return (
-    isElsewhere ||
+    differs(['address_line1', 'address_line2'], samePlace) ||
     differs(['first_name', 'last_name'], sameText) ||
-    (hasPostalCode ? differs(['postal_code'], samePostalCode) : differs(['city'], samePlace)) ||
-    differs(['country'], sameCountry)
+    differs(['postal_code'], samePostalCode) ||
+    differs(['city'], samePlace) ||
+    differs(['state'], sameState) ||
+    differs(['country'], sameCountry) ||
+    differs(['phone_number'], samePhone)
   );
 }
 
@@ -195,9 +259,9 @@ const ownWays: { readonly [K in keyof Body]?: Compare | null } = {
     address_line1: samePlace,
     address_line2: samePlace,
     city: samePlace,
-    state: samePlace,
+    state: sameState,
     postal_code: samePostalCode,
-    country: samePlace,
+    country: sameCountry,
     phone_number: samePhone,
   }),
   metadata: (body, order) =>

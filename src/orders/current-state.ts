@@ -3,7 +3,7 @@ import type { JournalRecord } from '../journal/journal-record.ts';
 import { ErrandError } from '../platform/errors.ts';
 import { safeText } from '../platform/redact/safe-text.ts';
 import type { OrderContext } from '../run/order-context.ts';
-import { isAnotherOrder } from './compare.ts';
+import { absentAsNull, isOtherThanRequested } from './compare.ts';
 import { readOrder } from './existing.ts';
 import { asOrder } from './journaled-order.ts';
 import { stateOfOrder } from './order-record.ts';
@@ -32,7 +32,8 @@ export async function currentState(
   if (id === null || !makesOrder(operation)) return undefined;
   const order = await readOrder(await context.client(), id);
   // The record of a retry does not say what is ordered.
-  const isOther = operation !== 'legacy.retry' && isAnotherOrder(await asOrder(record), order);
+  const isOther =
+    operation !== 'legacy.retry' && isOtherThanRequested(await asOrder(record), absentAsNull(order));
   if (isOther)
     throw new ErrandError('in_doubt', 'the service describes another order under this id', {
       outcome: 'unknown',

@@ -8,7 +8,13 @@ import { ErrandError, type ErrorFacts } from '../platform/errors.ts';
 import { shellLine } from '../platform/shell-word.ts';
 import { whereFlags } from '../run/context-flags.ts';
 import type { OrderContext } from '../run/order-context.ts';
-import { type Difference, differences, hasOtherRecipient, isAnotherOrder } from './compare.ts';
+import {
+  absentAsNull,
+  type Difference,
+  differences,
+  hasOtherRecipient,
+  isOtherThanRequested,
+} from './compare.ts';
 import type { Sending } from './doubt.ts';
 import type { KeyedBody, Placed } from './placed.ts';
 import { thingOf } from './things.ts';
@@ -24,8 +30,9 @@ export async function adoptOrder(
   id: string,
 ): Promise<Placed> {
   const order = await readOrder(client, id);
-  const differing = differences(body, order);
-  if (isAnotherOrder(body, order)) {
+  const compared = absentAsNull(order);
+  const differing = differences(body, compared);
+  if (isOtherThanRequested(body, compared)) {
     const what = `the journal has the order ${id} for ${body.idempotency_key}, and the service describes another one`;
     throw new ErrandError('in_doubt', `in doubt: ${what}: ${fieldsOf(differing)}`, {
       details: { order_id: id, differences: shown(differing) },
@@ -63,9 +70,10 @@ export async function readExisting(
   id: string,
 ): Promise<Placed> {
   const order = await readOrder(client, id);
-  const differing = differences(body, order);
+  const compared = absentAsNull(order);
+  const differing = differences(body, compared);
   const real = differing.filter(({ isSpelling }) => !isSpelling);
-  const isOther = isAnotherOrder(body, order);
+  const isOther = isOtherThanRequested(body, compared);
   if (intent.keyOrigin === 'chosen' && (sending === 'again' ? isOther : real.length > 0))
     throw otherOrder(refusal.facts, intent.key, id, real);
   // Nobody else has a key that was made at random, so that a service that names another order with it is mistaken.

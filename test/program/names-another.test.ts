@@ -30,6 +30,12 @@ describe('`already_exists` that names another order', () => {
     ['another person', 'test-success', { shipping_address: { ...address, first_name: 'Eve' } }],
     ['another house', 'test-success', { shipping_address: { ...address, address_line1: '9 Side Road' } }],
     ['another ceiling', 'test-success', { max_price: 9000 }],
+    ['another city', 'test-success', { shipping_address: { ...address, city: 'Dallas' } }],
+    ['another state', 'test-success', { shipping_address: { ...address, state: 'CA' } }],
+    ['another phone', 'test-success', { shipping_address: { ...address, phone_number: '5125559999' } }],
+    ['another flat', 'test-success', { shipping_address: { ...address, address_line2: 'Apt 9' } }],
+    ['initials', 'test-success', { shipping_address: { ...address, address_line1: '1 M S' } }],
+    ['a gift', 'test-success', { is_gift: true }],
   ])('is in doubt, and nothing is adopted: %s', async (_, slug, { products, ...more }) => {
     const shop = await shopping();
     const url = shop.service.product(slug);
@@ -55,6 +61,33 @@ describe('`already_exists` that names another order', () => {
     expect(again.code, again.stderr).toBe(0);
     expect(again.stdout.trim()).not.toBe(other.id);
     expect(await shop.orders()).toHaveLength(2);
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ['a variant', { line: { variant: [{ label: 'Size', value: 'XL' }] } }],
+    ['a condition', { line: { condition_in: ['New'] } }],
+    ['a condition to leave out', { line: { condition_not_in: ['Refurbished'] } }],
+    ['a flat', { shipping_address: { ...address, address_line2: 'Flat 3, c/o Bob' } }],
+    ['an account', { retailer_credentials_id: 'zz_acct_1' }],
+    ['a gift', { is_gift: true }],
+  ])('is in doubt where the other one lacks %s', async (_, { line, ...more }) => {
+    const shop = await shopping();
+    const url = shop.service.product('test-success');
+    const { body: other } = await shop.service.order('test-success');
+    const gateway = await through(shop);
+    gateway.inPlace = naming(other.id);
+    const requested = { ...orderBody(url), products: [{ url, ...Object(line) }], ...more };
+    writeFileSync(join(shop.workspace.folder, 'order.json'), JSON.stringify(requested));
+    for (const isLeftOut of [false, true]) {
+      gateway.alter = (path, order) =>
+        isLeftOut && path.startsWith('/orders/')
+          ? JSON.parse(JSON.stringify(order, (__, value) => value ?? undefined))
+          : order;
+      const lied = await shop.order('-o', 'json');
+      expect([lied.code, lied.stdout], lied.stderr).toEqual([10, '']);
+      expect(errorOf(lied).message).toContain(`names another one, ${other.id}`);
+    }
+    expect(await records(shop)).toMatchObject([{ state: 'intended', order_id: null }]);
   });
 
   test('is in doubt where that is the order of another key of ours, with the same content', async () => {
@@ -95,6 +128,7 @@ describe('`already_exists` that names another order', () => {
         address_line1: '1 MAIN STREET',
         postal_code: '78701-1234',
         phone_number: '+15125550100',
+        state: 'Texas',
       },
       metadata: { by: 'service' },
     });
