@@ -90,6 +90,11 @@ export class IntentTable {
     return this.#rows(`${stored} WHERE order_id = ? AND base_url = ?`, id, baseUrl);
   }
 
+  /** The same at any service. */
+  madeAnywhere(id: string): IntentRow[] {
+    return this.#rows(`${stored} WHERE order_id IN (?, ?)`, id, id.toLowerCase());
+  }
+
   credentialOf(key: string, baseUrl: string): string | undefined {
     const { credential } = this.intact(key, baseUrl);
     return typeof credential === 'string' ? credential : undefined;

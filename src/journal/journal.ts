@@ -186,6 +186,15 @@ export class Journal extends IntentOutcomes {
     return this.table.madeBy(id, baseUrl).filter(isIntact).map(recordOf)[0];
   }
 
+  /** A key other than `key` whose record has led to an order: a service has several base URLs. @param baseUrl of that record; any where undefined. */
+  otherKeyOf(id: string, key: string, baseUrl?: string): string | undefined {
+    return this.table
+      .madeAnywhere(id)
+      .filter((row) => isIntact(row) && (baseUrl === undefined || row.base_url === baseUrl))
+      .map((row) => recordOf(row).key)
+      .find((other) => other !== key);
+  }
+
   /** What the user has still to be shown, oldest first; with `all` everything that is kept. @throws StorageError. */
   list(all = false): JournalRecord[] {
     this.table.tally.check(readSeal(this.#sealFile));
