@@ -1,4 +1,3 @@
-import { numberIn } from '../api/json.ts';
 import type { Client } from '../http/client.ts';
 import { pages } from '../http/paging.ts';
 import { type JournalRecord, paidAccount } from '../journal/journal-record.ts';
@@ -6,7 +5,7 @@ import { ErrandError } from '../platform/errors.ts';
 import { shellWord } from '../platform/shell-word.ts';
 import { whereFlags } from '../run/context-flags.ts';
 import type { OrderContext } from '../run/order-context.ts';
-import { differences, isAnotherOrder } from './compare.ts';
+import { differences, hasOtherRecipient, hasSameProduct } from './compare.ts';
 import { asBatch, asOrder, asReturn } from './journaled-order.ts';
 import type { OrderRecord } from './order-record.ts';
 import { findBatch } from './send-batch.ts';
@@ -39,9 +38,17 @@ export async function searchService(
   client: Client,
   record: JournalRecord,
 ): Promise<Found> {
+  return foundOf(context, record, () => readAlike(context, client, record));
+}
+
+async function foundOf(
+  context: OrderContext,
+  record: JournalRecord,
+  read: () => Promise<readonly Alike[] | null>,
+): Promise<Found> {
   if (record.account === paidAccount) return { text: paidText, alike: null, next: [] };
   const { one, many, get } = thingOf(record.operation);
-  const alike = await readAlike(context, client, record);
+  const alike = await read();
   const next = (alike ?? []).map(({ id }) => ({
     command: `${get} ${shellWord(id)}${whereFlags(context)}`,
     when: 'to look at it',
@@ -97,40 +104,39 @@ const sinceOf = ({ created_at: since }: JournalRecord): string =>
 /** Orders that were made since the record, and say the same; the first ones. */
 async function ordersAlike(client: Client, record: JournalRecord): Promise<readonly Alike[]> {
   const order = await asOrder(record);
-  const found = await ordersSince(client, record, (row) =>
-    differences(order, row).every(({ isSpelling }) => isSpelling),
+  return firstOf(
+    await ordersSince(client, record, (row) => differences(order, row).every(({ isSpelling }) => isSpelling)),
   );
-  return found
-    .sort((one, other) => Date.parse(String(one.created_at)) - Date.parse(String(other.created_at)))
-    .slice(0, mostShown)
-    .map(shown);
 }
 
+const firstOf = (found: readonly OrderRecord[]): readonly Alike[] =>
+  found
+    .toSorted((one, other) => Date.parse(String(one.created_at)) - Date.parse(String(other.created_at)))
+    .slice(0, mostShown)
+    .map(shown);
+
 /**
- * Whether another machine may have made an order with the key of a record, under any ceiling; so too where the service
- * does not say. What this machine made with other keys is none of it.
+ * What another machine may have made with the key of a record: any order since then for the same recipient, or of the same
+ * product, under any ceiling and however the service spells it. What this machine made with other keys is none of it.
  */
-export async function mayExist(
+export async function searchKey(
   context: OrderContext,
   client: Client,
   record: JournalRecord,
-): Promise<boolean> {
+): Promise<Found> {
   const journal = await context.journal();
-  const isOurs = ({ id }: OrderRecord): boolean => {
-    const made = journal.madeBy(String(id), record.base_url);
-    return made !== undefined && made.key !== record.key;
-  };
-  try {
-    const order = await asOrder(record);
-    const found = await ordersSince(client, record, (row) => {
-      const ceiling = numberIn(row, 'max_price') ?? order.max_price;
-      return !isAnotherOrder({ ...order, max_price: ceiling }, row) && !isOurs(row);
-    });
-    return found.length > 0;
-  } catch (error) {
-    if (error instanceof ErrandError && !context.signal.aborted) return true;
-    throw error;
-  }
+  const isOurs = ({ id }: OrderRecord): boolean => journal.otherKeyOf(String(id), record.key) !== undefined;
+  return foundOf(context, record, async () => {
+    try {
+      const order = await asOrder(record);
+      const isFound = (row: OrderRecord): boolean =>
+        (!hasOtherRecipient(order, row) || hasSameProduct(order, row)) && !isOurs(row);
+      return firstOf(await ordersSince(client, record, isFound));
+    } catch (error) {
+      if (error instanceof ErrandError && !context.signal.aborted) return null;
+      throw error;
+    }
+  });
 }
 
 async function ordersSince(

@@ -218,6 +218,20 @@ export function hasOtherRecipient(
   );
 }
 
+/** Whether an order has a product of another one, though a service may write its URL in quite another way. */
+export const hasSameProduct = ({ products }: Body, { items }: OrderRecord): boolean =>
+  Array.isArray(items) &&
+  items.some((item: unknown) => products.some(({ url }) => isOfOneProduct(url, String(own(item, 'url')))));
+
+const isOfOneProduct = (one: string, other: string): boolean =>
+  sameUrl(one, other) || (lastOfPath(one) !== '' && lastOfPath(one) === lastOfPath(other));
+
+const lastOfPath = (text: string): string =>
+  (URL.canParse(text) ? new URL(text).pathname : text)
+    .split('/')
+    .map(bare)
+    .findLast((part) => part !== '') ?? '';
+
 type Address = Body['shipping_address'];
 
 const joined = (address: unknown, parts: readonly (keyof Address)[]): string =>

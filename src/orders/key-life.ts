@@ -5,7 +5,7 @@ import { type Intent, type JournalRecord, keyLifeMs } from '../journal/journal-r
 import { ErrandError } from '../platform/errors.ts';
 import { whereFlags } from '../run/context-flags.ts';
 import type { OrderContext } from '../run/order-context.ts';
-import { mayExist, searchService } from './alike.ts';
+import { type Found, searchKey, searchService } from './alike.ts';
 
 /** Whether the key of a record may no longer be kept by the service. A time of the future is no reason to think so. */
 export const isKeyOld = ({ created_at: since }: Pick<JournalRecord, 'created_at'>, nowMs: number): boolean =>
@@ -20,8 +20,11 @@ export async function tooOld(
   client: Client,
   record: JournalRecord,
 ): Promise<ErrandError> {
+  return tooOldWith(context, record, await searchService(context, client, record));
+}
+
+function tooOldWith(context: OrderContext, record: JournalRecord, { text, alike, next }: Found): ErrandError {
   const { key, created_at: since } = record;
-  const { text, alike, next } = await searchService(context, client, record);
   const where = whereFlags(context);
   return new ErrandError(
     'conflict',
@@ -56,5 +59,7 @@ export async function checkKeyAge(
   const record = (await context.journal()).find(key, baseUrl);
   if (!record || !isKeyOld(record, context.clock.now())) return;
   const client = await context.client();
-  if (mayBeSent || (await mayExist(context, client, record))) throw await tooOld(context, client, record);
+  if (mayBeSent) throw await tooOld(context, client, record);
+  const found = await searchKey(context, client, record);
+  if (found.alike?.length !== 0) throw tooOldWith(context, record, found);
 }

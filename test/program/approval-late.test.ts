@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { TestService } from '../service/service.ts';
 import { ApprovalWorkspace, askedIn, errorOf, makeKey } from './approval-workspace.ts';
 import { forge } from './forge.ts';
+import { type Gateway, through } from './gateway.ts';
 import { clockLater } from './shopping.ts';
 import { makeWorkspace } from './workspace.ts';
 
@@ -58,6 +59,19 @@ async function carry({ one, other }: Two, id: string): Promise<string[]> {
   writeFileSync(join(other.workspace.folder, 'approval.json'), exported.stdout);
   return ['--approval', 'approval.json'];
 }
+
+const rowsOf = ({ orders }: Record<string, unknown>): Record<string, unknown>[] =>
+  Array.isArray(orders) ? orders : [];
+
+const respelt =
+  (spell: (item: object) => object): NonNullable<Gateway['alter']> =>
+  (_, body) => ({
+    ...body,
+    orders: rowsOf(body).map((row) => ({
+      ...row,
+      items: [row.items].flat().map((item) => spell(Object(item))),
+    })),
+  });
 
 const keyOf = ({ idempotency_key: key }: { readonly idempotency_key: string }): string => key;
 
@@ -118,6 +132,36 @@ describe('one approval, used on one machine today and on another one in three da
     expect(await one.ordersMade()).toBe(1);
     expect((await one.create(5000)).code).not.toBe(11);
     expect(await one.ordersMade()).toBe(1);
+  });
+
+  test.each<[string, NonNullable<Gateway['alter']>]>([
+    ['the URL of its product', respelt((item) => ({ ...item, url: 'https://m.shop.example/goods?id=7' }))],
+    [
+      'its recipient',
+      (_, body) => ({
+        ...body,
+        orders: rowsOf(body).map((row) => ({ ...row, shipping_address: { first_name: 'A' } })),
+      }),
+    ],
+    ['no list that can be read', () => ({ orders: 'none' })],
+  ])('makes one order where the service spells %s its own way', async (_, alter) => {
+    const machines = await two();
+    const { one, other, ada, pass } = machines;
+    const gateway = await through(one);
+    Object.assign(other.workspace.environment, {
+      ERRAND_BASE_URL: one.workspace.environment.ERRAND_BASE_URL,
+    });
+    const flag = await carry(machines, await one.approved(ada, 5000));
+    const first = await one.create(4000);
+    expect(first.code, first.stderr).toBe(0);
+    pass(3);
+    gateway.alter = (path, body) => (path.startsWith('/orders?') ? alter(path, body) : body);
+    const late = await other.run([...other.order(5000), ...flag]);
+    expect(await one.ordersMade()).toBe(1);
+    expect(late.code, late.stderr).toBe(5);
+    expect(errorOf(late).message).toContain('longer than a service keeps a key');
+    if (!Array.isArray(alter('', { orders: [] }).orders)) return;
+    expect(errorOf(late).details.orders_alike).toMatchObject([{ id: JSON.parse(first.stdout).id }]);
   });
 
   test('makes one order though the first was for less than was approved', async () => {

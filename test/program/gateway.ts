@@ -9,7 +9,7 @@ export interface Gateway {
 }
 
 /** The machine orders through the gateway from now on. */
-export async function through(shop: Shopping): Promise<Gateway> {
+export async function through(shop: Pick<Shopping, 'workspace' | 'service'>): Promise<Gateway> {
   const gateway: Gateway = {};
   const { url } = await peer(async (response, { method, target, headers, body }) => {
     const given = gateway.inPlace?.(method, target);
