@@ -271,9 +271,25 @@ describe('placeOrder', () => {
       await tellOf('closed', placeOrder(closing, journal, keyed('closed')));
       const bare = new AbortController();
       const called = sender(() => { bare.abort(enough); return dead(); });
-      await tellOf('bare', called.call('order.create', { body: keyed('bare') }, { signal: bare.signal }));`);
+      await tellOf('bare', called.call('order.create', { body: keyed('bare') }, { signal: bare.signal }));
+      for (const category of ['interrupted', 'terminated']) {
+        const stop = new AbortController();
+        const sent = sender(() => { stop.abort(new ErrandError(category, 'stop')); return dead(); });
+        await tellOf(category, sent.call('order.create', { body: keyed(category) }, { signal: stop.signal }));
+      }`);
     expect(stderr).toBe('');
-    const keys = ['none', 'text', 'nothing', 'error', 'late', 'signal', 'closed', 'bare'];
+    const keys = [
+      'none',
+      'text',
+      'nothing',
+      'error',
+      'late',
+      'signal',
+      'closed',
+      'bare',
+      'interrupted',
+      'terminated',
+    ];
     expect(told).toEqual(keys.map((key) => [key, true, 'in_doubt', 'unknown', key]));
   });
 

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { checkedBase, embeddedScheme } from '../../http/address.ts';
 import { adviceToPrograms } from '../../http/advice.ts';
 import { createClient as createHttpClient, type ClientOptions as HttpOptions } from '../../http/client.ts';
-import { MissingKeyError } from '../../http/errors.ts';
+import { InDoubtError, MissingKeyError } from '../../http/errors.ts';
 import { pages } from '../../http/paging.ts';
 import { fetchTransport } from '../../http/transport/fetch.ts';
 import type { Transport } from '../../http/transport/transport.ts';
@@ -67,11 +67,11 @@ export function createClient(options: ClientOptions): Client {
     async call(name, ...[input = {}, more]) {
       checked(name, input, false, more);
       // What the table says of an operation is what its declared types say: a test compares them.
-      return http.call(name, input as never, more) as never;
+      return (await http.call(name, input as never, more).catch(rethrow)) as never;
     },
     async stream(name, ...[input = {}, more]) {
       checked(name, input, true, more);
-      return http.stream(name, input as never, more);
+      return http.stream(name, input as never, more).catch(rethrow);
     },
     async *pages(name, ...[input = {}]) {
       checked(name, input, false);
@@ -93,6 +93,13 @@ export function createClient(options: ClientOptions): Client {
     },
   });
   return client;
+}
+
+/** A signal of the process keeps its own category in a command; a program may abort with any reason. */
+function rethrow(error: unknown): never {
+  throw error instanceof InDoubtError && error.category !== 'in_doubt'
+    ? new InDoubtError(error.message, { ...error.facts, cause: error })
+    : error;
 }
 
 const defaultTimeoutMs = 30_000;
