@@ -7,7 +7,7 @@ const nextUrl = /(?<![/=?&#:])(?=(https?:\/\/[^\s/?#]*))|(?<=[\s,;|，；、])(?
  * with what follows it.
  */
 const maybeNext =
-  /(?<=([\s\p{C},;|，；、"'<>/=?&#:]))(?=(https?:\/{0,2}|\/\/)?((?:[\p{L}\p{N}-]{1,63}\.){1,10}[\p{L}\p{N}-]{2,63})?(?::\d{1,5})?([/?]?[^\s/?#]?))/giu;
+  /(?<=([\s,;|，；、"<>/=?&#:]))(?=(https?:\/{0,2}|\/\/(?=[\p{L}\p{N}]))?((?:[\p{L}\p{N}-]{1,63}\.){1,10}[\p{L}\p{N}-]{2,63})?(?::\d{1,5})?([/?]?[^\s/?#]?))/giu;
 const partOfUrl = /[/=?&#:]/;
 /** A host as it stands in text: a file's name such as 12.5 has no letters at its end. */
 const lettersAtEnd = /\.\p{L}[\p{L}\p{N}-]+$/u;

@@ -111,6 +111,7 @@ test.each([
   'https://a.example/p?ref=https://a.example/',
   'https://a.example/p/mug,12345.html?a=1',
   'https://a.example/p/mug,v1.2/blue',
+  "https://a.example/p/'//b,//",
   'https://a.example/p;jsessionid=5550566464',
   'https://a.example/go/https://b.example/p',
   'https://a.example/go?a=1&https://b.example/p#https://c.example/p',
