@@ -20,9 +20,11 @@ export interface RawRequest {
   readonly isKeyless?: boolean;
 }
 
-/** Headers that belong to the connection, and those by which gateways take another method or path than the request has. */
+/** Headers that belong to the connection. */
 const ownHeaders =
-  /^(?:host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|accept-encoding|proxy-.*|x-(?:http-)?method(?:-override)?|x-(?:original|rewrite)-ur[il])$/;
+  /^(?:host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|accept-encoding|proxy-.*)$/;
+/** Words in the names of headers by which gateways take another method or path than the request has; `curl` is none. */
+const steering = /path|(?<!c)ur[il]|prefix|method|rewrite|override/;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
@@ -122,7 +124,7 @@ function addressOf(
 function checkedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const checked = Object.entries(headers).map(([name, value]): [string, string] => {
     const lower = name.toLowerCase();
-    if (!headerName.test(name) || ownHeaders.test(lower))
+    if (!headerName.test(name) || ownHeaders.test(lower.replaceAll('_', '-')) || steering.test(lower))
       throw new UsageError(`the header "${name}" cannot be set`);
     if (!headerValue.test(value))
       throw new UsageError(`the value of header "${name}" holds characters that no header has`);

@@ -134,6 +134,15 @@ describe('behind a gateway that decodes paths', () => {
       'X-Original-URL: /orders',
       'x-rewrite-url: /orders',
       'X-HTTP-Method-Override: POST',
+      'X_HTTP_Method_Override: POST',
+      'X_Original_URL: /orders',
+      'X-Original-Path: /orders',
+      'X-Forwarded-Path: /orders',
+      'X-Forwarded-Prefix: /orders',
+      'X-HTTP-Path-Override: /orders',
+      'X-Envoy-Original-Path: /orders',
+      'X-Request-Uri: /orders',
+      'Transfer_Encoding: chunked',
     ])
       expect(await send(shop, 'POST', '/users', ...body, '-H', header)).toMatchObject({ code: 2 });
     const base = shop.workspace.environment.ERRAND_BASE_URL;
