@@ -17,7 +17,7 @@ import { earlierOrder } from './place.ts';
 import type { Body, Placed, Placing } from './placed.ts';
 import { previewKey } from './preview.ts';
 import { readyToSend } from './ready.ts';
-import { type RepeatRule, recordOnce, settleEarlier, settleOwed } from './repeats.ts';
+import { type Ended, type RepeatRule, recordOnce, settleEarlier, settleOwed } from './repeats.ts';
 import { keyedBody, paidOrder } from './resume-paid.ts';
 import { type Create, send } from './send.ts';
 import { endUnsent, settleIntent } from './settle.ts';
@@ -36,7 +36,7 @@ export async function placePaidOrder(context: Context, order: Body, options: Opt
   const chosen = order.idempotency_key ?? undefined;
   const unkeyed = paidIntent(context, { key: '', keyOrigin: 'made', body: keyedBody(order, '') });
   const isOpen = chosen === undefined && !context.previewsRequests;
-  const earlierOnes = { isByHand: options.isByHand, ended: new Set<string>() };
+  const earlierOnes = { isByHand: options.isByHand, ended: new Map<string, string>() };
   const owed = isOpen && !options.isNew ? await settleOwed(context, unkeyed, earlierOnes) : undefined;
   if (owed) return owed;
   const approved = isOpen ? await approvedKey(context, unkeyed, options) : undefined;
@@ -80,7 +80,7 @@ async function placedUnpaid(
   intent: IntentOf<typeof paidOperation>,
   order: Placed['order'] & { readonly id: string },
   rule: RepeatRule,
-  ended: Set<string>,
+  ended: Ended,
 ): Promise<Placed> {
   try {
     const { placed } = await recordOnce(context, intent, rule === 'none' ? rule : 'owed', { ended });

@@ -11,7 +11,7 @@ import { type IntentOf, intentOf } from './intent.ts';
 import { earlierOrder } from './place.ts';
 import type { KeyedBody, Placed } from './placed.ts';
 import { readyToSend } from './ready.ts';
-import { recordOnce, settleOwed } from './repeats.ts';
+import { type Ended, recordOnce, settleOwed } from './repeats.ts';
 import { send } from './send.ts';
 
 /** How long a call waits for another process that is placing the same quote at this moment, ms. */
@@ -40,7 +40,7 @@ export async function placeQuoted(context: OrderContext, quote: Quote): Promise<
   if (quote.orderId !== undefined) return adoptOrder(context, client, quotedBody(quote), quote.orderId);
   const journal = await context.journal();
   const deadline = new Deadline(context.clock, patienceMs);
-  const ended = new Set<string>();
+  const ended = new Map<string, string>();
   let hasWaited = false;
   for (;;) {
     const record = journal.find(quote.key, quote.baseUrl);
@@ -78,7 +78,7 @@ async function place(
   client: Client,
   quote: Quote,
   intent: IntentOf<'order.create'>,
-  ended: Set<string>,
+  ended: Ended,
 ): Promise<Placed> {
   const body = quotedBody(quote);
   const earlier = await earlierOrder(context, client, { ...intent, keyOrigin: 'chosen' }, body);

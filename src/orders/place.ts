@@ -29,7 +29,7 @@ export async function placeOrder(
   const client = await context.client();
   const given = body.idempotency_key ?? undefined;
   const isOpen = given === undefined && !context.previewsRequests;
-  const earlierOnes = { ended: new Set<string>() };
+  const earlierOnes = { ended: new Map<string, string>() };
   if (isOpen && !isNew) {
     const owed = await settleOwed(context, await unsentIntent(context, body), earlierOnes);
     if (owed) return owed;

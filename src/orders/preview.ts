@@ -12,7 +12,7 @@ import type { IntentOf } from './intent.ts';
 import { isKeyOld } from './key-life.ts';
 import type { JournaledOperation } from './order-record.ts';
 import { repeatedText } from './repeated.ts';
-import { type RepeatRule, twinRule } from './repeats.ts';
+import { type Ended, type RepeatRule, twinRule } from './repeats.ts';
 import { isKeyed, makesOrder, thingOf } from './things.ts';
 
 /**
@@ -88,7 +88,7 @@ export async function seeTwin(
   rule: RepeatRule,
   onEnded: (record: JournalRecord, now: CurrentState) => void,
 ): Promise<SeenTwin | undefined> {
-  const ended = new Set<string>();
+  const ended: Ended = new Map();
   for (;;) {
     const twins = twinRule(context, rule, ended);
     const twin = twins && (await context.journal()).see(intent, twins);
@@ -99,7 +99,7 @@ export async function seeTwin(
       const now = await currentState(context, record);
       if (!now?.hasEnded) return { twin, now };
       onEnded(record, now);
-      ended.add(record.key);
+      ended.set(record.key, endedText(record, now));
     } catch (error) {
       if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
       return { twin, unread: error };

@@ -37,11 +37,14 @@ export type RepeatRule = 'none' | 'owed' | 'repeats' | 'shown';
 export function twinRule(
   { clock, settings }: OrderContext,
   rule: RepeatRule,
-  ended?: ReadonlySet<string>,
+  ended: Ended = new Map(),
 ): TwinRule | undefined {
   const { value: windowMs } = settings.repeatWindowMs;
   if (rule === 'none') return undefined;
-  return { repeatedSince: rule !== 'owed' && windowMs > 0 ? clock.now() - windowMs : undefined, ended };
+  return {
+    repeatedSince: rule !== 'owed' && windowMs > 0 ? clock.now() - windowMs : undefined,
+    ended: new Set(ended.keys()),
+  };
 }
 
 /** Whether it was reported what a record led to within the repeat window. */
@@ -53,12 +56,14 @@ export function isRepeated(
   return state === 'reported' && after !== undefined && Date.parse(at ?? since) >= after;
 }
 
+/** Keys of orders that have failed or were cancelled, as this command has read, with what is said once it orders again. */
+export type Ended = Map<string, string>;
+
 /** How earlier records of the same intent are taken, by the steps of one command. */
 interface Earlier {
   /** By a request that the user wrote, with the command `api`. */
   readonly isByHand?: boolean | undefined;
-  /** Keys of orders that have failed or were cancelled, as this command has read and said. */
-  readonly ended?: Set<string> | undefined;
+  readonly ended?: Ended | undefined;
 }
 
 type Recorded<N extends JournaledOperation> =
@@ -75,7 +80,7 @@ export async function recordOnce<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
   rule: RepeatRule,
-  { isByHand, ended, ...consent }: Earlier & Consent = {},
+  { isByHand, ended = new Map(), ...consent }: Earlier & Consent = {},
 ): Promise<Recorded<N>> {
   const gate = await gateOf(context, intent, rule, consent);
   let mayBeSent = false;
@@ -88,6 +93,7 @@ export async function recordOnce<N extends JournaledOperation>(
   const { placed } = await pastTwins(context, intent, rule, { isByHand, ended }, attempt);
   if (placed) return { placed };
   if (intent.operation === 'order.create') await checkKeyAge(context, intent, mayBeSent);
+  for (const text of ended.values()) context.note(`${text}; ordering again`);
   return { mayBeSent };
 }
 
@@ -146,7 +152,7 @@ async function pastTwins<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
   rule: RepeatRule,
-  { isByHand = false, ended = new Set() }: Earlier,
+  { isByHand = false, ended = new Map() }: Earlier,
   attempt: (twins: TwinRule | undefined) => Promise<Twin | undefined>,
 ): Promise<{ readonly placed: Made<MadeBy[N]> | undefined; readonly rule: RepeatRule }> {
   const { clock, signal } = context;
@@ -169,7 +175,7 @@ async function pastTwins<N extends JournaledOperation>(
     if (now?.hasEnded) {
       await passOver(context, twin, now);
       // Only these keys: what another process orders in their place is a repeat.
-      ended.add(record.key);
+      ended.set(record.key, endedText(record, now));
     } else if (situation === 'unreported') {
       return { placed: await showUnreported(context, intent, record, now), rule: left };
     } else if (left === 'shown') {
@@ -198,14 +204,14 @@ async function readState(
   }
 }
 
-/** Says what became of an order that has ended, which was owed where nobody had been told of it. */
+/** Says what became of an order that has ended where that was owed: nobody had been told of it. */
 async function passOver(
   context: OrderContext,
   { situation, record }: Twin,
   now: CurrentState,
 ): Promise<void> {
-  context.note(`${endedText(record, now)}; ordering again`);
   if (situation !== 'unreported') return;
+  context.note(endedText(record, now));
   const { key, base_url: baseUrl, operation, order_id: madeId } = record;
   try {
     await (await context.journal()).report([{ key, baseUrl, operation, madeId: madeId ?? undefined }]);
