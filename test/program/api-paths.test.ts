@@ -143,8 +143,10 @@ describe('behind a gateway that decodes paths', () => {
       'X-Envoy-Original-Path: /orders',
       'X-Request-Uri: /orders',
       'Transfer_Encoding: chunked',
-    ])
-      expect(await send(shop, 'POST', '/users', ...body, '-H', header)).toMatchObject({ code: 2 });
+    ]) {
+      const refused = await send(shop, 'POST', '/users', ...body, '-H', header);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('cannot be set')]);
+    }
     const base = shop.workspace.environment.ERRAND_BASE_URL;
     for (const path of ['/orders%3f', '/orders%23', '/orders;', '/x/..%2forders%00'])
       expect(await send(shop, 'POST', '/users', ...body, '--base-url', `${base}${path}`)).toMatchObject({
