@@ -110,6 +110,16 @@ const assetsInlined = {
   },
 };
 
+/** The scripts of the shells lie beside `dist`. */
+const completionsFound = {
+  name: 'completions-found',
+  load(id) {
+    if (!/cli[\\/]completion[\\/]scripts\.ts$/.test(id)) return;
+    const code = readFileSync(id, 'utf8').replace("'../../../completions/'", "'../completions/'");
+    return { code, moduleType: 'ts' };
+  },
+};
+
 /** No file is read for it, so that whoever bundles a door needs none. */
 const versionMade = {
   name: 'version-made',
@@ -250,6 +260,7 @@ await write(
     codeSplitting: { groups: [...groups, shared] },
   },
   assetsInlined,
+  completionsFound,
   rootPageMade,
   versionMade,
   notices.plugin,

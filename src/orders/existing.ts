@@ -78,25 +78,8 @@ export async function readExisting(
     throw otherOrder(refusal.facts, intent.key, id, real);
   // Nobody else has a key that was made at random, so that a service that names another order with it is mistaken.
   if (isOther || hasOtherRecipient(body, order)) throw namesAnother(refusal, id, fieldsOf(real), real);
-  if (sending === 'first' && intent.keyOrigin === 'made' && (await isOlder(context, intent, order)))
-    throw namesAnother(refusal, id, `the service made it at ${order.created_at}, before this was requested`);
   noteDifferences(context, id, differing);
   return { order, existed: true };
-}
-
-const hourMs = 3600 * 1000;
-
-/** Whether an order was there before the key of an intent was: by their ages, since the service has a clock of its own. */
-async function isOlder(
-  context: OrderContext,
-  { key, baseUrl }: Refused['intent'],
-  { created_at: made }: Received<'order.get'>,
-): Promise<boolean> {
-  const since = (await context.journal()).find(key, baseUrl)?.created_at;
-  if (since === undefined) return false;
-  const now = context.clock.now();
-  const orderAge = (context.serviceClock?.now() ?? now) - Date.parse(String(made));
-  return orderAge > now - Date.parse(since) + hourMs;
 }
 
 /** The key of another intent that has led to an order, or whatever the service makes. */

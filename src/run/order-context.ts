@@ -8,15 +8,12 @@ import type { Sender } from '../journal/journal-record.ts';
 import type { RunIntent } from '../journal/run-intents.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Interactivity } from '../platform/io.ts';
-import type { ServiceClock } from '../platform/service-clock.ts';
 
 /** What placing an order needs of whoever asks for one: the run of a command, or a call of `errand/safely`. */
 export interface OrderContext {
   /** The words of the running command; undefined where a program asks. */
   readonly argv: readonly string[] | undefined;
   readonly clock: Clock;
-  /** The time at the service that responded last; this machine's where nothing reads it. */
-  readonly serviceClock?: Pick<ServiceClock, 'now'>;
   /** Aborted when nobody waits for it any more. */
   readonly signal: AbortSignal;
   readonly settings: OrderSettings;

@@ -123,24 +123,6 @@ describe('`already_exists` that names another order', () => {
     expect(errorOf(lied).message).toContain(`names another one, ${first}: the order of `);
   });
 
-  test('is in doubt where the service made that one before the key was', async () => {
-    const shop = await shopping();
-    const { body: old } = await shop.service.order('test-success');
-    const gateway = await through(shop);
-    gateway.inPlace = naming(old.id);
-    const made = (hours: number): string => new Date(Date.now() - hours * 3600 * 1000).toISOString();
-    gateway.alter = (path, order) =>
-      path.startsWith('/orders/') ? { ...order, created_at: made(2) } : order;
-    const lied = await shop.order('-o', 'json');
-    expect([lied.code, lied.stdout], lied.stderr).toEqual([10, '']);
-    expect(errorOf(lied).message).toContain('before this was requested');
-    // Later the age of the order is no reason: an earlier attempt may have made it.
-    gateway.alter = (path, order) =>
-      path.startsWith('/orders/') ? { ...order, created_at: made(0.5) } : order;
-    const again = await shop.order('-o', 'id');
-    expect([again.code, again.stdout], again.stderr).toEqual([0, `${old.id}\n`]);
-  });
-
   test('is in doubt where the order cannot be read', async () => {
     const shop = await shopping();
     const gateway = await through(shop);

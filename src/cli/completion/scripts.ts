@@ -30,10 +30,13 @@ const scripts: Readonly<Record<Shell, Script>> = {
   },
 };
 
+/** What the shells load. The build writes where this lies from the built program. */
+const folder = new URL('../../../completions/', import.meta.url);
+
 /** The script around the name of the program. */
 function template(shell: Shell): { readonly before: string; readonly after: string } {
   const { file, byName } = scripts[shell];
-  const text = readFileSync(new URL(`../completions/${file}`, import.meta.url), 'utf8');
+  const text = readFileSync(new URL(file, folder), 'utf8');
   const [before = '', after = ''] = text.split(byName);
   return { before, after };
 }
