@@ -45,7 +45,8 @@ const cartOf = (price: unknown): PricePart[] =>
 
 /** An amount that can be counted with. */
 export const centsIn = (value: unknown, key: string): number | undefined => {
-  const found = numberIn(value, key);
+  const text = textIn(value, key);
+  const found = text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : numberIn(value, key);
   return found !== undefined && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
 };
 

@@ -58,9 +58,8 @@ export async function unreconciled(
 /** What they hold and cost together, cents. */
 const centsOf = (orders: readonly ServiceOrder[]): number =>
   orders.reduce((sum, { status, max_price: ceiling, job_result: result }) => {
-    // A ceiling that the service spells as text is no amount for errand, which counts the fee alone.
-    const held = typeof ceiling === 'number' ? ceiling : 0;
-    if (status === 'pending' || status === 'in_progress') return sum + held + feeCents;
+    // The service may spell it as text.
+    if (status === 'pending' || status === 'in_progress') return sum + Number(ceiling) + feeCents;
     return status === 'order_placed' ? sum + (result?.price_components?.total ?? 0) + feeCents : sum;
   }, 0);
 

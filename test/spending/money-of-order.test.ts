@@ -197,3 +197,11 @@ test('parts of a price add up to its total, and what nobody itemised is said', (
     partsOfPrice({ job_result: { price_components: { ...price, breakdown_recorded: false } } }),
   ).toBeUndefined();
 });
+
+test('an amount that a service spells as text counts as the number it is', async () => {
+  const { opened, close } = await orderOf('test-slow');
+  const spelled = { ...opened, max_price: String(opened.max_price) };
+  expect(moneyOf(spelled, { feeCents })).toEqual(moneyOf(opened, { feeCents }));
+  expect(moneyOf(spelled, { feeCents }).sums).toMatchObject([{ held: 5_100 }]);
+  await close();
+});
