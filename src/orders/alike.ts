@@ -116,7 +116,7 @@ const firstOf = (found: readonly OrderRecord[]): readonly Alike[] =>
     .map(shown);
 
 /**
- * What another machine may have made with the key of a record: any order since then for the same recipient, or of the same
+ * What another machine may have made with the key of a record. Every order since then counts for the same recipient, or of the same
  * product, under any ceiling and however the service spells it. What this machine made with other keys is none of it.
  */
 export async function searchKey(

@@ -148,7 +148,7 @@ async function askColumns(
     if (heading !== undefined) map = { ...map, [foldedHeading(heading)]: column };
     else if (isNeeded) break;
     // Who says that none of them is the column keeps them as they are.
-    else map = { ...map, ...keptOwn(column, sample, { map, preset }) };
+    else map = { ...map, ...ownHeadings(column, sample, { map, preset }) };
   }
   return { map, preset };
 }
@@ -185,7 +185,7 @@ function askedColumns(sample: FileSample, given: HeadingMap): MappedColumn[] {
 }
 
 /** The headings that would be mistaken for a column, as columns of the file's own. */
-function keptOwn(column: MappedColumn, sample: FileSample, given: HeadingMap): ColumnMap {
+function ownHeadings(column: MappedColumn, sample: FileSample, given: HeadingMap): ColumnMap {
   const isFree = freeIn(sample, given);
   const alike = sample.headings.filter((heading, index) => isFree(index) && mistakenFor(heading) === column);
   return Object.fromEntries(alike.map(foldedHeading).map((heading) => [heading, ownName(heading)]));
