@@ -16,6 +16,8 @@ test('a process is at work until it has ended, though nobody has noticed', async
   const owner = { pid, started: stat()[19] ?? '' };
   expect(isAlive(owner)).toBe(true);
   expect(isAlive({ ...owner, started: '1' })).toBe(false);
+  // A shell that still is one would ask.
+  await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8').trim()).toBe('sleep');
   process.kill(pid, 'SIGKILL');
   await expect.poll(() => stat()[0]).toBe('Z');
   expect(isAlive(owner)).toBe(false);
