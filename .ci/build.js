@@ -159,13 +159,13 @@ const groups = [
     name: 'first',
     needs: [
       'platform/errors',
-      'platform/io',
+      'platform/streams',
       'cli/output/writer',
       'cli/handles',
       'commands/root-help',
       'cli/help/look',
       'platform/version',
-      'platform/write-now',
+      'platform/streams',
       'platform/memory',
     ],
   },
@@ -185,16 +185,10 @@ const groups = [
   {
     name: 'order',
     needs: [
-      ...[
-        'commands/order/index',
-        'cli/report-printed',
-        'journal/journal',
-        'config/actor',
-        'config/fingerprint',
-      ],
+      ...['commands/order/index', 'cli/report-printed', 'journal/journal', 'config/actor', 'config/keys'],
       ...['cli/private-command', 'http/transport/embedded'],
       // What the sandbox and other commands share: neither must load the other for it.
-      ...['api/bulk-row', 'api/control', 'api/sandbox-faults', 'api/country', 'platform/network/addresses'],
+      ...['api/bulk-row', 'api/control', 'api/sandbox-faults', 'api/country', 'platform/net/addresses'],
     ],
   },
   { name: 'network', needs: ['http/transport/network'] },

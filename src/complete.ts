@@ -1,6 +1,6 @@
 import { completionRecords } from './cli/completion/records.ts';
 import { programTree } from './commands/program-tree.ts';
-import { writeNow } from './platform/write-now.ts';
+import { writeNow } from './platform/streams.ts';
 
 /**
  * The entry of `errand __complete -- words…`, which the shells' scripts call at each TAB: it loads nothing of what

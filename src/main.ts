@@ -6,8 +6,8 @@ import { writerOf } from './cli/output/writer.ts';
 import { rootHelp } from './commands/root-help.ts';
 import type { ListedRows, Result, TitleOf } from './format/result.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './platform/errors.ts';
-import { type Io, processIo } from './platform/io.ts';
 import { limitMemory } from './platform/memory.ts';
+import { type Io, processIo } from './platform/streams.ts';
 import { version } from './platform/version.ts';
 import type { Context } from './run/context.ts';
 

@@ -1,8 +1,7 @@
 import { plainLook } from './cli/help/look.ts';
 import { rootHelp } from './commands/root-help.ts';
-import { wantsColor } from './platform/io.ts';
+import { wantsColor, writeNow } from './platform/streams.ts';
 import { version } from './platform/version.ts';
-import { writeNow } from './platform/write-now.ts';
 
 /**
  * The entry of `errand --version` and of the program's own help, which need nothing of what runs commands. Where they

@@ -216,7 +216,7 @@ describe('finer walls', () => {
   test('the framework of commands knows no command and no feature', () => {
     const apart = ['client', 'completion', 'context', 'orders', 'output', 'prompt', 'report-printed'];
     const known = ['cli/output', 'api', 'format', 'run', 'commander', 'yaml', 'platform'];
-    const wrong = offenders('cli', [...known, 'http/paging.ts', 'type http/client-types.ts']);
+    const wrong = offenders('cli', [...known, 'http/paging.ts', 'type http/client.ts']);
     const isApart = (offence: string) =>
       apart.some((part) => within(`cli/${part}`)(offence.split(' ')[0] ?? ''));
     expect(wrong.filter((offence) => !isApart(offence))).toEqual([]);
@@ -240,7 +240,7 @@ describe('finer walls', () => {
   });
 
   test("an order's life is pure: it knows the contract alone", () => {
-    const pure = ['api', 'platform/network/trim-slashes.ts'];
+    const pure = ['api', 'platform/net/urls.ts'];
     expect(offenders('sandbox/orders/lifecycle', pure)).toEqual([]);
   });
 
@@ -366,7 +366,7 @@ describe('one place for each decision', () => {
 
   test('only the entries, the streams and the settings see the environment', () => {
     const sees = matches(/process\.env/).filter((name) => !name.startsWith('config/'));
-    expect(sees.toSorted()).toEqual(['main.ts', 'platform/io.ts', 'quick.ts']);
+    expect(sees.toSorted()).toEqual(['main.ts', 'platform/streams.ts', 'quick.ts']);
   });
 
   test('only main decides the exit', () => {

@@ -11,7 +11,7 @@ import {
 } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { Agent, connectorOf, loadProxying } from '../src/http/transport/undici-internals.ts';
-import { latestKnownV8, v8Flags } from '../src/platform/v8-flags.ts';
+import { latestKnownV8, v8Flags } from '../src/platform/memory.ts';
 
 interface Stub {
   readonly library: string;

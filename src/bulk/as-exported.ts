@@ -1,6 +1,6 @@
 import type { BulkIssue } from '../api/bulk-row.ts';
 import { countryCodePattern } from '../api/limits.ts';
-import type { TablePlan } from './columns.ts';
+import type { TablePlan } from './csv/headings.ts';
 import { hiddenIn, visible } from './hidden-characters.ts';
 import { addRow, hasMore, noRows, type RowSample } from './row-sample.ts';
 import { rowsText } from './spend.ts';

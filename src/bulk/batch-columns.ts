@@ -2,7 +2,7 @@ import { numberIn } from '../api/json.ts';
 import { type ShownState, spoken } from '../api/order-state.ts';
 import type { Unchecked } from '../api/received.ts';
 import type { Shape } from '../api/schemas/index.ts';
-import { countText } from '../format/count-text.ts';
+import { countText } from '../format/counts.ts';
 import { plainText } from '../format/path.ts';
 import type { Column } from '../format/result.ts';
 import { type BatchRow, rowsOf } from './batch.ts';

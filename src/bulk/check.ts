@@ -1,8 +1,8 @@
 import type { BulkIssue } from '../api/bulk-row.ts';
 import type { Output } from '../api/outputs/index.ts';
 import { AmountSpread } from './amount-spread.ts';
-import { countPrice, emptyPrices, type PriceTally } from './amounts.ts';
 import { noReadings, type Readings } from './as-exported.ts';
+import { countPrice, emptyPrices, type PriceTally } from './csv/amounts.ts';
 import { type FileRow, RowKeys, type RowsOptions, readRows } from './rows.ts';
 import { isInShard, type Shard } from './shard.ts';
 

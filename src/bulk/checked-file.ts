@@ -1,8 +1,7 @@
 import { ErrandError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
-import { savingIssues } from './errors-file.ts';
+import { IssueGroups, savingIssues } from './check/issues.ts';
 import { FileCheck, type Scope } from './file-check.ts';
-import { IssueGroups } from './issue-groups.ts';
 import type { RowsOptions } from './rows.ts';
 import type { Source } from './source.ts';
 import { countLine } from './spend.ts';

@@ -1,6 +1,6 @@
-import { countText } from '../format/count-text.ts';
+import { countText } from '../format/counts.ts';
 import type { NextStep } from '../platform/errors.ts';
-import { shellWord } from '../platform/shell-word.ts';
+import { shellWord } from '../platform/shell.ts';
 import type { Context } from '../run/context.ts';
 import { whereFlags } from '../run/context-flags.ts';
 import { type Batch, type BatchRow, rowsOf } from './batch.ts';

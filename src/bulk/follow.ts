@@ -1,11 +1,11 @@
 import { type JsonObject, numberIn } from '../api/json.ts';
 import type { TableLayout } from '../journal/uploads.ts';
+import { Deadline, stopwatch } from '../platform/clock.ts';
 import { exitCodes } from '../platform/errors.ts';
-import { Deadline, stopwatch } from '../platform/wait/deadline.ts';
-import { type Interruption, watchWithSummary } from '../platform/wait/poll.ts';
+import { type Interruption, watchWithSummary } from '../platform/poll.ts';
 import type { Context } from '../run/context.ts';
 import { type Batch, rowsOf } from './batch.ts';
-import { layoutOf } from './layout.ts';
+import { layoutOf } from './csv/headings.ts';
 import { withMetOrders } from './met-orders.ts';
 import { type NamedBatches, unsentIn } from './named.ts';
 import { type RowState, type RowTally, stateOf, tallyOf } from './row-state.ts';

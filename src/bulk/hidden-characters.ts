@@ -1,4 +1,4 @@
-import { invisibleAstral, invisibleBmp } from '../platform/redact/invisible.ts';
+import { invisibleAstral, invisibleBmp } from '../platform/redact/safe-text.ts';
 
 const invisible = new RegExp(`[${invisibleBmp}${invisibleAstral}]`, 'gu');
 /** Looks like a space and is none. */

@@ -1,5 +1,5 @@
 import { uuidPattern } from '../api/limits.ts';
-import { countText } from '../format/count-text.ts';
+import { countText } from '../format/counts.ts';
 import { type JournalPlace, journalExists } from '../journal/journal-tables.ts';
 import { isBeingSent } from '../journal/take-over.ts';
 import type { KeptBatch, KeptUpload, UploadOwner } from '../journal/uploads.ts';
@@ -7,7 +7,7 @@ import { uploadsFile } from '../journal/uploads-file.ts';
 import { ErrandError, type NextStep, UsageError } from '../platform/errors.ts';
 import { nearestWord } from '../platform/near-words.ts';
 import { mayBeThere } from '../platform/private-files.ts';
-import { shellWord } from '../platform/shell-word.ts';
+import { shellWord } from '../platform/shell.ts';
 import type { Context } from '../run/context.ts';
 import { whereFlags } from '../run/context-flags.ts';
 import { readIds } from '../run/ids.ts';

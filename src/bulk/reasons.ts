@@ -1,6 +1,6 @@
 import { textIn } from '../api/json.ts';
 import { valueAt } from '../api/received.ts';
-import { countText } from '../format/count-text.ts';
+import { countText } from '../format/counts.ts';
 import { plainText } from '../format/path.ts';
 import { pages } from '../http/paging.ts';
 import type { Order } from '../orders/order-record.ts';

@@ -1,7 +1,7 @@
-import { resultColumns } from './report/columns.ts';
-import { headingsOf } from './report/file-rows.ts';
 import type { Report } from './report/read.ts';
 import { resultOf } from './report/record.ts';
+import { headingsOf } from './report/rows.ts';
+import { resultColumns } from './report/summary.ts';
 
 /**
  * What became of the rows of a file as one CSV: its own columns as they are there, and behind them what became of each

@@ -7,7 +7,7 @@ import type { Context } from '../run/context.ts';
 import { earlierOrder } from './attempts.ts';
 import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 import type { Batch as NewBatch } from './batches.ts';
-import { isPriceHeading } from './columns.ts';
+import { isPriceHeading } from './csv/headings.ts';
 import { withMetOrders } from './met-orders.ts';
 import { type KnownUpload, knownUploads, type NamedBatches, readBatches, resumeStep } from './named.ts';
 import { codeOfReason, countedReasons, readReasons, reasonOf } from './reasons.ts';

@@ -2,8 +2,8 @@ import type { NoResult, StreamResult } from '../format/result.ts';
 import { saveFile } from '../format/save-file.ts';
 import { byteOrderMark } from '../platform/csv-cell.ts';
 import type { Context } from '../run/context.ts';
-import { centsHeading } from './amounts.ts';
-import { isPriceHeading } from './columns.ts';
+import { centsHeading } from './csv/amounts.ts';
+import { isPriceHeading } from './csv/headings.ts';
 import type { UploadRow } from './rows.ts';
 import { rowsText } from './spend.ts';
 

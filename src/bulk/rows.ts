@@ -4,7 +4,6 @@ import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../api/bu
 import { setOwn } from '../api/json.ts';
 import { bodyHash, sha256 } from '../format/canonical.ts';
 import { addressProblem } from '../orders/addresses/rules.ts';
-import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './amounts.ts';
 import {
   addressOfOrder,
   asTaken,
@@ -14,11 +13,17 @@ import {
   noteHidden,
   type Readings,
 } from './as-exported.ts';
-import { delimiters } from './beginning.ts';
-import { emptyColumn, planTable, type TablePlan } from './columns.ts';
-import { type HeadingMap, isKnownHeading, readHeadings } from './headings.ts';
+import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './csv/amounts.ts';
+import {
+  emptyColumn,
+  type HeadingMap,
+  isKnownHeading,
+  planTable,
+  readHeadings,
+  type TablePlan,
+} from './csv/headings.ts';
+import { breaksIn, delimiters, readTable, type TableOptions } from './csv/reader.ts';
 import { hiddenIn } from './hidden-characters.ts';
-import { breaksIn, readTable, type TableOptions } from './read.ts';
 import { addRow } from './row-sample.ts';
 
 /** A row of a file, read. */

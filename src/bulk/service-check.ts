@@ -6,9 +6,9 @@ import { plainText } from '../format/path.ts';
 import type { Client } from '../http/client.ts';
 import { ErrandError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
-import { centsHeading } from './amounts.ts';
 import type { Batch } from './batches.ts';
 import type { ShownIssue } from './check.ts';
+import { centsHeading } from './csv/amounts.ts';
 import { inFlight } from './flow.ts';
 import { type UploadRow, valueOnce } from './rows.ts';
 

@@ -1,7 +1,7 @@
 import type { JournalRecord } from '../journal/journal-record.ts';
 import { isAtWork, workerOf } from '../journal/take-over.ts';
 import { resumeIntent } from '../orders/resume.ts';
-import { shellWord } from '../platform/shell-word.ts';
+import { shellWord } from '../platform/shell.ts';
 import type { Context } from '../run/context.ts';
 import { knownUpload } from './named.ts';
 

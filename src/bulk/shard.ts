@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { countText } from '../format/count-text.ts';
+import { countText } from '../format/counts.ts';
 import { UsageError } from '../platform/errors.ts';
 import { rowsText } from './spend.ts';
 

@@ -2,10 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, rmSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { closeAll } from '../platform/async.ts';
 import { ErrandError, StorageError, UsageError } from '../platform/errors.ts';
-import { piecesOf } from '../platform/io.ts';
 import { readPipe } from '../platform/read-pipe.ts';
-import { closeAll } from '../platform/wait/close-all.ts';
+import { piecesOf } from '../platform/streams.ts';
 import type { Context } from '../run/context.ts';
 import { tellingEarlier } from './earlier-uploads.ts';
 

@@ -1,8 +1,8 @@
 import { embeddedUrl } from '../config/stored.ts';
-import { countText } from '../format/count-text.ts';
+import { countText } from '../format/counts.ts';
 import { formatMoney } from '../format/money.ts';
 import { ErrandError } from '../platform/errors.ts';
-import { shellLine } from '../platform/shell-word.ts';
+import { shellLine } from '../platform/shell.ts';
 import type { Context } from '../run/context.ts';
 import { whereFlags } from '../run/context-flags.ts';
 import type { Tally } from './check.ts';

@@ -1,14 +1,13 @@
 import { numberIn } from '../api/json.ts';
 import type { NextStep } from '../platform/errors.ts';
-import { shellWord } from '../platform/shell-word.ts';
+import { untilStopped } from '../platform/poll.ts';
+import { shellWord } from '../platform/shell.ts';
 import { type Standing, standingText, type Things } from '../platform/wait/standing.ts';
-import { untilStopped } from '../platform/wait/stopped.ts';
 import type { Context } from '../run/context.ts';
-import { waitFlags } from '../run/context-flags.ts';
-import { typedIds } from '../run/typed-id.ts';
+import { typedIds, waitFlags } from '../run/context-flags.ts';
 import { type Batch, rowsOf } from './batch.ts';
+import { isMadeHere } from './csv/headings.ts';
 import { type FollowEvent, followBatches, isDone } from './follow.ts';
-import { isMadeHere } from './layout.ts';
 import type { NamedBatches } from './named.ts';
 import { tallyOf } from './row-state.ts';
 

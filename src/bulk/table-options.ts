@@ -1,14 +1,13 @@
 import { type AmountUnit, amountUnits } from '../api/amount.ts';
-import { mapPresets } from '../config/map-presets.ts';
 import type { SavedMap } from '../config/maps.ts';
+import { mapPresets } from '../config/maps.ts';
 import { UsageError } from '../platform/errors.ts';
-import { shellWord } from '../platform/shell-word.ts';
+import { shellWord } from '../platform/shell.ts';
 import type { Context } from '../run/context.ts';
-import type { Decimal } from './amounts.ts';
-import { delimiters } from './beginning.ts';
-import { checkMap } from './columns.ts';
-import { encodings } from './decode.ts';
-import { type ColumnMap, foldedHeading, isKeptOwn, ownName } from './headings.ts';
+import type { Decimal } from './csv/amounts.ts';
+import { encodings } from './csv/decode.ts';
+import { type ColumnMap, checkMap, foldedHeading, isKeptOwn, ownName } from './csv/headings.ts';
+import { delimiters } from './csv/reader.ts';
 import type { RowsOptions } from './rows.ts';
 
 const named = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;

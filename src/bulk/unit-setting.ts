@@ -1,6 +1,6 @@
 import { UsageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
-import { readPrice } from './amounts.ts';
+import { readPrice } from './csv/amounts.ts';
 import { type RowsOptions, readRows } from './rows.ts';
 import type { Source } from './source.ts';
 import type { TableFlags } from './table-options.ts';

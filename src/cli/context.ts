@@ -1,20 +1,18 @@
 import type { Surface } from '../api/operation.ts';
 import type { PrintingCommand } from '../api/outputs/printed.ts';
 import type { Diagnosis } from '../config/diagnose.ts';
-import type { Environment, Folders } from '../config/folders.ts';
 import { keyMode, maskKey, withoutKeys } from '../config/keys.ts';
+import type { Environment, Folders } from '../config/paths.ts';
 import { checkState, makeStateFolder, resolveFolders } from '../config/paths.ts';
 import { resolveSettings, type Settings } from '../config/resolve.ts';
 import { SettingsStore } from '../config/store.ts';
 import { BrokenConfigError, embeddedUrl, emptyStored, profilesAt, type Stored } from '../config/stored.ts';
 import type { OutputFormat } from '../format/result.ts';
+import type { RunIntents } from '../journal/intents.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { RunIntents } from '../journal/run-intents.ts';
-import { systemClock } from '../platform/clock.ts';
-import { type Io, interactivity } from '../platform/io.ts';
-import { ServiceClock } from '../platform/service-clock.ts';
-import { closeAll } from '../platform/wait/close-all.ts';
-import { once } from '../platform/wait/once.ts';
+import { closeAll, once } from '../platform/async.ts';
+import { ServiceClock, systemClock } from '../platform/clock.ts';
+import { type Io, interactivity } from '../platform/streams.ts';
 import { Patience } from '../platform/wait/patience.ts';
 import type { Context } from '../run/context.ts';
 import { deliverLines, noteLines } from './output/notice.ts';
@@ -167,7 +165,7 @@ export async function createContext(making: Making): Promise<Context> {
     isRehearsal: (surface = 'current') =>
       addressOf(surface) === embeddedUrl || keyMode(keyOf(surface)) === 'test',
     sender: async (surface = 'current') => {
-      const { fingerprint } = await import('../config/fingerprint.ts');
+      const { fingerprint } = await import('../config/keys.ts');
       const key = keyOf(surface);
       return { keyMasked: maskKey(key), account: fingerprint(key, addressOf(surface)) };
     },
@@ -179,11 +177,11 @@ export async function createContext(making: Making): Promise<Context> {
       await renderError(error, io, context.output.format, { debug: settings.debug });
     },
     readLines: async () => {
-      const { linesOf } = await import('../platform/stdin.ts');
+      const { linesOf } = await import('../platform/streams.ts');
       return linesOf(await context.readInput(64 * 1024 * 1024));
     },
     readInput: async (limit) => {
-      const { readAll } = await import('../platform/stdin.ts');
+      const { readAll } = await import('../platform/streams.ts');
       return readAll(io, limit, signal);
     },
     anew: ({ command, ...changes }) =>

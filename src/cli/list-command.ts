@@ -1,12 +1,12 @@
 import type { Operation } from '../api/operation.ts';
 import { type OperationName, operations } from '../api/operations/index.ts';
 import type { ReceivedRow, RowShape } from '../api/received.ts';
-import { countText } from '../format/count-text.ts';
+import { countText } from '../format/counts.ts';
 import type { Column, PagedRows, RowsOfPage } from '../format/result.ts';
-import type { QueryOf } from '../http/client-types.ts';
+import type { QueryOf } from '../http/client.ts';
 import { type Page, pages } from '../http/paging.ts';
+import { Deadline } from '../platform/clock.ts';
 import { collectOften } from '../platform/memory.ts';
-import { Deadline } from '../platform/wait/deadline.ts';
 import type { Context } from '../run/context.ts';
 import { optionsFrom, type Presentation, type QueryOfRow } from '../run/from-contract.ts';
 import { isOnScreen } from '../run/on-screen.ts';

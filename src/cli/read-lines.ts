@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { ErrandError, UsageError } from '../platform/errors.ts';
-import { piecesOf } from '../platform/io.ts';
 import { readPipe } from '../platform/read-pipe.ts';
+import { piecesOf } from '../platform/streams.ts';
 import type { Context } from '../run/context.ts';
 
 /** Of one line, bytes. */

@@ -4,7 +4,7 @@ import type { RootCommand, RootNoun } from '../cli/define.ts';
 import type { Mounting } from '../cli/mount.ts';
 import { addGlobalOptions } from '../cli/options.ts';
 import { UsageError } from '../platform/errors.ts';
-import type { Io } from '../platform/io.ts';
+import type { Io } from '../platform/streams.ts';
 
 interface Entry {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
-import type { Environment } from './folders.ts';
 import { withoutKeys } from './keys.ts';
+import type { Environment } from './paths.ts';
 
 /**
  * Who acts, for the audit chain. It is looked up when it is first needed: most runs write no record.

@@ -1,5 +1,5 @@
 import { UsageError } from '../platform/errors.ts';
-import { shellLine } from '../platform/shell-word.ts';
+import { shellLine } from '../platform/shell.ts';
 import type { Stored, StoredAddress } from './stored.ts';
 
 /** The configuration with an address in it; the first one, or with `asDefault`, is the default. Pure. */

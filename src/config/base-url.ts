@@ -1,6 +1,8 @@
+import type { DatabaseAddress } from '../format/database-address.ts';
 import { UsageError } from '../platform/errors.ts';
-import { isLoopback } from '../platform/network/loopback.ts';
-import { hasCredentials, hasQuery, httpUrl, plainBase } from '../platform/network/plain-base.ts';
+import { isLoopback } from '../platform/net/lookup.ts';
+import { hasCredentials, hasQuery, httpUrl, plainBase } from '../platform/net/urls.ts';
+import { redactor } from '../platform/redact/redactor.ts';
 import { embeddedUrl } from './stored.ts';
 
 /** A base URL in its one form, without a trailing slash. @throws UsageError naming where it came from. */
@@ -26,3 +28,105 @@ export function checkBaseUrl(text: string, where: string, allowPlainHttp: boolea
   }
   return plainBase(url);
 }
+
+/** How a connection is guarded, weakest first. `verify-full` alone proves that the server is the one that is meant. */
+const sslModes = ['disable', 'prefer', 'require', 'verify-full'] as const;
+
+/** Parameters of the address; another could turn off what keeps an order from being lost. */
+const known: readonly string[] = ['sslmode'];
+
+/**
+ * The address of a database that machines share. Its password is shown nowhere from then on. Over a network the
+ * connection is encrypted unless the address says otherwise.
+ * @param password for an address without one. @throws UsageError naming where it came from, without any part of it.
+ */
+export function checkDatabaseUrl(text: string, where: string, password = ''): DatabaseAddress {
+  const url = parsed(text.trim(), where);
+  const refused = (what: string, hint?: string): UsageError =>
+    new UsageError(`${where} ${what}`, hint === undefined ? {} : { hint });
+  if (url.hash !== '') throw refused('holds a #', escapeHint);
+  if (url.hostname === '') throw refused('names no host', formHint);
+  if (/[[\]%,]/.test(url.hostname))
+    throw refused('takes one host, by its name or its IPv4 address', formHint);
+  const name = url.pathname.slice(1);
+  if (name === '') throw refused('names no database', formHint);
+  if (!/^[\w$.-]+$/.test(name))
+    throw refused('names a database that has other characters than letters, digits and _ $ . -', formHint);
+  const [user, own] = [url.username, url.password].map((part) => decoded(part, where));
+  if (!user) throw refused('names no user', formHint);
+  const secret = own || password;
+  if (hasControls(user) || hasControls(secret)) throw refused('holds a control character');
+  checkParameters(url, where);
+  if (![user, name, url.hostname, ''].includes(secret) && !isWord(secret)) redactor.remember([secret]);
+  url.protocol = 'postgres:';
+  url.username = encodeURIComponent(user);
+  url.password = encodeURIComponent(secret);
+  const guarded = url.searchParams.get('sslmode') ?? (isLoopback(url.hostname) ? 'disable' : 'require');
+  url.searchParams.set('sslmode', guarded);
+  return { url: url.href, shown: `${url.hostname}:${url.port || usualPort}/${name}` };
+}
+
+/** Of a stored address what may be shown: one that was written by hand may be wrong. */
+export function shownDatabase(text: string): string {
+  try {
+    return checkDatabaseUrl(text, 'the database').shown;
+  } catch {
+    return 'wrong';
+  }
+}
+
+const usualPort = 5432;
+const form = 'postgres://<user>:<password>@<host>:<port>/<database>';
+const formHint = `It takes ${form}.`;
+const escapeHint = 'Write % @ : / ? # in a user or password as %25 %40 %3A %2F %3F %23.';
+
+/**
+ * Whether a password is a word, or a number that people remember: taken out of messages it would take their own words along, and
+ * those of the commands that they name. Nothing shows the password of an address, and of an address itself no part is shown.
+ */
+const isWord = (secret: string): boolean => /^(?:\p{L}{1,12}|\d{1,8})$/u.test(secret);
+
+/** No part of a wrong address is told: it may be the password. */
+function parsed(text: string, where: string): URL {
+  if (endsEarly(text))
+    throw new UsageError(`${where} has a / ? or # in its user or password that is not escaped`, {
+      hint: escapeHint,
+    });
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^postgres(?:ql)?:$/.test(url.protocol) && text.includes('://')) return url;
+  const what = text === '' ? 'is empty' : 'is not the address of a PostgreSQL database';
+  throw new UsageError(`${where} ${what}: it takes ${form}`, {
+    hint: escapeHint,
+  });
+}
+
+/** Whether user and password seem to end before the @ that ends them: a sign in them stands as it is. */
+function endsEarly(text: string): boolean {
+  const [, rest = ''] = /^postgres(?:ql)?:\/\/(.*)$/su.exec(text) ?? [];
+  const end = rest.search(/[/?#]/);
+  return end >= 0 && rest.includes('@', end);
+}
+
+function checkParameters({ searchParams }: URL, where: string): void {
+  const names = [...searchParams.keys()];
+  const other = names.find((name) => !known.includes(name));
+  if (other !== undefined)
+    throw new UsageError(`${where} has a parameter that errand does not take; it takes ${known.join(', ')}`, {
+      hint: "A certificate authority of one's own is named in NODE_EXTRA_CA_CERTS, the file of its certificate.",
+    });
+  const mode = searchParams.get('sslmode');
+  if (names.length > 1 || (mode !== null && !sslModes.some((one) => one === mode)))
+    throw new UsageError(`sslmode in ${where} takes one of ${sslModes.join(', ')}`);
+}
+
+function decoded(part: string, where: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new UsageError(`${where} has a % in its user or password that begins no escape`, {
+      hint: escapeHint,
+    });
+  }
+}
+
+const hasControls = (text: string): boolean => /\p{Cc}/u.test(text);

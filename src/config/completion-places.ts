@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { absolutePath, type Environment, homeOf } from './folders.ts';
+import { absolutePath, type Environment, homeOf } from './paths.ts';
 
 export interface CompletionPlace {
   readonly shell: 'bash' | 'zsh' | 'fish';

@@ -1,9 +1,9 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ErrandError } from '../platform/errors.ts';
-import { shellWord } from '../platform/shell-word.ts';
+import { shellWord } from '../platform/shell.ts';
 import { type CompletionPlace, completionPlaces } from './completion-places.ts';
-import type { Environment, Folders } from './folders.ts';
+import type { Environment, Folders } from './paths.ts';
 import { checkState } from './paths.ts';
 import { preferences } from './preferences.ts';
 import { type Flags, resolveSettings, type Settings } from './resolve.ts';

@@ -1,4 +1,4 @@
-import { fingerprint } from './fingerprint.ts';
+import { fingerprint } from './keys.ts';
 import { embeddedUrl, type Profile, type Stored } from './stored.ts';
 
 /** A stored key that is about to be another one, or none. */

@@ -1,3 +1,4 @@
+import { plainHeading } from '../api/bulk-columns.ts';
 import type { ColumnMap, Stored } from './stored.ts';
 
 /** A map of headings, and the preset that it adds to. */
@@ -20,4 +21,108 @@ export function withMap(stored: Stored, name: string, { map, preset }: SavedMap)
     maps: { ...stored.maps, [name]: map },
     map_presets: { ...others, ...(preset !== undefined && { [name]: preset }) },
   };
+}
+
+/**
+ * What the headings of another program's export mean. The keys of the orders follow from it: with another meaning a file that
+ * was uploaded before would be ordered once more.
+ */
+export interface MapPreset {
+  readonly name: string;
+  readonly description: string;
+  /**
+   * The headings that a column may have; of those that a file has, the first counts. Of phone numbers each stands in for
+   * those before it where they are empty.
+   */
+  readonly columns: Readonly<Record<string, readonly string[]>>;
+  /**
+   * What a heading has where the customer's order was called off, given back or not paid, in small letters with single spaces
+   * for `-` and `_`; any text where none is listed.
+   */
+  readonly calledOff: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Tells the lines of one order from those of the next. */
+export const orderColumn = 'metadata.order';
+
+/** Of WooCommerce, as its exports name them and as it stores them: not paid, called off or given back. */
+const unfilledStates = [
+  ...['cancelled', 'refunded', 'failed', 'trash'],
+  ...['pending', 'pending payment', 'checkout draft', 'draft', 'auto draft'],
+].flatMap((state) => [state, `wc ${state}`]);
+
+/** Of Shopify: not paid, or given back at least in part. */
+const unpaidStates = ['refunded', 'partially refunded', 'voided', 'pending', 'expired'];
+
+const presets: readonly MapPreset[] = [
+  {
+    name: 'shopify',
+    description: 'orders exported from Shopify; give each line its product_url and its price',
+    columns: {
+      [orderColumn]: ['Name'],
+      quantity: ['Lineitem quantity'],
+      name: ['Shipping Name'],
+      address_line1: ['Shipping Address1'],
+      address_line2: ['Shipping Address2'],
+      city: ['Shipping City'],
+      state: ['Shipping Province'],
+      postal_code: ['Shipping Zip'],
+      country: ['Shipping Country'],
+      phone_number: ['Shipping Phone', 'Phone', 'Billing Phone'],
+    },
+    calledOff: { 'Cancelled at': [], 'Financial Status': unpaidStates },
+  },
+  {
+    name: 'woocommerce',
+    description:
+      'orders exported from WooCommerce, a line for each item; give each its product_url and price',
+    columns: {
+      [orderColumn]: ['order_number', 'order_id'],
+      quantity: ['item_quantity', 'Quantity', 'Quantity (- Refund)'],
+      name: ['shipping_full_name', 'Full Name (Shipping)'],
+      first_name: ['shipping_first_name', 'First Name (Shipping)'],
+      last_name: ['shipping_last_name', 'Last Name (Shipping)'],
+      address_line1: ['shipping_address_1', 'Address 1 (Shipping)', 'Address 1&2 (Shipping)'],
+      address_line2: ['shipping_address_2', 'Address 2 (Shipping)'],
+      city: ['shipping_city', 'City (Shipping)'],
+      state: ['shipping_state_code', 'shipping_state', 'State Code (Shipping)', 'State Name (Shipping)'],
+      postal_code: ['shipping_postcode', 'Postcode (Shipping)'],
+      country: ['shipping_country', 'Country Code (Shipping)', 'Country Name (Shipping)'],
+      phone_number: ['shipping_phone', 'Phone (Shipping)', 'billing_phone', 'Phone (Billing)'],
+    },
+    calledOff: { status: unfilledStates, 'Order Status': unfilledStates },
+  },
+  {
+    name: 'amazon-business',
+    description: 'items exported from Amazon Business; give each its product_url, price and phone_number',
+    columns: {
+      [orderColumn]: ['Order ID'],
+      quantity: ['Item Quantity', 'Quantity'],
+      name: ['Shipping Address Name'],
+      address_line1: ['Shipping Address Street 1'],
+      address_line2: ['Shipping Address Street 2'],
+      city: ['Shipping Address City'],
+      state: ['Shipping Address State'],
+      postal_code: ['Shipping Address Zip'],
+      po_number: ['PO Number', 'Purchase Order Number'],
+    },
+    calledOff: { 'Order Status': ['cancelled', 'canceled'] },
+  },
+];
+
+/** Maps that are there without having been saved, by name. A saved one of the same name goes before it. */
+export const mapPresets: ReadonlyMap<string, MapPreset> = new Map(
+  presets.map((preset) => [preset.name, preset]),
+);
+
+/** Headings of a preset that a file must have to be taken for such an export. */
+const leastAlike = 5;
+
+/** The preset whose export these headings look like; undefined where it is none. */
+export function presetLike(headings: readonly string[]): MapPreset | undefined {
+  const there = new Set(headings.map(plainHeading));
+  const alike = ({ columns }: MapPreset): number =>
+    Object.values(columns).filter((names) => names.some((name) => there.has(plainHeading(name)))).length;
+  const best = presets.reduce((one, other) => (alike(other) > alike(one) ? other : one));
+  return alike(best) >= leastAlike ? best : undefined;
 }

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync } from 'node:fs';
-import { hasCredentials, hasQuery, httpUrl, plainBase } from '../platform/network/plain-base.ts';
-import type { Environment } from './folders.ts';
+import { hasCredentials, hasQuery, httpUrl, plainBase } from '../platform/net/urls.ts';
+import type { Environment } from './paths.ts';
 import { embeddedUrl, localProfile } from './stored.ts';
 
 /** What a key press may know of the configuration, read in passing: nothing is checked, tightened or reported. */

@@ -1,7 +1,7 @@
 import { amountUnits } from '../api/amount.ts';
 import { outputFormats } from '../format/result.ts';
+import { parseDuration } from '../platform/duration.ts';
 import { UsageError } from '../platform/errors.ts';
-import { parseDuration } from '../platform/wait/duration.ts';
 import type { Preference } from './stored.ts';
 
 interface PreferenceSpec {

@@ -2,13 +2,12 @@ import { isAbsolute, join } from 'node:path';
 import { type AmountUnit, amountUnits } from '../api/amount.ts';
 import type { DatabaseAddress } from '../format/database-address.ts';
 import { type OutputFormat, outputFormats } from '../format/result.ts';
+import { parseDuration } from '../platform/duration.ts';
 import { UsageError } from '../platform/errors.ts';
-import { shellLine } from '../platform/shell-word.ts';
-import { parseDuration } from '../platform/wait/duration.ts';
-import { checkBaseUrl } from './base-url.ts';
-import { checkDatabaseUrl } from './database-url.ts';
-import type { Environment, Folders } from './folders.ts';
+import { shellLine } from '../platform/shell.ts';
+import { checkBaseUrl, checkDatabaseUrl } from './base-url.ts';
 import { checkKey } from './keys.ts';
+import type { Environment, Folders } from './paths.ts';
 import { parseWindow } from './preferences.ts';
 import { embeddedUrl, localProfile, type Profile, type Stored } from './stored.ts';
 

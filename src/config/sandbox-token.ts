@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError } from '../platform/errors.ts';
-import { isLoopback } from '../platform/network/loopback.ts';
+import { isLoopback } from '../platform/net/lookup.ts';
 import { readPrivateFile } from '../platform/private-files.ts';
 import { makeStateFolder, reasonOf } from './paths.ts';
 

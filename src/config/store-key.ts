@@ -1,6 +1,5 @@
 import { UsageError } from '../platform/errors.ts';
-import { maskKey } from './keys.ts';
-import { keysOf } from './profile-keys.ts';
+import { keysOf, maskKey } from './keys.ts';
 import type { SettingsStore } from './store.ts';
 import { withKey, withoutKeys } from './with-key.ts';
 

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { retryWhile, type Waiting } from '../platform/async.ts';
 import { StorageError, UsageError } from '../platform/errors.ts';
-import { retryWhile, type Waiting } from '../platform/wait/retry-while.ts';
 import { addressTaken, withAddress, withoutAddress } from './addresses.ts';
 import type { KeyChange } from './key-changes.ts';
 import { mapIn, type SavedMap, withMap } from './maps.ts';

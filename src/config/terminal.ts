@@ -1,6 +1,6 @@
 import { fstatSync, readFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import type { Environment } from './folders.ts';
+import type { Environment } from './paths.ts';
 
 /**
  * What tells the terminal that this process stands in from every other one: its device and its session, as far as the

@@ -1,8 +1,6 @@
 import type { Mood } from '../api/order-state.ts';
 import { safeText } from '../platform/redact/safe-text.ts';
-import { gauge } from './chart.ts';
 import { formatMoney } from './money.ts';
-import { moodOf, signed } from './mood.ts';
 import { accessor, isRecord } from './path.ts';
 import type { Column, TitleOf } from './result.ts';
 import { absoluteTime, relativeTime } from './time.ts';
@@ -82,4 +80,58 @@ function plain(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.some(isRecord) ? String(value.length) : value.map(String).join(', ');
   return isRecord(value) ? JSON.stringify(value) : String(value);
+}
+
+const bars = [...'▁▂▃▄▅▆▇█'];
+const plainBars = [...'_.-=+*#@'];
+/** Most bars of one chart. */
+const widest = 30;
+
+/**
+ * A series as a row of bars, the newest last; a long one is drawn in sums of equal spans.
+ * @param plain for a terminal that shows ASCII alone.
+ */
+export function sparkline(series: readonly number[], { plain = false } = {}): string {
+  const marks = plain ? plainBars : bars;
+  const span = Math.max(1, Math.ceil(series.length / widest));
+  const sums = Array.from({ length: Math.ceil(series.length / span) }, (_, at) =>
+    series.slice(at * span, (at + 1) * span).reduce((sum, count) => sum + Math.max(0, count), 0),
+  );
+  const most = Math.max(...sums, 0);
+  return sums
+    .map((sum) => (most === 0 ? marks[0] : marks[Math.ceil((sum / most) * (marks.length - 1))]))
+    .join('');
+}
+
+/**
+ * A share as a bar with its percentage: `███░░░░░ 40 %`. @param plain for a terminal that shows ASCII alone.
+ * @param width of the bar, in characters.
+ */
+function gauge(share: number, { plain = false, width = 8 } = {}): string {
+  const full = Math.min(width, Math.max(0, Math.round(share * width)));
+  const [done, rest] = plain ? ['#', '.'] : ['█', '░'];
+  return `${done.repeat(full)}${rest.repeat(width - full)} ${Math.round(share * 100)} %`;
+}
+
+/** The sign of each mood, which alone carries it where there is no colour. */
+const signs: Readonly<Record<Mood, string>> = { good: '✔', bad: '✖', waiting: '●', past: '○' };
+
+/** A state with its sign: `✔ delivered`. One whose mood nothing tells has none. */
+export const signed = (text: string, mood: Mood | undefined): string =>
+  mood === undefined || text === '' ? text : `${signs[mood]} ${text}`;
+
+const bad =
+  /(?:^|_)(?:(?:failed|error|denied|declined|undeliverable|unsupported|invalid|cancelled|refused|trouble)$|cancelled_by_\w)/;
+// An order that was placed may have ended well or badly: its status alone does not tell.
+const good =
+  /(?:^|_)(?:success|ok|(?<!order_)placed|delivered|completed|approved|credited|verified|captured|pickup|held)$/;
+const waiting = /(?:^|_)(?:pending|progress|processing|transit|open|skipped|untested)$/;
+const past = /(?:^|_)(?:expired|used|released|closed)$/;
+
+/** How a status stands, by its last word, so that a value not known today may still be told; undefined where no word says it. */
+export function moodOf(status: string): Mood | undefined {
+  if (bad.test(status)) return 'bad';
+  if (good.test(status)) return 'good';
+  if (waiting.test(status)) return 'waiting';
+  return past.test(status) ? 'past' : undefined;
 }

@@ -2,8 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { defuse, otherDelimiters } from '../platform/csv-cell.ts';
 import { safeText } from '../platform/redact/safe-text.ts';
 import { accessor, isRecord } from './path.ts';
-import type { Format } from './record-format.ts';
-import type { Column } from './result.ts';
+import type { Column, Format } from './result.ts';
 
 export interface CsvOptions {
   readonly delimiter: ',' | '\t';

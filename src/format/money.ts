@@ -1,4 +1,4 @@
-import { groupDigits } from './group-digits.ts';
+import { groupDigits } from './counts.ts';
 
 const signs: Readonly<Record<string, string>> = { USD: '$', EUR: '€' };
 

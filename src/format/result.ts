@@ -207,3 +207,49 @@ export interface OutputOptions {
   /** Called with the rows of a list that a terminal was shown, as many as can be named by their numbers. */
   readonly listed?: ((rows: ListedRows) => Promise<void>) | undefined;
 }
+
+/** Replaces what must not stand in a text; leaves printable ASCII as it is. */
+export type Scrub = (text: string) => string;
+
+/** One way to spell records. Pure: whether a record is the first is in the arguments. */
+export interface Format {
+  /** One record of a list; `index` counts from 0. */
+  row(value: unknown, index: number): string;
+  /** What ends a list of `count` records. */
+  end(count: number): string;
+  /** A record, or any other value, that is all there is. */
+  whole(value: unknown): string;
+  /** Applied to what `row` and `whole` gave, when it is written. */
+  readonly scrub?: Scrub;
+}
+
+/**
+ * What is followed as records, from `ready` to `summary`, each with the time at which it was seen.
+ * @param now ms since the epoch.
+ */
+export function eventRecords<E extends { readonly type: string }>(
+  events: AsyncIterable<E>,
+  now: () => number,
+  exitCodeOf: (summary: Extract<E, { readonly type: 'summary' }>) => number,
+): ListResult {
+  let code = 0;
+  async function* rows() {
+    for await (const event of events) {
+      if (isSummary(event)) code = exitCodeOf(event);
+      yield { ...event, at: new Date(now()).toISOString() };
+    }
+  }
+  return { kind: 'list', rows: rows(), columns: [], exitCode: () => code };
+}
+
+const isSummary = <E extends { readonly type: string }>(
+  event: E,
+): event is Extract<E, { readonly type: 'summary' }> => event.type === 'summary';
+
+/**
+ * Rows that are made for people: a table alone shows them, so they need not be what the command prints with `-o json`. Whoever
+ * calls has seen that the format is a table.
+ */
+export const forTable = (rows: Iterable<Row> | AsyncIterable<Row>): AsyncIterable<never> =>
+  // No row of it reaches a format that has a schema.
+  rows as AsyncIterable<never>;

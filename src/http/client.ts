@@ -1,28 +1,38 @@
 import { isObject, own } from '../api/json.ts';
 import { idPattern, uuidPattern } from '../api/limits.ts';
-import type { EssentialKind, Operation, Surface } from '../api/operation.ts';
+import type { EssentialKind, Operation, Parameter, Surface } from '../api/operation.ts';
 import { type OperationName, operations } from '../api/operations/index.ts';
 import type { Received } from '../api/received.ts';
+import type { SchemaName, ShapeInput } from '../api/schemas/index.ts';
 import type { AsSent } from '../format/raw-records.ts';
-import type { Clock } from '../platform/clock.ts';
-import { isLoopback } from '../platform/network/loopback.ts';
-import { hasCredentials } from '../platform/network/plain-base.ts';
+import { type Clock, realMs } from '../platform/clock.ts';
+import { isLoopback } from '../platform/net/lookup.ts';
+import { hasCredentials } from '../platform/net/urls.ts';
 import { redactor } from '../platform/redact/redactor.ts';
-import { checkedBase, isSafeToSend, isSameOrigin } from './address.ts';
-import { type Advice, adviceToPeople } from './advice.ts';
-import type { CallName, InputOf, StreamName } from './client-types.ts';
+import { secretsSent } from '../platform/redact/secrets-sent.ts';
+import { type Attempted, sendWithRetries } from './attempts.ts';
 import { credentialFor, type KeySource } from './credentials.ts';
 import { UnavailableError } from './errors.ts';
-import { unreadable } from './failed-request.ts';
-import { type CallOptions, type Connection, type Performed, perform } from './perform.ts';
+import { failureOf, unreadable } from './failed-request.ts';
 import { prepareRaw, type RawRequest } from './raw.ts';
-import { parseJson } from './read-body.ts';
-import { type Input, type Prepared, prepare, type Service, unpaid } from './request.ts';
-import type { ServiceResponse } from './send.ts';
+import {
+  checkedBase,
+  type Input,
+  isSafeToSend,
+  isSameOrigin,
+  type Prepared,
+  prepare,
+  requestLine,
+  type Service,
+  unpaid,
+} from './request.ts';
+import { type Advice, adviceToPeople, parseJson } from './response.ts';
+import { Scope } from './scope.ts';
+import type { SendOptions, ServiceResponse } from './send.ts';
 import { readSent } from './sent-records.ts';
 import { isHtml } from './service-error.ts';
 import type { Trace } from './trace.ts';
-import { headerText, type Transport, type WireHeaders } from './transport/transport.ts';
+import { headerText, type Transport, TransportFailure, type WireHeaders } from './transport/transport.ts';
 
 export interface ClientOptions {
   readonly transport: Transport;
@@ -294,3 +304,178 @@ const kindNames: Readonly<Record<EssentialKind, string>> = {
   boolean: 'true or false',
   object: 'an object',
 };
+
+type Table = typeof operations;
+type Specs = Readonly<Record<string, Parameter>>;
+
+type ValueOf<P extends Parameter> =
+  | (P['type'] extends 'integer' | 'number'
+      ? number
+      : P['type'] extends 'boolean'
+        ? boolean
+        : P['type'] extends 'strings'
+          ? readonly string[]
+          : string)
+  | (P extends { readonly nullable: true } ? null : never);
+
+type RequiredNames<S extends Specs> = {
+  [N in keyof S]: S[N] extends { readonly required: true } ? N : never;
+}[keyof S];
+
+/** The values of parameters by their names. */
+export type QueryValues<S extends Specs> = { readonly [N in RequiredNames<S>]: ValueOf<S[N]> } & {
+  readonly [N in Exclude<keyof S, RequiredNames<S>>]?: ValueOf<S[N]> | undefined;
+};
+
+/** The query parameters of an operation, by their wire names. */
+export type QueryOf<N extends OperationName> =
+  Field<Table[N], 'query'> extends infer S extends Specs
+    ? QueryValues<S>
+    : { readonly [name: string]: never };
+
+/** A part of the input: required where something in it is, absent where the operation has none. */
+type Part<K extends string, S> = S extends Specs
+  ? RequiredNames<S> extends never
+    ? { readonly [P in K]?: QueryValues<S> | undefined }
+    : { readonly [P in K]: QueryValues<S> }
+  : unknown;
+
+type BodyPart<B> = B extends { readonly schema: infer N extends SchemaName; readonly optional: true }
+  ? { readonly body?: ShapeInput<N> | undefined }
+  : B extends { readonly schema: infer N extends SchemaName }
+    ? { readonly body: ShapeInput<N> }
+    : unknown;
+
+type Field<O, K extends string> = O extends { readonly [P in K]: infer V } ? V : undefined;
+
+/** What an operation is called with: path and query parameters by their wire names, and the body. */
+export type InputOf<N extends OperationName> = Part<'path', Field<Table[N], 'pathParameters'>> &
+  Part<'query', Field<Table[N], 'query'>> &
+  BodyPart<Field<Table[N], 'body'>>;
+
+type RespondingWith<T extends Operation['response']['type']> = {
+  [N in OperationName]: Table[N]['response']['type'] extends T ? N : never;
+}[OperationName];
+
+/** Operations whose response is read whole. */
+export type CallName = RespondingWith<'json' | 'none'>;
+/** Operations whose response comes as a stream of any length. */
+export type StreamName = RespondingWith<'csv'>;
+
+/** What every request of a client has in common. */
+interface Connection {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** For one call with all its attempts; for what is streamed, until the response begins, and each pause within it. */
+  readonly timeoutMs: number | undefined;
+  readonly retries: number | undefined;
+  readonly random: () => number;
+  readonly trace: Trace | undefined;
+  readonly allowPlainHttp: boolean;
+  readonly advice: Advice;
+}
+
+export interface CallOptions {
+  /** Ends this one call, besides the client's own signal. */
+  readonly signal?: AbortSignal | undefined;
+  /** The header that pays, for an operation that is paid by challenge. */
+  readonly payment?: string | undefined;
+  /** In place of the client's own. */
+  readonly timeoutMs?: number | undefined;
+  /** It takes no longer than this, ms, whatever its timeout. */
+  readonly mostMs?: number | undefined;
+  /** Takes the records of a list in the service's own JSON, where it has no spaces; the body then has none. */
+  readonly takeSent?: ((sent: AsSent) => void) | undefined;
+}
+
+interface Performed {
+  readonly response: ServiceResponse;
+  readonly ended: Attempted;
+}
+
+type Handling = Pick<SendOptions, 'streams' | 'follow' | 'isForeign'> & CallOptions;
+
+/**
+ * Sends a request with its retries and reads its response, or the beginning of it where it is to be streamed.
+ * @throws ErrandError for everything but a 2xx.
+ */
+async function perform(
+  connection: Connection,
+  request: Prepared,
+  credential: string | undefined,
+  handling: Handling,
+): Promise<Performed> {
+  const { clock, advice } = connection;
+  const timeoutMs = least(handling.timeoutMs ?? connection.timeoutMs, handling.mostMs);
+  const scope = new Scope([connection.signal, handling.signal], timeoutMs);
+  const deadline = timeoutMs === undefined ? undefined : clock.monotonic() + timeoutMs;
+  const headers =
+    credential === undefined ? request.headers : { ...request.headers, authorization: credential };
+  const { method, url, body, retry } = request;
+  // Whatever responds may repeat the request.
+  redactor.remember(secretsSent({ url, headers, body }));
+  let isStreaming = false;
+  try {
+    const ended = await sendWithRetries(
+      { method, url, headers, body, signal: scope.signal },
+      { ...connection, ...handling, now: realMs, retry, deadline, scope },
+    );
+    const { response } = ended;
+    if (!response || response.status >= 300)
+      throw failureOf(request, ended, { timeoutMs, reason: scope.reason, advice });
+    if (response.stream === undefined) return { response, ended };
+    isStreaming = true;
+    scope.liftDeadline();
+    return {
+      response: {
+        ...response,
+        stream: watched(response.stream, request, ended, scope, { timeoutMs, advice }),
+      },
+      ended,
+    };
+  } finally {
+    if (!isStreaming) scope.close();
+  }
+}
+
+const least = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+
+/**
+ * A streamed body; one that breaks off is a failure of the request. Each piece has the whole time to come; how
+ * long the reader takes between two does not count.
+ */
+async function* watched(
+  stream: AsyncIterable<Uint8Array>,
+  request: Prepared,
+  ended: Attempted,
+  scope: Scope,
+  { timeoutMs, advice }: Pick<Connection, 'timeoutMs' | 'advice'>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    scope.restartDeadline();
+    for await (const piece of stream) {
+      scope.liftDeadline();
+      yield piece;
+      scope.restartDeadline();
+    }
+  } catch (error) {
+    if (!(error instanceof TransportFailure)) throw error;
+    if (scope.cutShort === 'interrupted') {
+      throw failureOf(
+        request,
+        { ...ended, response: undefined, failure: error, cutShort: scope.cutShort },
+        { timeoutMs, reason: scope.reason, advice },
+      );
+    }
+    const why = scope.cutShort ? `nothing more came within ${(timeoutMs ?? 0) / 1000}s` : error.message;
+    throw new UnavailableError(`the response to ${requestLine(request)} broke off: ${why}`, {
+      attempts: ended.attempts,
+      retryable: true,
+      cause: error,
+    });
+  } finally {
+    scope.close();
+  }
+}

@@ -1,8 +1,8 @@
 import { type ErrandError, type ErrorFacts, type Outcome, stopOf } from '../platform/errors.ts';
-import { type Advice, checkFirst } from './advice.ts';
 import type { Attempted } from './attempts.ts';
 import { DeadlineError, InDoubtError, InterruptedError, UnavailableError } from './errors.ts';
 import { type Prepared, requestLine } from './request.ts';
+import { type Advice, checkFirst } from './response.ts';
 import { isProvenRefusal, refusalOf } from './service-error.ts';
 import { headerText } from './transport/transport.ts';
 

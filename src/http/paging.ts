@@ -1,13 +1,11 @@
 import type { JsonObject } from '../api/json.ts';
-import type { Operation } from '../api/operation.ts';
+import type { Operation, ParameterValues } from '../api/operation.ts';
 import { operations } from '../api/operations/index.ts';
-import type { ParameterValues } from '../api/parameters.ts';
 import type { ReceivedRow } from '../api/received.ts';
 import { type AsSent, recordsOf } from '../format/raw-records.ts';
+import type { Deadline } from '../platform/clock.ts';
 import { ErrandError } from '../platform/errors.ts';
-import type { Deadline } from '../platform/wait/deadline.ts';
-import type { Client } from './client.ts';
-import type { CallName, InputOf, QueryOf } from './client-types.ts';
+import type { CallName, Client, InputOf, QueryOf } from './client.ts';
 import { UnavailableError } from './errors.ts';
 import { identityOf } from './sent-records.ts';
 

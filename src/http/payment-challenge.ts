@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parseJson } from './read-body.ts';
+import { parseJson } from './response.ts';
 import type { WireHeaders } from './transport/transport.ts';
 
 /** What the service wants for a request: one way to pay it. Texts are the service's own, not yet safe to show. */

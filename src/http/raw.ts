@@ -2,10 +2,9 @@ import type { Operation, Surface } from '../api/operation.ts';
 import { findOperation, isRead, pathPattern } from '../api/operations/find.ts';
 import { refusalCodes } from '../api/refusals.ts';
 import { UsageError } from '../platform/errors.ts';
-import { withPlainLetters } from '../platform/network/escapes.ts';
-import { isSameOrigin, underBase } from './address.ts';
-import { parseJson } from './read-body.ts';
-import { baseOf, type Prepared, retryPolicyOf, type Service } from './request.ts';
+import { withPlainLetters } from '../platform/net/urls.ts';
+import { baseOf, isSameOrigin, type Prepared, retryPolicyOf, type Service, underBase } from './request.ts';
+import { parseJson } from './response.ts';
 
 /** Any request to the service, as the `api` command takes it. */
 export interface RawRequest {

@@ -2,9 +2,9 @@ import type { Operation, Surface } from '../api/operation.ts';
 import { findOperation } from '../api/operations/find.ts';
 import { operations } from '../api/operations/index.ts';
 import { UsageError } from '../platform/errors.ts';
-import { trimSlashes } from '../platform/network/trim-slashes.ts';
-import { isSameOrigin } from './address.ts';
+import { trimSlashes } from '../platform/net/urls.ts';
 import { operationOf } from './raw.ts';
+import { isSameOrigin } from './request.ts';
 
 /** What the command line asks for, as far as its words say. */
 export interface Target {

@@ -1,5 +1,5 @@
 import type { RetryPolicy } from '../api/operation.ts';
-import { backoffMs, requestBackoff } from '../platform/wait/backoff.ts';
+import { backoffMs, requestBackoff } from '../platform/async.ts';
 import type { Sent } from './transport/transport.ts';
 
 /** How one attempt ended: with a response, or without one. */

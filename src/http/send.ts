@@ -1,5 +1,5 @@
-import { isSafeToSend, isSameOrigin } from './address.ts';
-import { longestJson, readStart, readWhole } from './read-body.ts';
+import { isSafeToSend, isSameOrigin } from './request.ts';
+import { longestJson, readStart, readWhole } from './response.ts';
 import type { Trace } from './trace.ts';
 import {
   headerText,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../api/json.ts';
 import type { AsSent } from '../format/raw-records.ts';
 import { endOfObject } from './dense-json.ts';
-import { deepestJson, parseJson } from './read-body.ts';
+import { deepestJson, parseJson } from './response.ts';
 
 /** A list's response in two parts. */
 interface SentList {

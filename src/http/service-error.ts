@@ -2,11 +2,10 @@ import { type ErrorCode, errorCodes, errorHint, refusalHint } from '../api/error
 import type { ValidationIssue } from '../api/validation.ts';
 import type { ErrandError, ErrorCategory, ErrorFacts } from '../platform/errors.ts';
 import { redactor } from '../platform/redact/redactor.ts';
-import { isSameOrigin, shownOrigin, shownUrl } from './address.ts';
 import { PaymentRequiredError, ServiceError, UnavailableError, ValidationError } from './errors.ts';
 import { readPaymentChallenges } from './payment-challenge.ts';
-import { parseJson } from './read-body.ts';
-import { type Prepared, requestLine } from './request.ts';
+import { isSameOrigin, type Prepared, requestLine, shownOrigin, shownUrl } from './request.ts';
+import { parseJson } from './response.ts';
 import { isTemporary } from './retry.ts';
 import { locationOf, type ServiceResponse } from './send.ts';
 import { headerText } from './transport/transport.ts';

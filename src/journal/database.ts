@@ -1,9 +1,9 @@
+import type { Waiting } from '../platform/async.ts';
 import { DamagedError, type ErrorFacts, StorageError, unread } from '../platform/errors.ts';
 import type { Tell } from '../platform/private-files.ts';
 import type { Database, DatabaseOptions, Migration } from '../platform/sqlite/database.ts';
 import { DatabaseError, remedies, type Trouble } from '../platform/sqlite/database-error.ts';
 import { openDatabase } from '../platform/sqlite/open.ts';
-import type { Waiting } from '../platform/wait/retry-while.ts';
 
 /** What opening a database of this machine's state depends on. */
 export interface OpenOptions {

@@ -1,15 +1,14 @@
 import type { AuditChain } from './audit.ts';
-import { failureEntry, paidEntry, stepEntry } from './audit-steps.ts';
+import { failureEntry, paidEntry, stepEntry } from './audit.ts';
 import { takenOver } from './booked.ts';
 import type { Grants, StoredGrant } from './grants.ts';
-import { storable } from './hidden-text.ts';
+import { storable } from './integrity.ts';
 import { type IntentRow, isIntact, ownerOf, recordOf, sealed } from './intent-row.ts';
-import type { IntentTable } from './intent-table.ts';
+import type { IntentTable, RunIntent } from './intents.ts';
 import type { IntentState } from './journal-record.ts';
 import { isSelf, nobodyAtWork } from './owner.ts';
 import type { Missed } from './postgres/spool.ts';
 import type { Reservations } from './reservations.ts';
-import type { RunIntent } from './run-intents.ts';
 
 /** Why nothing came of an intent. */
 export interface RefusalReason {

@@ -4,12 +4,12 @@ import { type Booked, MadeTwiceError, takenOver } from './booked.ts';
 import type { Grants, StoredGrant } from './grants.ts';
 import type { IntentEnds, RefusalReason } from './intent-ends.ts';
 import { ownerOf } from './intent-row.ts';
-import type { IntentTable } from './intent-table.ts';
+import type { IntentTable } from './intents.ts';
+import { type RunIntent, RunIntents } from './intents.ts';
 import type { IntentState } from './journal-record.ts';
 import { isSelf } from './owner.ts';
 import type { Beside } from './postgres/beside.ts';
 import type { Missed } from './postgres/spool.ts';
-import { type RunIntent, RunIntents } from './run-intents.ts';
 
 /** What an intent's end is written with. */
 export interface OutcomeParts {

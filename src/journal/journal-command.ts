@@ -1,4 +1,4 @@
-import { shellWord } from '../platform/shell-word.ts';
+import { shellWord } from '../platform/shell.ts';
 
 /** The command that ends the doubt about a key, as a shell takes it: a key of the user's own may hold anything. */
 export function journalCommand(verb: 'resume' | 'forget', key: string, flags = ''): string {

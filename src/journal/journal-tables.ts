@@ -6,7 +6,7 @@ import { createApprovals } from './approval-row.ts';
 import { createAudit } from './audit-record.ts';
 import { contentHash } from './content.ts';
 import { type IntentRow, intentColumns, sealed } from './intent-row.ts';
-import { IntentTable } from './intent-table.ts';
+import { IntentTable } from './intents.ts';
 import { createFacts } from './journal-facts.ts';
 import { maskedAccount, paidAccount } from './journal-record.ts';
 import { createQuotes } from './quotes.ts';

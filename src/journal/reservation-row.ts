@@ -1,6 +1,6 @@
 import { sha256 } from '../format/canonical.ts';
 import type { SqlValue, StoredRow } from '../platform/sqlite/database.ts';
-import { hiddenText } from './hidden-text.ts';
+import { hiddenText } from './integrity.ts';
 import type { Owner } from './owner.ts';
 
 /**

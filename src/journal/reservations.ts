@@ -4,7 +4,7 @@ import type { Database, StoredRow } from '../platform/sqlite/database.ts';
 import type { Approvals } from './approvals.ts';
 import type { AuditChain } from './audit.ts';
 import type { IntentRow } from './intent-row.ts';
-import type { IntentTable } from './intent-table.ts';
+import type { IntentTable } from './intents.ts';
 import { isAlive, isSelf, self } from './owner.ts';
 import { PublishedPolicies } from './published-policy.ts';
 import {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { objectsIn, textIn } from '../api/json.ts';
-import { comparableUrl } from '../platform/network/comparable-url.ts';
+import { comparableUrl } from '../platform/net/urls.ts';
 import { readPrivateFile } from '../platform/private-files.ts';
 import { writeWhole } from './write-whole.ts';
 

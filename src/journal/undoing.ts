@@ -1,9 +1,9 @@
 import type { Database } from '../platform/sqlite/database.ts';
 import type { AuditChain } from './audit.ts';
-import { failureEntry } from './audit-steps.ts';
-import { storable } from './hidden-text.ts';
+import { failureEntry } from './audit.ts';
+import { storable } from './integrity.ts';
 import { type IntentRow, isIntact, recordOf, sealed } from './intent-row.ts';
-import type { IntentTable } from './intent-table.ts';
+import type { IntentTable } from './intents.ts';
 import type { IntentState } from './journal-record.ts';
 import { type Reservation, reservationOf, storedReservations } from './reservation-row.ts';
 import { ReservationTable } from './reservation-table.ts';

@@ -2,7 +2,7 @@ import type { Client } from '../http/client.ts';
 import { pages } from '../http/paging.ts';
 import { type JournalRecord, paidAccount } from '../journal/journal-record.ts';
 import { ErrandError } from '../platform/errors.ts';
-import { shellWord } from '../platform/shell-word.ts';
+import { shellWord } from '../platform/shell.ts';
 import { whereFlags } from '../run/context-flags.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import { differences, hasOtherRecipient, hasSameProduct } from './compare.ts';

@@ -1,11 +1,11 @@
-import { own } from '../api/json.ts';
+import { type JsonObject, numberIn, objectsIn, own, textIn } from '../api/json.ts';
 import { eachPlainField } from '../api/order-fields.ts';
-import type { Mood } from '../api/order-state.ts';
+import { isFailedOrder, type Mood, quantityText, shortfallOf, shortfallsIn } from '../api/order-state.ts';
 import { type PathOf, valueAt } from '../api/received.ts';
 import type { Shape } from '../api/schemas/index.ts';
-import { moodOf } from '../format/mood.ts';
+import { moodOf } from '../format/cell.ts';
 import { joinedText, plainText } from '../format/path.ts';
-import type { Column } from '../format/result.ts';
+import type { Column, TitleOf } from '../format/result.ts';
 import { spanText } from '../format/time.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 
@@ -197,3 +197,69 @@ const textAt = <T = never>(record: unknown, path: NoInfer<PathOf<T>>): string =>
   plainText(valueAt<T>(record, path));
 
 const text = (order: OrderRecord, path: PathOf<Order>): string => textAt<Order>(order, path);
+
+/** What was relaxed for an order, as its own words have it: `As many as it sells were bought, as you allowed (2 of 5).` */
+export function concessionText(concession: unknown): string {
+  const requested = numberIn(concession, 'requested_quantity');
+  const bought = numberIn(concession, 'fulfilled_quantity');
+  const said = textIn(concession, 'message') || (textIn(concession, 'code') ?? '').replaceAll('_', ' ');
+  const counts =
+    requested === undefined || bought === undefined ? '' : ` (${quantityText({ bought, requested })})`;
+  return `${withoutStop(said || 'something was relaxed')}, as you allowed${counts}.`;
+}
+
+/** Texts one after the other: what is no sentence yet ends with a semicolon, and the last stays as it is. */
+export const sentences = (texts: readonly string[]): string =>
+  texts.map((text, at) => (at === texts.length - 1 || isSentence(text) ? text : `${text};`)).join(' ');
+
+const isSentence = (text: string): boolean => /[.!?]\)?$/.test(text);
+
+const withoutStop = (text: string): string => (text.endsWith('.') ? text.slice(0, -1) : text);
+
+/** A product of an order, by its title, or by its URL as long as nothing names it. */
+interface OrderedProduct {
+  readonly name: string;
+  readonly bought: number;
+  /** What was asked for, where less was bought. */
+  readonly requested?: number;
+}
+
+/**
+ * What was ordered: by its title in the receipt, else as `titleOf` knows the URL of its line, else by that URL. Takes an
+ * order, or the body of a request for one.
+ */
+export function productsOf(order: unknown, titleOf: TitleOf = () => undefined): OrderedProduct[] {
+  const cart = objectsIn(own(own(order, 'job_result'), 'price_components'), 'cart_items');
+  const lines = [...objectsIn(order, 'items'), ...objectsIn(order, 'products')];
+  const shortfalls = isFailedOrder(textIn(order, 'status')) ? [] : shortfallsIn(own(order, 'fulfillment'));
+  // A receipt that lacks a line does not stand for the order: a list of some of the products would pass for all of them.
+  const isWhole = cart.length >= lines.length && cart.every(nameOf);
+  if (isWhole && shortfalls.length === 0)
+    return cart.map((item) => ({ name: nameOf(item) ?? '?', bought: quantityOf(item) }));
+  const only = isWhole && cart.length === 1 ? nameOf(cart[0]) : undefined;
+  const nameLine = lineNames(order, (url) => only ?? titleOf(url));
+  return lines.map((line) => {
+    const name = nameLine(line);
+    const shortfall = shortfallOf(line, shortfalls);
+    if (!shortfall) return { name, bought: quantityOf(line) };
+    return { name, bought: shortfall.bought, requested: shortfall.requested };
+  });
+}
+
+/** Names one line of an order: by the receipt where that has it, else as `titleOf` knows its URL, else by that URL. */
+export function lineNames(order: unknown, titleOf: TitleOf = () => undefined): (line: JsonObject) => string {
+  const cart = objectsIn(own(own(order, 'job_result'), 'price_components'), 'cart_items');
+  const byId = new Map(cart.map((item) => [textIn(item, 'product_id') || undefined, nameOf(item)]));
+  return (line) => {
+    const url = textIn(line, 'url') ?? '?';
+    const received = idsIn(url).map((id) => byId.get(id));
+    return received.find(Boolean) ?? titleOf(url) ?? url;
+  };
+}
+
+const nameOf = (item: unknown): string | undefined => textIn(item, 'name') || undefined;
+const quantityOf = (item: unknown): number => numberIn(item, 'quantity') ?? 1;
+
+/** The parts of a product's URL, one of which may be the retailer's id of it. */
+const idsIn = (url: string): string[] =>
+  URL.canParse(url) ? new URL(url).pathname.split('/').filter(Boolean) : [];

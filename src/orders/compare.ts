@@ -1,10 +1,9 @@
-import { namedCountry } from '../api/country.ts';
+import { namedCountry, usStates } from '../api/country.ts';
 import { isObject, own } from '../api/json.ts';
 import { type PlainFieldName, plainOrderFields } from '../api/order-fields.ts';
 import type { Shape } from '../api/schemas/index.ts';
-import { usStates } from '../api/us-states.ts';
 import { canonicalJson } from '../format/canonical.ts';
-import { comparableUrl } from '../platform/network/comparable-url.ts';
+import { comparableUrl } from '../platform/net/urls.ts';
 import { eachOrderField } from './input/fields.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 

@@ -1,6 +1,6 @@
 import type { Surface } from '../api/operation.ts';
 import { ErrandError, UsageError } from '../platform/errors.ts';
-import { typedCommand } from '../platform/shell-word.ts';
+import { typedCommand } from '../platform/shell.ts';
 import type { Context } from '../run/context.ts';
 
 interface Spending {

@@ -5,7 +5,7 @@ import type { Client } from '../http/client.ts';
 import { differingFields } from '../journal/content.ts';
 import type { Intent, JournalRecord, KeyOrigin } from '../journal/journal-record.ts';
 import { ErrandError, type ErrorFacts } from '../platform/errors.ts';
-import { shellLine } from '../platform/shell-word.ts';
+import { shellLine } from '../platform/shell.ts';
 import { whereFlags } from '../run/context-flags.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import {

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../http/perform.ts';
+import type { CallOptions } from '../http/client.ts';
 import type { Intent } from '../journal/journal-record.ts';
 import type { OrderContext } from '../run/order-context.ts';
 

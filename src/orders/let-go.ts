@@ -1,4 +1,4 @@
-import type { RunIntent } from '../journal/run-intents.ts';
+import type { RunIntent } from '../journal/intents.ts';
 import { ErrandError } from '../platform/errors.ts';
 import type { OrderContext } from '../run/order-context.ts';
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../api/json.ts';
+import type { RunIntent } from '../journal/intents.ts';
 import { journalCommand } from '../journal/journal-command.ts';
-import type { RunIntent } from '../journal/run-intents.ts';
 import { ErrandError, type ErrorFacts, OutputError, StorageError, toError } from '../platform/errors.ts';
-import { shellWord } from '../platform/shell-word.ts';
+import { shellWord } from '../platform/shell.ts';
 import { hintInDoubt } from './doubt.ts';
 import { thingOf } from './things.ts';
 

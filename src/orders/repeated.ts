@@ -2,7 +2,7 @@ import { anotherSentence, hasNew } from '../journal/another.ts';
 import { journalCommand } from '../journal/journal-command.ts';
 import type { JournalRecord } from '../journal/journal-record.ts';
 import { ErrandError, type ErrorFacts, type NextStep } from '../platform/errors.ts';
-import { shellLine, shellWord, typedCommand } from '../platform/shell-word.ts';
+import { shellLine, shellWord, typedCommand } from '../platform/shell.ts';
 import { whereFlags } from '../run/context-flags.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import { type CurrentState, sentText } from './current-state.ts';

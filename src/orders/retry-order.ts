@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CallOptions } from '../http/perform.ts';
+import type { CallOptions } from '../http/client.ts';
 import { MadeTwiceError } from '../journal/booked.ts';
 import { ErrandError } from '../platform/errors.ts';
 import type { OrderContext } from '../run/order-context.ts';

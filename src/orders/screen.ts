@@ -15,10 +15,16 @@ import { plainText } from '../format/path.ts';
 import type { Column, Row, TitleOf } from '../format/result.ts';
 import { moneyOf } from '../spending/money-of-order.ts';
 import { centsIn, chargeOf } from '../spending/price-of-order.ts';
-import { cameToNothing, orderColumns, orderDetailColumns } from './columns.ts';
-import { concessionText, sentences } from './concessions.ts';
+import {
+  cameToNothing,
+  concessionText,
+  lineNames,
+  orderColumns,
+  orderDetailColumns,
+  productsOf,
+  sentences,
+} from './columns.ts';
 import { type Order, type OrderRecord, stateOfOrder } from './order-record.ts';
-import { lineNames, productsOf } from './products-of.ts';
 
 const state: Column<Order> = {
   name: 'state',

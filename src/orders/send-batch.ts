@@ -1,11 +1,10 @@
 import type { Received } from '../api/received.ts';
-import type { Client } from '../http/client.ts';
+import type { CallOptions, Client } from '../http/client.ts';
 import { pages } from '../http/paging.ts';
-import type { CallOptions } from '../http/perform.ts';
 import { MadeTwiceError } from '../journal/booked.ts';
 import type { Intent } from '../journal/journal-record.ts';
+import { backoffMs } from '../platform/async.ts';
 import { ErrandError } from '../platform/errors.ts';
-import { backoffMs } from '../platform/wait/backoff.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import { isCertain, leftInDoubt } from './doubt.ts';
 import { otherKeyOf } from './existing.ts';

@@ -8,7 +8,7 @@ import { pages } from '../http/paging.ts';
 import { MadeTwiceError } from '../journal/booked.ts';
 import type { Intent } from '../journal/journal-record.ts';
 import { ErrandError } from '../platform/errors.ts';
-import { shellLine } from '../platform/shell-word.ts';
+import { shellLine } from '../platform/shell.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import { isCertain, leftInDoubt } from './doubt.ts';
 import { existingId, otherKeyOf, withoutId } from './existing.ts';

@@ -1,8 +1,7 @@
 import type { ErrorCode } from '../api/error-codes.ts';
-import type { Client } from '../http/client.ts';
+import type { CallOptions, Client } from '../http/client.ts';
 import { ServiceError } from '../http/errors.ts';
 import { type Grant, readGrant } from '../http/payment-credential.ts';
-import type { CallOptions } from '../http/perform.ts';
 import { MadeTwiceError } from '../journal/booked.ts';
 import type { Intent, KeyOrigin } from '../journal/journal-record.ts';
 import { ErrandError } from '../platform/errors.ts';

@@ -6,8 +6,7 @@ import {
   isUnfinished,
   statusesOf,
 } from '../api/order-state.ts';
-import type { Pace } from '../platform/wait/poll.ts';
-import type { Verdict } from '../platform/wait/verdicts.ts';
+import type { Pace, Verdict } from '../platform/poll.ts';
 import type { OrderRecord } from './order-record.ts';
 
 export const untilValues = ['placed', 'delivered'] as const;

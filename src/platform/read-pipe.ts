@@ -1,7 +1,7 @@
 import { close, constants, open } from 'node:fs';
 import { Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { piecesOf } from './io.ts';
+import { piecesOf } from './streams.ts';
 
 const openFile = promisify(open);
 const closeFile = promisify(close);

@@ -1,7 +1,8 @@
 import { embeddedUrl } from '../config/stored.ts';
+import { ShortIds } from '../format/short-ids.ts';
 import { durationFlag } from '../format/time.ts';
-import { trimSlashes } from '../platform/network/trim-slashes.ts';
-import { shellWord } from '../platform/shell-word.ts';
+import { trimSlashes } from '../platform/net/urls.ts';
+import { shellWord } from '../platform/shell.ts';
 import type { Context } from './context.ts';
 import type { OrderContext } from './order-context.ts';
 
@@ -45,3 +46,21 @@ export async function flagsTo(
 
 /** What is said in place of a service that `flagsTo` does not name. */
 export const anotherService = 'a service that no profile, flag or variable of this run names';
+
+/**
+ * Ids in a command to type: the beginnings that tables show, where a person is there to type it; whole for scripts and
+ * records.
+ */
+export function typedIds(
+  { interactive, output }: Pick<Context, 'interactive' | 'output'>,
+  ids: readonly string[],
+): string[] {
+  if (!interactive.yes || output.format !== 'table') return [...ids];
+  const short = new ShortIds();
+  for (const id of ids) short.learn(id);
+  return ids.map((id) => short.short(id));
+}
+
+/** The same of one that stands alone. */
+export const typedId = (context: Pick<Context, 'interactive' | 'output'>, id: string): string =>
+  typedIds(context, [id])[0] ?? id;

@@ -8,12 +8,10 @@ import type { PaceKeeper } from '../http/transport/paced.ts';
 import type { LastList } from '../journal/last-list.ts';
 import type { Uploads } from '../journal/uploads.ts';
 import type { WebhookStore } from '../journal/webhook-store.ts';
+import type { ServiceClock } from '../platform/clock.ts';
 import type { ErrandError } from '../platform/errors.ts';
-import type { Io } from '../platform/io.ts';
-import type { ServiceClock } from '../platform/service-clock.ts';
-import type { InputLine } from '../platform/stdin.ts';
+import type { InputLine, Io } from '../platform/streams.ts';
 import type { OrderContext } from './order-context.ts';
-import type { Progress, ProgressOptions } from './progress.ts';
 
 /** What a command may touch. What is costly is made when it is first needed. */
 export interface Context extends OrderContext {
@@ -69,7 +67,7 @@ export interface Context extends OrderContext {
 }
 
 /** How a run within a run differs from it. */
-export interface WithinRun extends Pick<Context, 'io' | 'signal'> {
+interface WithinRun extends Pick<Context, 'io' | 'signal'> {
   /** Who has it made, for the audit chain. */
   readonly program: string;
   /** What is done, for the audit chain. */
@@ -84,7 +82,7 @@ export interface TextOptions {
 }
 
 /** Asks a person at a terminal. Each question throws ErrandError interrupted on Ctrl-C and Ctrl-D. */
-export interface Prompt {
+interface Prompt {
   /** Asks for a line of text. */
   askText(context: Context, message: string, options?: TextOptions): Promise<string>;
   /** Asks for one of several values. */
@@ -108,4 +106,27 @@ export interface Prompt {
   confirm(context: Context, message: string): Promise<boolean>;
   /** Asks for a secret until one is taken; nothing of it is shown. */
   askSecret(context: Context, message: string, options?: Omit<TextOptions, 'default'>): Promise<string>;
+}
+
+export interface ProgressOptions {
+  /** What is being done: `uploading`. */
+  readonly label: string;
+  /** How much there is to do; without it there is neither bar nor ETA. */
+  readonly total?: number;
+  /** How much was done before; rate and ETA leave it out. */
+  readonly from?: number;
+  /** What is counted, in the plural: `rows`. */
+  readonly unit?: string;
+  /** ms since some moment of the past; rate and ETA are made of it. */
+  readonly now: () => number;
+}
+
+export interface Progress {
+  /**
+   * @param done how much is done by now. @param note a word on what is happening. @param isWaiting whether the work stands still,
+   * so that rate and time left say nothing.
+   */
+  update(done: number, note?: string, isWaiting?: boolean): void;
+  /** Takes the bar away. Call it whatever happens. */
+  end(): void;
 }

@@ -1,5 +1,5 @@
 import type { Operation, Parameter } from '../api/operation.ts';
-import type { QueryValues } from '../http/client-types.ts';
+import type { QueryValues } from '../http/client.ts';
 import { UsageError } from '../platform/errors.ts';
 import type { Completable, Input, Option, Options } from './option.ts';
 import { flagOf } from './parse-option.ts';

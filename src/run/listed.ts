@@ -1,5 +1,5 @@
 import { idPattern } from '../api/limits.ts';
-import { countText } from '../format/count-text.ts';
+import { countText } from '../format/counts.ts';
 import type { RecordKind } from '../format/result.ts';
 import { type ListedRow, mostListed } from '../format/result.ts';
 import { UsageError } from '../platform/errors.ts';

@@ -1,5 +1,5 @@
 import type { OutputOptions } from '../format/result.ts';
-import type { Io } from '../platform/io.ts';
+import type { Io } from '../platform/streams.ts';
 
 /** Whether a person sees the columns of a terminal. */
 export const isOnScreen = ({ io, output }: { readonly io: Io; readonly output: OutputOptions }): boolean =>

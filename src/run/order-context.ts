@@ -1,13 +1,13 @@
 import type { Surface } from '../api/operation.ts';
-import type { Environment } from '../config/folders.ts';
+import type { Environment } from '../config/paths.ts';
 import type { Settings } from '../config/resolve.ts';
 import type { Client } from '../http/client.ts';
 import type { AuditOrigin } from '../journal/audit-entry.ts';
+import type { RunIntent } from '../journal/intents.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Sender } from '../journal/journal-record.ts';
-import type { RunIntent } from '../journal/run-intents.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Interactivity } from '../platform/io.ts';
+import type { Interactivity } from '../platform/streams.ts';
 
 /** What placing an order needs of whoever asks for one: the run of a command, or a call of `errand/safely`. */
 export interface OrderContext {

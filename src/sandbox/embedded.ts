@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { isControl } from '../api/control.ts';
+import type { Waiting } from '../platform/async.ts';
 import { DatabaseError, type Trouble } from '../platform/sqlite/database-error.ts';
-import type { Waiting } from '../platform/wait/retry-while.ts';
 import { sandboxFile } from './config.ts';
 import { tick } from './control/tick.ts';
 import { type OpenSandbox, openSandbox } from './open.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { triggerPath } from '../api/control.ts';
 import type { Scenario } from '../api/scenario/scenario.ts';
-import { setImmediate } from '../platform/wait/own-timers.ts';
+import { setImmediate } from '../platform/own-timers.ts';
 import { SandboxFaults } from './control/faults.ts';
 import { tick } from './control/tick.ts';
 import { mintLastingKey } from './keys/mint.ts';

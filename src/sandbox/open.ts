@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
+import type { Waiting } from '../platform/async.ts';
 import { makePrivateDatabase, type Tell } from '../platform/private-files.ts';
 import { databaseError } from '../platform/sqlite/database-error.ts';
-import type { Waiting } from '../platform/wait/retry-while.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import type { Listing } from './catalogue/listing.ts';
 import { givenListingsName, type SandboxConfig, sandboxConfig } from './config.ts';

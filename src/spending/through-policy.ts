@@ -4,9 +4,9 @@ import { ErrandError, UsageError } from '../platform/errors.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import type { ApprovedKey } from './approval/key.ts';
 import type { Consent } from './options.ts';
-import type { Verdict } from './policy/finding.ts';
 import type { Gate, Meant } from './policy/gate.ts';
 import { loadPolicy, loadPublished, readPublished } from './policy/load.ts';
+import type { Verdict } from './policy/policy.ts';
 
 /** The operations that a policy is about: all that can lead to an order. */
 const spending: readonly string[] = ['order.create', 'agent.order.create', 'bulk.create', 'legacy.retry'];

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PlanDraft } from '../../src/api/schemas/plan-file.ts';
+import { alteredRows, rangesText, sealed, sealOf } from '../../src/bulk/plan/file.ts';
 import { productIdIn } from '../../src/bulk/plan/products.ts';
-import { rangesText } from '../../src/bulk/plan/ranges.ts';
-import { alteredRows, sealed, sealOf } from '../../src/bulk/plan/seal.ts';
 
 const row = (number: number): PlanDraft['rows'][number] => ({
   row: number,

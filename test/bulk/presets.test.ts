@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import type { ColumnMap } from '../../src/bulk/headings.ts';
+import type { ColumnMap } from '../../src/bulk/csv/headings.ts';
 import { readRows } from '../../src/bulk/rows.ts';
-import { mapPresets, presetLike } from '../../src/config/map-presets.ts';
+import { mapPresets, presetLike } from '../../src/config/maps.ts';
 import { asOrders, read, type Wanted, wanted } from './dialects.ts';
 
 const [ada, grace] = wanted as [Wanted, Wanted];

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import type { Encoding } from '../../src/bulk/decode.ts';
-import { readTable } from '../../src/bulk/read.ts';
+import type { Encoding } from '../../src/bulk/csv/decode.ts';
+import { readTable } from '../../src/bulk/csv/reader.ts';
 
 async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { asTyped } from '../../src/cli/output/as-typed.ts';
 import { entries } from '../../src/commands/program.ts';
-import { commandName, type Started } from '../../src/platform/io.ts';
+import { commandName, type Started } from '../../src/platform/streams.ts';
 import { capture } from '../output/streams.ts';
 
 let folder: string;

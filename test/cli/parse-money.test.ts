@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatMoney } from '../../src/format/money.ts';
 import { UsageError } from '../../src/platform/errors.ts';
-import { parseCeiling, parseMoney } from '../../src/run/parse-money.ts';
+import { parseCeiling, parseMoney } from '../../src/run/parse-option.ts';
 
 describe('the amount of a price flag', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/api/limits.ts';
+import { writeParameters } from '../../src/api/operation.ts';
 import { operations } from '../../src/api/operations/index.ts';
-import { writeParameters } from '../../src/api/parameters.ts';
 import { checkShape } from '../../src/api/schemas/check.ts';
 import { orderBody } from '../http/caller.ts';
 

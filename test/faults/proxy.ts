@@ -6,7 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { retryWhile } from '../../src/platform/wait/retry-while.ts';
+import { retryWhile } from '../../src/platform/async.ts';
 import { reset } from '../../src/sandbox/server/faults/reset.ts';
 
 /** What happens to one request on its way. `before`: the service never sees it. `after`: the service has done the work. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkedLookup, localLookup } from '../../src/platform/network/lookup.ts';
-import { isLoopback, listeningAddress } from '../../src/platform/network/loopback.ts';
+import { checkedLookup, isLoopback, listeningAddress, localLookup } from '../../src/platform/net/lookup.ts';
 
 const found = (lookup: typeof localLookup, name: string, options = {}): Promise<unknown> =>
   new Promise((resolve, reject) => {

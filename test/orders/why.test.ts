@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { refusalHint } from '../../src/api/error-codes.ts';
-import { sentences } from '../../src/orders/concessions.ts';
+import { sentences } from '../../src/orders/columns.ts';
 import { whyOf } from '../../src/orders/explain/story.ts';
 
 const tea = 'https://www.shop.example/p/tea';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sparkline } from '../../src/format/chart.ts';
+import { sparkline } from '../../src/format/cell.ts';
 
 test.each([
   ['nothing counted is a flat line', [0, 0, 0], '▁▁▁'],

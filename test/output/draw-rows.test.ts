@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import type { PlacedColumn } from '../../src/cli/output/layout.ts';
+import type { PlacedColumn } from '../../src/cli/output/table.ts';
 import { drawRows } from '../../src/cli/output/table.ts';
 import { isNarrow, measureFor } from '../../src/format/width.ts';
 

@@ -1,5 +1,5 @@
 import { printResult } from '../../src/cli/output/render.ts';
-import { processIo } from '../../src/platform/io.ts';
+import { processIo } from '../../src/platform/streams.ts';
 
 /** A program that prints records until nobody reads them. */
 async function* endless(): AsyncGenerator<{ id: number }> {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { renderError } from '../../src/cli/output/error.ts';
-import { foldLines } from '../../src/cli/output/fold-lines.ts';
-import { noteLines } from '../../src/cli/output/notice.ts';
+import { foldLines, noteLines } from '../../src/cli/output/notice.ts';
 import { ErrandError } from '../../src/platform/errors.ts';
 import { capture } from './streams.ts';
 

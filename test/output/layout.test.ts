@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { layOut } from '../../src/cli/output/layout.ts';
+import { layOut } from '../../src/cli/output/table.ts';
 import type { Column } from '../../src/format/result.ts';
 
 const column = (name: string, weight: number, kind: Column['kind'] = 'id'): Column => ({

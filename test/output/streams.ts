@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from 'node:stream';
 import type { OutputOptions, Result } from '../../src/format/result.ts';
-import type { Io, OutputStream } from '../../src/platform/io.ts';
+import type { Io, OutputStream } from '../../src/platform/streams.ts';
 
 export const noon = Date.parse('2026-06-15T12:00:00Z');
 

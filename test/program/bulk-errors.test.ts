@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { IssueGroups } from '../../src/bulk/issue-groups.ts';
+import { IssueGroups } from '../../src/bulk/check/issues.ts';
 import { errand } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 

@@ -2,7 +2,7 @@ import { AuditChain } from '../../src/journal/audit.ts';
 import { nobody } from '../../src/journal/audit-entry.ts';
 import { contentHash } from '../../src/journal/content.ts';
 import { type IntentRow, newIntent, sealed } from '../../src/journal/intent-row.ts';
-import { IntentTable } from '../../src/journal/intent-table.ts';
+import { IntentTable } from '../../src/journal/intents.ts';
 import { openJournalDatabase } from '../../src/journal/journal.ts';
 import type { Intent } from '../../src/journal/journal-record.ts';
 import { nobodyAtWork } from '../../src/journal/owner.ts';

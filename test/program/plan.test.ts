@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Plan } from '../../src/api/schemas/plan-file.ts';
-import { sealed } from '../../src/bulk/plan/seal.ts';
+import { sealed } from '../../src/bulk/plan/file.ts';
 import { makeKey } from './approval-workspace.ts';
 import { begin, type Finished } from './run.ts';
 import { cutOff, errorOf, type Shopping, shopping } from './shopping.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Until, verdictOf } from '../../src/commands/return/watch.ts';
-import type { Verdict } from '../../src/platform/wait/verdicts.ts';
+import type { Verdict } from '../../src/platform/poll.ts';
 import { json, peer } from '../http/peer.ts';
 import { Begun } from './begun.ts';
 import { begin, embeddedShop, errand, shell } from './run.ts';

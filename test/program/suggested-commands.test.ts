@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { shellLine, shellWord } from '../../src/platform/shell-word.ts';
+import { shellLine, shellWord } from '../../src/platform/shell.ts';
 import { errand, shell } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 

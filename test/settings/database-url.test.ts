@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkDatabaseUrl } from '../../src/config/database-url.ts';
+import { checkDatabaseUrl } from '../../src/config/base-url.ts';
 import { withoutKeys } from '../../src/config/keys.ts';
 import { resolveSettings } from '../../src/config/resolve.ts';
 import { emptyStored, type Stored } from '../../src/config/stored.ts';

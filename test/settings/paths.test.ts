@@ -2,8 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { homeOf } from '../../src/config/folders.ts';
-import { makeConfigFolder, makeStateFolder, resolveFolders } from '../../src/config/paths.ts';
+import { homeOf, makeConfigFolder, makeStateFolder, resolveFolders } from '../../src/config/paths.ts';
 
 let folder: string;
 beforeEach(() => {

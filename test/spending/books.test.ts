@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { beancount } from '../../src/spending/books/beancount.ts';
-import { Collection } from '../../src/spending/books/collect.ts';
-import { csvBooks } from '../../src/spending/books/csv.ts';
-import { differencesIn } from '../../src/spending/books/differences.ts';
+import { beancount } from '../../src/spending/accounting/beancount.ts';
+import { csvBooks } from '../../src/spending/accounting/csv.ts';
 import {
   centsOn,
   type Entry,
@@ -15,10 +13,12 @@ import {
   type Standing,
   WrittenBooks,
   walletAccount,
-} from '../../src/spending/books/entry.ts';
-import { type BooksFormat, readable } from '../../src/spending/books/format.ts';
-import { hledger } from '../../src/spending/books/hledger.ts';
-import { ofx } from '../../src/spending/books/ofx.ts';
+} from '../../src/spending/accounting/entries.ts';
+import { type BooksFormat, readable } from '../../src/spending/accounting/files.ts';
+import { hledger } from '../../src/spending/accounting/hledger.ts';
+import { differencesIn } from '../../src/spending/accounting/ledger.ts';
+import { ofx } from '../../src/spending/accounting/ofx.ts';
+import { Collection } from '../../src/spending/books/collect.ts';
 import { entriesOf } from '../../src/spending/books/order-entries.ts';
 import { describeWithBookkeepers, readByBeancount, readByHledger, readStatement } from '../books-programs.ts';
 

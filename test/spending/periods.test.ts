@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { periodsAt } from '../../src/spending/policy/periods.ts';
+import { periodsAt } from '../../src/spending/policy/policy.ts';
 
 const at = (iso: string): number => Date.parse(iso);
 const spans = (iso: string, zone: string) => {

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { groupOf } from '../../src/spending/report/groups.ts';
-import { spanOf } from '../../src/spending/report/span.ts';
-import { Tally, totalsOf } from '../../src/spending/report/tally.ts';
+import { groupOf, spanOf, Tally, totalsOf } from '../../src/spending/report/tally.ts';
 
 const now = Date.parse('2026-11-22T03:00:00Z');
 const chicago = 'America/Chicago';

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { JournalOptions } from '../../src/journal/journal.ts';
 import { Journal } from '../../src/journal/journal.ts';
-import { repairJournal } from '../../src/journal/journal-repair.ts';
+import { repairJournal } from '../../src/journal/repair.ts';
 import { DamagedError } from '../../src/platform/errors.ts';
 import { loadSqlite, type Sqlite } from '../../src/platform/sqlite/load.ts';
 import { baseUrl, inAnotherProcess, intent, recordedElsewhere } from './intents.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type IntentRow, sealed } from '../../src/journal/intent-row.ts';
-import { IntentTable } from '../../src/journal/intent-table.ts';
+import { IntentTable } from '../../src/journal/intents.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { journalMigrations } from '../../src/journal/journal-tables.ts';
 import { openDatabase } from '../../src/platform/sqlite/open.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backoffMs, requestBackoff } from '../../src/platform/wait/backoff.ts';
+import { backoffMs, requestBackoff } from '../../src/platform/async.ts';
 
 test('a wait doubles from attempt to attempt, up to the longest', () => {
   const waits = [1, 2, 3, 4, 5, 6, 7, 100].map((attempt) => backoffMs(attempt, () => 1, requestBackoff));

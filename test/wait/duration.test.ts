@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { parseDuration } from '../../src/platform/duration.ts';
 import { UsageError } from '../../src/platform/errors.ts';
-import { parseDuration } from '../../src/platform/wait/duration.ts';
 
 const day = 86_400_000;
 

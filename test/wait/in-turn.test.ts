@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { InTurn } from '../../src/platform/wait/in-turn.ts';
+import { InTurn } from '../../src/platform/async.ts';
 
 test('work is done one after the other, each with its own outcome, and then nothing is under way', async () => {
   const inTurn = new InTurn();

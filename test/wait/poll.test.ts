@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { Deadline } from '../../src/platform/clock.ts';
 import { ErrandError } from '../../src/platform/errors.ts';
-import { Deadline } from '../../src/platform/wait/deadline.ts';
-import { nextPause, poll, watch } from '../../src/platform/wait/poll.ts';
+import { nextPause, poll, watch } from '../../src/platform/poll.ts';
 import { instantClock } from '../http/caller.ts';
 
 const pace = { shortestMs: 500, longestMs: 30_000 };

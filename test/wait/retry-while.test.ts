@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { retryWhile } from '../../src/platform/async.ts';
 import { Patience } from '../../src/platform/wait/patience.ts';
-import { retryWhile } from '../../src/platform/wait/retry-while.ts';
 
 /** Time that passes while somebody sleeps, and at no other moment. */
 function timer() {

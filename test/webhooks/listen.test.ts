@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runCommand } from '../../src/integrations/webhooks/exec.ts';
 import { forward } from '../../src/integrations/webhooks/forward.ts';
 import { type ListenOptions, type ListenRecord, listen } from '../../src/integrations/webhooks/listen.ts';
-import { olderNames, sameEvents } from '../../src/integrations/webhooks/names.ts';
+import { olderNames, sameEvents } from '../../src/integrations/webhooks/listener.ts';
 import { openWebhookStore, type WebhookStore } from '../../src/journal/webhook-store.ts';
 import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 import { json, peer } from '../http/peer.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { makeSecret, maskAddress, secretOf } from '../../src/integrations/webhooks/secret.ts';
+import { makeSecret, maskAddress, secretOf } from '../../src/integrations/webhooks/listener.ts';
 
 test('secrets are long, fit for a path, and never the same', () => {
   const secrets = Array.from({ length: 100 }, makeSecret);

@@ -15,11 +15,11 @@ import {
   observed,
   observedOnDemand,
   onDemand,
+  plainRequest,
   price,
   productUrl,
   shortText,
 } from './fields.ts';
-import { plainRequest } from './plain-fields.ts';
 
 export const ProductVariant = observedOnDemand(() =>
   z.strictObject({ label: z.string(), value: z.string() }),

@@ -21,12 +21,12 @@ import {
   observed,
   observedOnDemand,
   onDemand,
+  plainResponse,
   text,
   timestamp,
   uuid,
 } from './fields.ts';
 import { ProductVariant } from './order-create.ts';
-import { plainResponse } from './plain-fields.ts';
 import { TrackingCheckpoint, TrackingNumber } from './tracking.ts';
 
 const ShippingAddress = onDemand(() =>

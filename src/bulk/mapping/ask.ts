@@ -1,17 +1,15 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import type { AmountUnit } from '../../api/amount.ts';
 import { planColumns } from '../../api/bulk-columns.ts';
-import { mapPresets, presetLike } from '../../config/map-presets.ts';
+import { mapPresets, presetLike } from '../../config/maps.ts';
 import { namePattern } from '../../config/stored.ts';
 import type { Column } from '../../format/result.ts';
 import { fused } from '../../platform/csv-cell.ts';
 import { refusedBy, UsageError } from '../../platform/errors.ts';
-import { typedCommand } from '../../platform/shell-word.ts';
+import { typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
-import { centsHeading, countPrice, emptyPrices, type PriceTally } from '../amounts.ts';
-import { readBeginning } from '../beginning.ts';
-import { missingColumns, planTable } from '../columns.ts';
-import { asUtf8 } from '../decode.ts';
+import { centsHeading, countPrice, emptyPrices, type PriceTally, readings } from '../csv/amounts.ts';
+import { asUtf8 } from '../csv/decode.ts';
 import {
   type ColumnMap,
   columnOf,
@@ -19,12 +17,13 @@ import {
   foldedHeading,
   type HeadingMap,
   isKnownHeading,
+  missingColumns,
   nameHeadings,
   ownName,
+  planTable,
   readHeadings,
-} from '../headings.ts';
-import { readings } from '../one-reading.ts';
-import { longestRow, readTable, type TableOptions } from '../read.ts';
+} from '../csv/headings.ts';
+import { longestRow, readBeginning, readTable, type TableOptions } from '../csv/reader.ts';
 import type { Reading } from '../reading.ts';
 import { type RowsOptions, readRows } from '../rows.ts';
 import type { Source } from '../source.ts';

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
 import type { Plan } from '../../api/schemas/plan-file.ts';
 import type { ErrorFacts } from '../../platform/errors.ts';
-import { shellWord } from '../../platform/shell-word.ts';
+import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { flagsTo, whereFlags } from '../../run/context-flags.ts';
 import { usualBatchRows } from '../batches.ts';

@@ -1,9 +1,14 @@
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { stat as lookAt, lstat, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { numberIn, textIn } from '../../api/json.ts';
+import type { Plan, PlanDraft } from '../../api/schemas/plan-file.ts';
 import { reasonOf } from '../../config/paths.ts';
+import { canonicalJson } from '../../format/canonical.ts';
 import { saveFile } from '../../format/save-file.ts';
 import { UsageError } from '../../platform/errors.ts';
+import { sellersOf, totalsOf } from './totals.ts';
 
 /** No plan is larger, bytes. */
 const mostBytes = 256 * 1024 * 1024;
@@ -87,3 +92,134 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MB`;
+
+const ceilingOf = (order: object): number => numberIn(order, 'max_price') ?? 0;
+
+/** What rows that were not sent before may take from the wallet, ceilings and fees, cents. Pure. */
+export const mostOf = (
+  rows: readonly { readonly order: object; readonly placed: string | null }[],
+  fee: number,
+): number =>
+  rows
+    .filter(({ order, placed }) => placed === null && textIn(order, 'retailer_credentials_id') === undefined)
+    .reduce((sum, { order }) => sum + ceilingOf(order) + fee, 0);
+
+/** What the head of a plan says that its rows do not, in words that follow the file's name; undefined where they agree. Pure. */
+export function headProblem({
+  rows,
+  products,
+  totals,
+  file,
+  wallet,
+  fee_cents: fee,
+  ...head
+}: Plan): string | undefined {
+  const known = new Map(products.map((product) => [product.url, product]));
+  const day = totals.find(({ by }) => by === 'day')?.value ?? '';
+  const made = totalsOf(
+    rows.map((row) => ({ ...row, sellers: sellersOf(row.order, known) })),
+    { feeCents: fee, day },
+  );
+  const after =
+    wallet.before_cents === null || wallet.by_invoice ? null : wallet.before_cents - head.most_cents;
+  const differs = [
+    [head.orders !== rows.length || file.rows !== rows.length + file.left_out, 'orders'],
+    [head.ceilings_cents !== rows.reduce((sum, row) => sum + ceilingOf(row.order), 0), 'ceilings_cents'],
+    [head.most_cents < mostOf(rows, fee), 'most_cents'],
+    [wallet.after_cents !== after, 'wallet'],
+    [canonicalJson(totals) !== canonicalJson(made), 'totals'],
+  ] as const;
+  const found = differs.flatMap(([isOther, name]) => (isOther ? [name] : []));
+  return found.length === 0 ? undefined : `says of ${found.join(', ')} what its rows do not`;
+}
+
+/** Row numbers as `--rows` takes them: `2-501, 517`. In ascending order. Pure. */
+export function rangesText(numbers: readonly number[]): string {
+  const sorted = [...new Set(numbers)].sort((a, b) => a - b);
+  const ranges: [first: number, last: number][] = [];
+  for (const number of sorted) {
+    const last = ranges.at(-1);
+    if (last && number === last[1] + 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(', ');
+}
+
+/** `row 3`, or `rows 2-501, 517`. */
+export const rowsNamed = (numbers: readonly number[]): string =>
+  `${new Set(numbers).size === 1 ? 'row' : 'rows'} ${rangesText(numbers)}`;
+
+/**
+ * How a plan stands in its file: one JSON object that begins with the SHA-256 over all bytes of the file, its own place filled
+ * with zeros. So a byte changed anywhere is found, be it in a number's spelling or in a line break. Each row stands on a line of its
+ * own, with a checksum that tells which row was changed.
+ */
+const begin = '{"sha256":"';
+const hashAt = begin.length;
+const hashEnd = hashAt + 64;
+const unhashed = '0'.repeat(64);
+
+const rowBegin = '{"checksum":"';
+const checksumLength = 16;
+
+/** The bytes of a plan's file. Pure. */
+export function sealed({ rows, ...head }: PlanDraft): { readonly bytes: Buffer; readonly sha256: string } {
+  const fields = Object.entries(head).map(([name, value]) => `${JSON.stringify(name)}:${written(value)}`);
+  const lines = rows.map((row) => {
+    const rest = `",${JSON.stringify(row).slice(1)}`;
+    return `${rowBegin}${checksumOf(rest)}${rest}`;
+  });
+  const text = `${begin}${unhashed}",\n${fields.join(',\n')},\n"rows":[\n${lines.join(',\n')}\n]}\n`;
+  const bytes = Buffer.from(text);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  bytes.write(sha256, hashAt, 'latin1');
+  return { bytes, sha256 };
+}
+
+/** A list of records has one on a line, so that a plan can be read and compared. */
+const written = (value: unknown): string =>
+  Array.isArray(value) && value.some((item) => typeof item === 'object')
+    ? `[\n${value.map((item) => JSON.stringify(item)).join(',\n')}\n]`
+    : JSON.stringify(value);
+
+const checksumOf = (text: string): string =>
+  createHash('sha256').update(text).digest('hex').slice(0, checksumLength);
+
+/** `whole`: as it was written. `none`: it was never a plan. */
+type SealState = 'whole' | 'altered' | 'none';
+
+/** Whether the bytes of a file are those that were written. Pure. */
+export function sealOf(bytes: Buffer): SealState {
+  const head = bytes.toString('latin1', 0, 200);
+  const stored = head.slice(hashAt, hashEnd);
+  if (head.startsWith(begin) && /^[0-9a-f]{64}$/.test(stored)) {
+    const hash = createHash('sha256')
+      .update(bytes.subarray(0, hashAt))
+      .update(unhashed)
+      .update(bytes.subarray(hashEnd))
+      .digest('hex');
+    if (hash === stored) return 'whole';
+  }
+  return head.includes('"sha256":"') || head.includes('"plan":') ? 'altered' : 'none';
+}
+
+/** The numbers of the rows whose line is not what was written, as far as the lines can be told. Pure. */
+export function alteredRows(bytes: Buffer): number[] {
+  const lines = bytes.toString('utf8').split('\n');
+  const first = lines.indexOf('"rows":[') + 1;
+  if (first === 0) return [];
+  return lines.slice(first).flatMap((line, index) => {
+    if (line.startsWith(']}') || line.trim() === '') return [];
+    const row = line.replace(/,$/, '');
+    const at = rowBegin.length;
+    const isWhole =
+      row.startsWith(rowBegin) &&
+      row.slice(at, at + checksumLength) === checksumOf(row.slice(at + checksumLength));
+    if (isWhole) return [];
+    const number = Number(/"row":(\d{1,9}),/.exec(line)?.[1]);
+    return Number.isSafeInteger(number) ? [number] : [index + 2];
+  });
+}
+
+/** How long a plan can be applied, ms. */
+export const planLifeMs = 24 * 3600 * 1000;

@@ -1,29 +1,37 @@
 import { createHash } from 'node:crypto';
 import { orderOfRow } from '../../api/bulk-row.ts';
-import { numberIn, objectsIn } from '../../api/json.ts';
-import type { Plan, PlanDraft, PlanProduct } from '../../api/schemas/plan-file.ts';
+import { numberIn, objectsIn, own, textIn } from '../../api/json.ts';
+import type { Output } from '../../api/outputs/index.ts';
+import type { Plan, PlanDraft, PlanProduct, PlanRow } from '../../api/schemas/plan-file.ts';
+import { formatMoney } from '../../format/money.ts';
+import type { Column } from '../../format/result.ts';
+import { journalCommand } from '../../journal/journal-command.ts';
 import { UsageError } from '../../platform/errors.ts';
+import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { ordersOf, type SpendingOrder } from '../../spending/policy/facts.ts';
-import type { Verdict } from '../../spending/policy/finding.ts';
 import type { Meant } from '../../spending/policy/gate.ts';
+import { outcomeWords } from '../../spending/policy/lines.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
-import { periodsAt } from '../../spending/policy/periods.ts';
+import { periodsAt, type Verdict } from '../../spending/policy/policy.ts';
 import { hostAsName } from '../../spending/policy/retailers.ts';
 import { hostOf } from '../../spending/policy/url-forms.ts';
 import { gateFor } from '../../spending/through-policy.ts';
+import { AmountSpread, type Usual, usualText } from '../amount-spread.ts';
 import type { FileCheck } from '../file-check.ts';
 import { changesOf, changesText, orderOfCells } from '../kept-keys.ts';
 import { type FileRow, RowKeys, type UploadRow } from '../rows.ts';
 import type { Source } from '../source.ts';
+import { type Again, planAgain, whereOf } from './again.ts';
 import { earlierBatches, journaled, placedText } from './earlier.ts';
-import { mostOf } from './head.ts';
-import { planLifeMs } from './life.ts';
-import { keptKeyNote } from './look.ts';
+import { mostOf, planLifeMs } from './file.ts';
 import { lookUpProducts, type ProductQuery } from './products.ts';
+import type { ReadPlan } from './read.ts';
+import { planRefused } from './read.ts';
 import { sellersOf, totalsOf } from './totals.ts';
 import { twinsOf } from './twins.ts';
-import { meantByPlan, type SendableRow, workOf } from './work.ts';
+import { meantByPlan, type SendableRow, sentRows, type Work, workOf } from './work.ts';
 
 export interface PlanOptions {
   readonly batchSize: number;
@@ -262,4 +270,213 @@ async function hashOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of chunks) hash.update(chunk);
   return hash.digest('hex');
+}
+
+/** What somebody should look at before a row is placed, by its kind. */
+export const lookKinds = {
+  refused: 'refused by the policy',
+  needs_approval: 'in need of an approval',
+  warned: 'with a warning of the policy',
+  unorderable: 'that cannot be ordered',
+  above_ceiling: 'above the ceiling today',
+  far_amount: 'with a ceiling far from the others',
+  twin: 'with a twin',
+  kept_key: 'that keeps a key but not its content',
+  unknown_retailer: 'of an unknown retailer',
+} as const;
+
+/** How a note of a row begins that says so. */
+const keptKeyNote = 'keeps the key';
+
+export type LookKind = keyof typeof lookKinds;
+
+interface Look {
+  readonly kind: LookKind;
+  readonly why: string;
+}
+
+/** A row of a plan as it is listed. Amounts in cents. */
+export type ShownRow = Output<'PlanRow'>;
+
+/** Every row of a plan with what is to be looked at; a rule about the whole file is on none. Pure. */
+export function shownRows({ rows, products, policy }: Plan): ShownRow[] {
+  const known = new Map(products.map((product) => [product.url, product]));
+  const findings = new Map<number, Look[]>();
+  for (const { row, outcome, rule, message } of policy?.rows ?? []) {
+    if (row === null || outcome === 'allowed') continue;
+    const found = findings.get(row) ?? [];
+    findings.set(row, found);
+    found.push({ kind: outcome, why: `${outcomeWords[outcome]}: ${rule}: ${message}` });
+  }
+  const usual = usualOf(rows);
+  return rows.map((row) => shownRow(row, known, findings.get(row.row) ?? [], usual));
+}
+
+function usualOf(rows: readonly PlanRow[]): Usual | undefined {
+  const spread = new AmountSpread();
+  for (const { row, order } of rows) spread.add(row, ceilingOf(order));
+  return spread.usual();
+}
+
+const ceilingOf = (order: object): number => numberIn(order, 'max_price') ?? 0;
+
+function kindOfNote(note: string): LookKind {
+  if (note.startsWith(keptKeyNote)) return 'kept_key';
+  return note.startsWith('unknown retailer') ? 'unknown_retailer' : 'unorderable';
+}
+
+function shownRow(
+  { row, key, order, price_cents, room_cents, twins, placed, notes }: PlanRow,
+  products: ReadonlyMap<string, PlanProduct>,
+  findings: readonly Look[],
+  usual: Usual | undefined,
+): ShownRow {
+  const noted = notes.map((why): Look => ({ kind: kindOfNote(why), why }));
+  const kept = noted.filter(({ kind }) => kind === 'kept_key');
+  const looks: Look[] = [
+    ...findings,
+    ...noted.filter(({ kind }) => kind === 'unorderable'),
+    ...(price_cents !== null && room_cents !== null && room_cents < 0
+      ? [
+          {
+            kind: 'above_ceiling' as const,
+            why: `costs ${formatMoney(price_cents)} today, ${formatMoney(-room_cents)} above its ceiling`,
+          },
+        ]
+      : []),
+    ...(usual?.isFar(ceilingOf(order))
+      ? [{ kind: 'far_amount' as const, why: `ceiling far from the others, ${usualText(usual)}` }]
+      : []),
+    ...twins.map((twin): Look => ({ kind: 'twin', why: `twin of ${twin}` })),
+    ...noted.filter(({ kind }) => kind === 'unknown_retailer'),
+  ];
+  const lines = objectsIn(order, 'products');
+  const urls = lines.map((line) => textIn(line, 'url') ?? '');
+  const address = own(order, 'shipping_address');
+  const names = ['first_name', 'last_name'].map((name) => textIn(address, name) ?? '');
+  return {
+    row,
+    verdict: findings.map(({ kind }) => kind).includes('refused')
+      ? 'refused'
+      : findings.some(({ kind }) => kind === 'needs_approval')
+        ? 'needs_approval'
+        : findings.length > 0
+          ? 'warned'
+          : 'allowed',
+    why:
+      placed === null
+        ? looks.map(({ why }) => why)
+        : [`sent before: ${placed}`, ...kept.map(({ why }) => why)],
+    kinds: [...new Set((placed === null ? looks : kept).map(({ kind }) => kind))],
+    sellers: sellersOf(order, products),
+    ceiling_cents: ceilingOf(order),
+    ...{ price_cents, room_cents, twins, placed, urls, order, idempotency_key: key },
+    country: textIn(address, 'country') ?? '',
+    recipient: names.join(' ').trim(),
+    quantity: lines.reduce((sum, line) => sum + (numberIn(line, 'quantity') ?? 1), 0),
+  };
+}
+
+export const rowColumns: readonly Column[] = [
+  { name: 'row', path: 'row', kind: 'count', weight: 10 },
+  {
+    name: 'look at',
+    path: 'why',
+    weight: 9,
+    least: 44,
+    isProse: true,
+    value: (row) => list(row.why).join('; '),
+  },
+  { name: 'retailer', path: 'sellers', weight: 3, value: (row) => list(row.sellers).join(', ') },
+  { name: 'ceiling', path: 'ceiling_cents', kind: 'money', weight: 8 },
+  { name: 'price today', path: 'price_cents', kind: 'money', weight: 7 },
+  { name: 'room', path: 'room_cents', kind: 'money', weight: 2 },
+  { name: 'verdict', path: 'verdict', kind: 'status', weight: 1 },
+  { name: 'quantity', path: 'quantity', kind: 'count', weight: 0 },
+  { name: 'recipient', path: 'recipient', weight: 1 },
+  { name: 'country', path: 'country', weight: 0 },
+  { name: 'product', path: 'urls', kind: 'url', weight: 6, value: (row) => list(row.urls).join(' ') },
+  { name: 'key', path: 'idempotency_key', weight: 0 },
+];
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+export const totalColumns: readonly Column[] = [
+  { name: 'by', path: 'by', weight: 8 },
+  { name: 'value', path: 'value', weight: 10 },
+  { name: 'orders', path: 'orders', kind: 'count', weight: 9 },
+  { name: 'ceilings', path: 'ceilings_cents', kind: 'money', weight: 8 },
+  { name: 'fees', path: 'fees_cents', kind: 'money', weight: 4 },
+  { name: 'prices today', path: 'prices_cents', kind: 'money', weight: 6 },
+  { name: 'without a price', path: 'unpriced', kind: 'count', weight: 5 },
+];
+
+/** How much the clocks of two machines may differ, ms. */
+const clocksDifferMs = 3600 * 1000;
+
+interface Stale {
+  readonly code: 'plan_expired' | 'plan_elsewhere';
+  readonly what: string;
+}
+
+/** Why a plan cannot be applied here and now, whatever its rows; undefined where it can. */
+export async function staleness(context: Context, { plan }: ReadPlan): Promise<Stale | undefined> {
+  const now = context.clock.now();
+  const made = Date.parse(plan.created_at);
+  const { baseUrl, profile } = context.settings;
+  if (plan.service !== baseUrl.value)
+    return {
+      code: 'plan_elsewhere',
+      what: `was made for another service: ${plan.service}, and this is ${baseUrl.value}`,
+    };
+  const { account, keyMasked } = await context.sender();
+  if (plan.account !== account)
+    return {
+      code: 'plan_elsewhere',
+      what: `was made for another account: with the key ${plan.key} of the profile ${plan.profile}, and this is ${keyMasked} of ${profile.value}`,
+    };
+  if (now >= Math.min(Date.parse(plan.expires_at), made + planLifeMs))
+    return {
+      code: 'plan_expired',
+      what: `has expired: it was made at ${plan.created_at}, and a plan holds for 24 hours`,
+    };
+  if (made > now + clocksDifferMs)
+    return {
+      code: 'plan_expired',
+      what: `was made at ${plan.created_at}, which is in the future here; set the clock of this machine, or plan again`,
+    };
+  return undefined;
+}
+
+/**
+ * What was sent before stands, however old the plan is. @throws ErrandError policy where rows are left that a plan which does not
+ * hold would place, naming them.
+ */
+export async function checkHolds(context: Context, read: ReadPlan, work: Work): Promise<void> {
+  const stale = await staleness(context, read);
+  if (!stale) return;
+  const rows = work.rest.flatMap(({ numbers }) => numbers);
+  if (stale.code === 'plan_expired' && rows.length + work.inDoubt.length === 0) return;
+  throw planRefused({
+    ...{ path: read.path, rows, sent: sentRows(read, work), ...stale },
+    ...(await wayOn(context, read, work, stale)),
+  });
+}
+
+async function wayOn(context: Context, read: ReadPlan, { inDoubt }: Work, { code }: Stale): Promise<Again> {
+  if (code === 'plan_elsewhere') {
+    const where = await whereOf(context, read.plan);
+    return {
+      hint: 'Use the key that it was made with: under another account each row would be a new order.',
+      ...(where !== undefined && {
+        next: [{ command: `errand bulk apply ${shellWord(read.path)}${where}`, when: 'to apply it there' }],
+      }),
+    };
+  }
+  const again = await planAgain(context, read);
+  const settle = inDoubt.map(({ record: { key } }) => ({
+    command: journalCommand('resume', key, whereFlags(context)),
+    when: 'first: it is in doubt',
+  }));
+  return { ...again, next: [...settle, ...(again.next ?? [])] };
 }

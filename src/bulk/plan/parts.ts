@@ -2,7 +2,7 @@ import { UsageError } from '../../platform/errors.ts';
 import { isRetailer } from '../../spending/policy/retailers.ts';
 import { isInShard, type Shard, shardLine } from '../shard.ts';
 import { rowsText } from '../spend.ts';
-import { rangesText } from './ranges.ts';
+import { rangesText } from './file.ts';
 import type { ReadPlan } from './read.ts';
 import { sentRows, type Work } from './work.ts';
 

@@ -4,7 +4,7 @@ import { type Bar, barChart } from '../../format/page/bar-chart.ts';
 import { type PageSection, pageText } from '../../format/page/page.ts';
 import { pageTable } from '../../format/page/page-table.ts';
 import type { Html } from '../../platform/html.ts';
-import type { ShownRow } from './look.ts';
+import type { ShownRow } from './make.ts';
 
 /** Rows that a table of the page has; `bulk show --all -o csv` has every one. */
 const mostRows = 2000;

@@ -4,10 +4,10 @@ import type { Context } from '../../run/context.ts';
 import { checkAtService } from '../service-check.ts';
 import { isShort, type Spend, spendLine } from '../spend.ts';
 import { planAgain } from './again.ts';
+import { rowsNamed } from './file.ts';
 import { lookUpProducts } from './products.ts';
-import { rowsNamed } from './ranges.ts';
 import type { ReadPlan } from './read.ts';
-import { planRefused, type RowProblem } from './refusal.ts';
+import { planRefused, type RowProblem } from './read.ts';
 import type { Work } from './work.ts';
 
 type Row = ReadPlan['rows'][number];

@@ -1,13 +1,13 @@
 import type { Plan, PlanTotal } from '../../api/schemas/plan-file.ts';
-import { countText } from '../../format/count-text.ts';
+import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
-import { shellWord } from '../../platform/shell-word.ts';
+import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { verdictLines } from '../../spending/policy/lines.ts';
 import { rowsText } from '../spend.ts';
-import { type LookKind, lookKinds, type ShownRow } from './look.ts';
-import { rangesText } from './ranges.ts';
+import { rangesText } from './file.ts';
+import { type LookKind, lookKinds, type ShownRow } from './make.ts';
 import { totalsText } from './totals.ts';
 
 /** Ranges of rows in one line, in characters. */

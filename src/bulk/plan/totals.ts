@@ -1,6 +1,6 @@
 import { isObject, objectsIn, own, textIn } from '../../api/json.ts';
 import type { PlanProduct, PlanTotal } from '../../api/schemas/plan-file.ts';
-import { countText } from '../../format/count-text.ts';
+import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
 
 /** What totals are made of. Amounts in cents. */

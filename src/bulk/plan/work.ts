@@ -8,7 +8,7 @@ import type { Meant } from '../../spending/policy/gate.ts';
 import type { Batch } from '../batches.ts';
 import { keyOfRows, type UploadRow } from '../rows.ts';
 import { type EarlierBatch, placedText } from './earlier.ts';
-import { rangesText } from './ranges.ts';
+import { rangesText } from './file.ts';
 
 /** A row of a plan as it is sent. */
 export interface SendableRow {

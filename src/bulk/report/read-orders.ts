@@ -1,12 +1,11 @@
 import { textIn } from '../../api/json.ts';
 import { plainText } from '../../format/path.ts';
-import type { Client } from '../../http/client.ts';
-import type { QueryOf } from '../../http/client-types.ts';
+import type { Client, QueryOf } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
-import { Deadline } from '../../platform/wait/deadline.ts';
+import { Deadline } from '../../platform/clock.ts';
 import type { Context } from '../../run/context.ts';
 import { type Batch, rowsOf } from '../batch.ts';
-import { factsOf, type OrderFacts } from './order-facts.ts';
+import { factsOf, type OrderFacts } from './rows.ts';
 
 /** When orders were created, ms since the epoch. */
 interface Window {

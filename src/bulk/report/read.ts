@@ -5,9 +5,8 @@ import { readWallet } from '../../spending/report/wallet-facts.ts';
 import { type Batch, type BatchRow, rowsOf } from '../batch.ts';
 import { metOrders, withOrders } from '../met-orders.ts';
 import { type NamedBatches, readBatches, uploadNames } from '../named.ts';
-import { fileRowsOf } from './file-rows.ts';
 import { readOrders } from './read-orders.ts';
-import { type Attempt, attemptOf, chainsOf, type ReportRow, reportRows } from './rows.ts';
+import { type Attempt, attemptOf, chainsOf, fileRowsOf, type ReportRow, reportRows } from './rows.ts';
 
 /** What became of the rows of batches. */
 export interface Report {

@@ -3,11 +3,11 @@ import { barChart } from '../../format/page/bar-chart.ts';
 import { type PageSection, pageText } from '../../format/page/page.ts';
 import { type PageColumn, pageTable } from '../../format/page/page-table.ts';
 import { payerNames } from '../../spending/report/rows.ts';
-import { cellUnder } from './file-rows.ts';
 import { type ReportGroup, totalsOf } from './groups.ts';
 import { recordOf } from './record.ts';
 import type { ReportRow } from './rows.ts';
-import { tellingColumns } from './screen.ts';
+import { cellUnder } from './rows.ts';
+import { tellingColumns } from './summary.ts';
 
 /** Rows that a table of the page has; `bulk report -o csv` has every one. */
 const mostRows = 2000;

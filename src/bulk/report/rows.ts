@@ -1,16 +1,34 @@
+import { bulkListSeparator } from '../../api/bulk-columns.ts';
+import { type BulkRow, rowReader } from '../../api/bulk-row.ts';
+import { isObject, type JsonObject, listIn, objectsIn, own, textIn } from '../../api/json.ts';
 import type { ShownState } from '../../api/order-state.ts';
+import { valueAt } from '../../api/received.ts';
 import { plainText } from '../../format/path.ts';
 import type { TitleOf } from '../../format/result.ts';
-import { productLine } from '../../orders/screen.ts';
-import { addedSums, type MoneyLine, type MoneySum } from '../../spending/money-lines.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import type { TableLayout } from '../../journal/uploads.ts';
+import { concessionText, sentences } from '../../orders/columns.ts';
+import {
+  type IdentifiedOrder,
+  type Order,
+  type OrderRecord,
+  stateOfOrder,
+} from '../../orders/order-record.ts';
+import { productLine, quotedOf } from '../../orders/screen.ts';
+import { StorageError } from '../../platform/errors.ts';
+import type { Context } from '../../run/context.ts';
+import { addedSums, type MoneyLine, type MoneySum, type Payer } from '../../spending/money-lines.ts';
+import { moneyOf } from '../../spending/money-of-order.ts';
+import { centsIn } from '../../spending/price-of-order.ts';
 import { orderOfAttempt, tellingAttempts } from '../attempts.ts';
-import type { Batch, BatchRow } from '../batch.ts';
+import { type Batch, type BatchRow, rowsOf } from '../batch.ts';
 import { rowState } from '../batch-columns.ts';
+import { centsHeading } from '../csv/amounts.ts';
+import { isPriceHeading } from '../csv/headings.ts';
 import { codeOfReason } from '../reasons.ts';
 import { isMet, type RowState, stateOf } from '../row-state.ts';
 import { stableKey } from '../rows.ts';
-import type { FileRow, OwnCells } from './file-rows.ts';
-import type { OrderFacts } from './order-facts.ts';
+import { findJournaledRows, type UploadedRows } from '../uploaded-rows.ts';
 
 /** One attempt to make an order of a row: the row of a batch. */
 export interface Attempt extends FileRow {
@@ -145,4 +163,188 @@ function productOf(
     items: urls.map((url, at) => ({ url, quantity: asked?.quantities[at] ?? 1 })),
   };
   return { urls, product: (titleOf) => productLine(named, titleOf) };
+}
+
+/** What a row was uploaded with, under the headings of its file. */
+interface OwnCells {
+  readonly headings: readonly string[];
+  /** What each of them was sent as: a column of an order, `metadata.KEY`, or itself. */
+  readonly names: readonly string[];
+  readonly cells: readonly string[];
+}
+
+/** A row of a batch, as its file has it as far as that is known here. */
+interface FileRow {
+  readonly own: OwnCells;
+  /** As a spreadsheet shows it; undefined where this machine does not know it. */
+  readonly number: number | undefined;
+  /** What was asked for; undefined where this machine did not upload it. */
+  readonly asked: BulkRow | undefined;
+}
+
+/** From a row of a batch to what the file has of it. */
+type FileRowOf = (row: BatchRow) => FileRow;
+
+/**
+ * The rows of a batch with the columns of their file in their order: those that it was uploaded with from here, else what
+ * the service echoes of them. Prices are in cents, and their heading says so.
+ * @param kept how the rows stand in their file, where that is known for longer than what was sent.
+ */
+export async function fileRowsOf(
+  context: Context,
+  batch: Batch,
+  kept: TableLayout | undefined,
+): Promise<FileRowOf> {
+  const uploaded = await uploadedFromHere(context, batch);
+  if (!uploaded) return echoed(batch, kept);
+  const { rows, layout = kept } = uploaded;
+  const names = layout?.headings ?? [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const headings = shownHeadings(names, layout?.fileHeadings);
+  const read = rowReader();
+  return ({ index }) => {
+    const cells = rows[index];
+    return {
+      own: { headings, names, cells: names.map((name) => plainText(own(cells, name))) },
+      number: layout?.numbers[index],
+      asked: cells && read(cells).row,
+    };
+  };
+}
+
+/** As the file has them. Two that are alike are told apart as they were sent. */
+function shownHeadings(names: readonly string[], fileHeadings: readonly string[] = names): readonly string[] {
+  const isClear = new Set(fileHeadings).size === names.length;
+  return names.map((name, at) =>
+    isPriceHeading(name) ? centsHeading : ((isClear ? fileHeadings[at] : undefined) ?? name),
+  );
+}
+
+/** What the service says of a batch stands without what this machine knows of it. */
+async function uploadedFromHere(context: Context, batch: Batch): Promise<UploadedRows | undefined> {
+  if (!journalExists(context.settings)) return undefined;
+  try {
+    return await findJournaledRows(context, batch);
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    context.note(`${error.message}; the columns of the file are not known`);
+    return undefined;
+  }
+}
+
+/** Where only the service knows a batch: what it says of it, and what it was told to pass on, as in its own results. */
+function echoed(batch: Batch, kept: TableLayout | undefined): FileRowOf {
+  const passed = [
+    ...new Set(
+      rowsOf(batch).flatMap(({ record: { passthrough } }) =>
+        isObject(passthrough) ? Object.keys(passthrough) : [],
+      ),
+    ),
+  ];
+  const headings = ['recipient', 'product_urls', ...passed];
+  return ({ index, record }) => ({
+    own: {
+      headings,
+      names: headings,
+      cells: headings.map((name, at) => {
+        if (at === 0) return plainText(record.recipient);
+        if (at === 1) return listIn(record, 'product_urls').map(plainText).join(bulkListSeparator);
+        return plainText(own(record.passthrough, name));
+      }),
+    },
+    number: kept?.numbers[index],
+    asked: undefined,
+  });
+}
+
+/** The columns of rows in the order in which they are first seen. */
+export const headingsOf = (rows: Iterable<{ readonly own: OwnCells }>): string[] => {
+  const seen = new Set<readonly string[]>();
+  const headings = new Set<string>();
+  for (const {
+    own: { headings: some },
+  } of rows) {
+    if (seen.has(some)) continue;
+    seen.add(some);
+    for (const heading of some) headings.add(heading);
+  }
+  return [...headings];
+};
+
+/** The cell of a row under a heading; empty where its file has no such column. */
+export const cellUnder = ({ headings, cells }: OwnCells, heading: string): string => {
+  const at = headings.indexOf(heading);
+  return at < 0 ? '' : (cells[at] ?? '');
+};
+
+/** What a report says of an order: a part of its record, so that thousands fit into memory. Amounts in minor units. */
+export interface OrderFacts {
+  readonly id: string;
+  readonly status: string;
+  readonly state: ShownState;
+  /** ISO 8601; empty where the service does not say it. */
+  readonly createdAt: string;
+  readonly ceiling: number | undefined;
+  readonly payer: Payer;
+  readonly sums: readonly MoneySum[];
+  /** Of which kinds of amounts a part at least follows from the service's rules alone. */
+  readonly byRule: readonly MoneyLine['what'][];
+  /** False where the order does not say all its amounts. */
+  readonly isComplete: boolean;
+  readonly quoted: { readonly cents: number; readonly currency: string } | undefined;
+  readonly tracking: readonly string[];
+  /** `max_price_exceeded`; empty where it has not failed. */
+  readonly errorType: string;
+  /** In words: why it failed, or what was relaxed. */
+  readonly reason: string;
+  readonly metadata: JsonObject | undefined;
+  /** What names its products. */
+  readonly named: OrderRecord;
+}
+
+/** @param feeCents what the service takes for an order. Pure. */
+export function factsOf(order: IdentifiedOrder, feeCents: number | undefined): OrderFacts {
+  const { payer, lines, sums, isComplete } = moneyOf(order, { feeCents });
+  const { metadata } = order;
+  return {
+    id: order.id,
+    status: plainText(order.status),
+    state: stateOfOrder(order),
+    createdAt: textIn(order, 'created_at') ?? '',
+    ceiling: centsIn(order, 'max_price'),
+    payer,
+    sums,
+    byRule: [...new Set(lines.flatMap(({ what, basis }) => (basis === 'by_rule' ? [what] : [])))],
+    isComplete,
+    quoted: quotedOf(order),
+    tracking: objectsIn(order, 'tracking_numbers').flatMap((one) => textIn(one, 'tracking_number') || []),
+    errorType: plainText(valueAt<Order>(order, 'job_result.error_type')),
+    reason: reasonIn(order),
+    metadata: isObject(metadata) && Object.keys(metadata).length > 0 ? metadata : undefined,
+    named: naming(order),
+  };
+}
+
+function reasonIn(order: OrderRecord): string {
+  const failure = plainText(valueAt<Order>(order, 'job_result.error'));
+  if (failure !== '') return failure;
+  return sentences(objectsIn(order.fulfillment, 'concessions').map(concessionText));
+}
+
+/** Of the record only what `productsOf` reads. */
+function naming(order: OrderRecord): OrderRecord {
+  const price = valueAt<Order>(order, 'job_result.price_components');
+  return {
+    status: order.status,
+    items: objectsIn(order, 'items').map(({ id, url, quantity }) => ({ id, url, quantity })),
+    fulfillment: { concessions: own(order.fulfillment, 'concessions') },
+    job_result: {
+      price_components: {
+        cart_items: objectsIn(price, 'cart_items').map(({ name, product_id, quantity }) => ({
+          name,
+          product_id,
+          quantity,
+        })),
+      },
+    },
+  };
 }

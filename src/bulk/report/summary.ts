@@ -1,12 +1,17 @@
-import { countText } from '../../format/count-text.ts';
+import { plainHeading } from '../../api/bulk-columns.ts';
+import { own } from '../../api/json.ts';
+import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
+import { joinedText } from '../../format/path.ts';
+import type { Column, Row } from '../../format/result.ts';
 import { payerNames } from '../../spending/report/rows.ts';
+import { columnOf } from '../csv/headings.ts';
 import { countedReasons } from '../reasons.ts';
 import { rowsText } from '../spend.ts';
 import { totalsOf } from './groups.ts';
 import type { Report } from './read.ts';
 import { hasMore } from './record.ts';
-import type { ReportRow } from './rows.ts';
+import { cellUnder, headingsOf, type ReportRow } from './rows.ts';
 
 /**
  * What became of rows, in lines whose numbers add up: rows = ordered + refused + waiting, the orders by their states, charged
@@ -95,3 +100,193 @@ export const missingLines = ({ missing, incomplete }: Pick<Report, 'missing' | '
 ];
 
 const ordersText = (count: number): string => (count === 1 ? '1 order' : `${countText(count)} orders`);
+
+/** Columns of the user's own that a terminal shows. */
+const mostOwn = 2;
+
+/**
+ * The rows of a report on a terminal: what became of each, by what the user knows it, what it cost.
+ * @param rowOf the row that a record was made of.
+ */
+export function reportScreen(
+  rows: readonly ReportRow[],
+  rowOf: (record: Row) => ReportRow | undefined,
+): readonly Column[] {
+  const isNumbered = rows.some(({ number }) => number !== undefined);
+  return [
+    isNumbered
+      ? { name: 'row', path: 'row', kind: 'count', weight: 20 }
+      : { name: 'place', path: 'index', kind: 'count', weight: 20, value: ({ index }) => Number(index) + 1 },
+    {
+      name: 'state',
+      path: 'order_state',
+      kind: 'status',
+      weight: 10,
+      mood: (record) => rowOf(record)?.state.mood,
+    },
+    ...tellingColumns(rows).map(
+      (heading, at): Column => ({
+        // What the user knows a row by comes before its parts of the money.
+        ...{ name: heading, path: heading, weight: at === 0 ? 7.5 : 5, keeps: 'ends' },
+        value: (record) => {
+          const row = rowOf(record);
+          return row && cellUnder(row.own, heading);
+        },
+      }),
+    ),
+    {
+      ...{ name: 'product', path: 'product', kind: 'url', weight: 8, usesTitles: true },
+      value: (record, titleOf) => rowOf(record)?.product(titleOf),
+    },
+    { name: 'ceiling', path: 'ceiling_cents', kind: 'money', weight: 4 },
+    {
+      name: 'charged',
+      path: 'charged_cents',
+      kind: 'money',
+      currency: 'currency',
+      weight: 9,
+      value: unlessNothing('charged_cents'),
+    },
+    { name: 'fee', path: 'fee_cents', kind: 'money', weight: 3, value: unlessNothing('fee_cents') },
+    {
+      ...{ name: 'refunded', path: 'refunded_cents', kind: 'money', currency: 'currency', weight: 7 },
+      value: unlessNothing('refunded_cents'),
+    },
+    {
+      name: 'credited',
+      path: 'credited_cents',
+      kind: 'money',
+      weight: 7,
+      value: unlessNothing('credited_cents'),
+    },
+    { name: 'quoted', path: 'quoted_cents', kind: 'money', currency: 'currency', weight: 6 },
+    { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 3, isExtra: true },
+    { name: 'tracking', path: 'tracking_numbers', weight: 2, isExtra: true },
+    { name: 'why', path: 'reason', weight: 6, isProse: true, goesBelow: true },
+  ];
+}
+
+const unlessNothing =
+  (path: string) =>
+  (record: Row): unknown =>
+    record[path] === 0 ? undefined : record[path];
+
+/** Columns of the file that tell its rows apart and say nothing that is shown anyway: what the user added, not how to deliver. */
+export function tellingColumns(rows: readonly ReportRow[]): string[] {
+  const nameOf = new Map(
+    rows.flatMap(({ own }) => own.headings.map((heading, at) => [heading, own.names[at]])),
+  );
+  const differ = headingsOf(rows).filter((heading) => {
+    const column = columnOf(nameOf.get(heading) ?? heading);
+    const isOwn =
+      column === undefined
+        ? !isAboutPeople(heading)
+        : column === 'po_number' || column.startsWith('metadata.');
+    if (!isOwn) return false;
+    const first = rows[0] && cellUnder(rows[0].own, heading);
+    return rows.some((row) => cellUnder(row.own, heading) !== first);
+  });
+  return differ.slice(0, mostOwn);
+}
+
+/** Whether cells say who gets something and where, as far as their heading tells; a page is handed on without. */
+const isAboutPeople = (heading: string): boolean =>
+  /name|nome|mail|phone|telef|tel\b|street|stra(?:ß|ss)e|address|adress|indirizzo|city|ort\b|zip|plz|post|billing|shipping|recipient|empf|customer|kund|cliente|company|firma|contact|product.?url/i.test(
+    heading,
+  );
+
+/**
+ * What a CSV has of every row behind the columns of its file. Amounts are spelled as in other CSVs: in cents, nothing where
+ * there is none.
+ */
+const moneyColumns: readonly Column[] = [
+  { name: 'ceiling', path: 'ceiling_cents', kind: 'money' },
+  { name: 'quoted', path: 'quoted_cents', kind: 'money', currency: 'currency' },
+  { name: 'charged', path: 'charged_cents', kind: 'money', currency: 'currency' },
+  { name: 'fee', path: 'fee_cents', kind: 'money' },
+  { name: 'refunded', path: 'refunded_cents', kind: 'money', currency: 'currency' },
+  { name: 'credited', path: 'credited_cents', kind: 'money' },
+  { name: 'from wallet', path: 'from_wallet_cents', kind: 'money' },
+  { name: 'held', path: 'held_cents', kind: 'money', currency: 'currency' },
+  { name: 'currency', path: 'currency' },
+  { name: 'paid by', path: 'paid_by' },
+];
+const rowColumn: Column = { name: 'row', path: 'row', kind: 'count' };
+const stateColumn: Column = { name: 'state', path: 'order_state', kind: 'status' };
+const orderColumn: Column = { name: 'order', path: 'order_id', kind: 'id', names: 'orders' };
+const trackingColumn: Column = {
+  name: 'tracking',
+  path: 'tracking_numbers',
+  value: (row) => joinedText(row.tracking_numbers),
+};
+
+const indexColumn: Column = { name: 'index', path: 'index', kind: 'count' };
+const statusColumn: Column = { name: 'status', path: 'status' };
+const orderStatusColumn: Column = { name: 'order status', path: 'order_status' };
+const errorTypeColumn: Column = { name: 'error type', path: 'error_type' };
+const errorColumn: Column = { name: 'error', path: 'error' };
+
+/** What the columns of rows depend on. */
+interface ShownRows {
+  /** Of the files, in their order. */
+  readonly headings: readonly string[];
+  /** Whether each row has the number of its file; those that have none have the batch's index. */
+  readonly isNumbered: boolean;
+}
+
+/** Columns of `bulk report` for programs. */
+export const reportColumns = ({ headings, isNumbered }: ShownRows): readonly Column[] => [
+  ...ownColumns(headings),
+  ...unlike(headings, [
+    rowColumn,
+    ...(isNumbered ? [] : [indexColumn]),
+    ...[stateColumn, orderColumn],
+    { name: 'attempts', path: 'attempts', kind: 'count' },
+    { name: 'product', path: 'product' },
+    ...moneyColumns,
+    ...[trackingColumn, errorTypeColumn],
+    { name: 'reason', path: 'reason' },
+  ]),
+];
+
+/**
+ * The same of `bulk results`, under the names of the service's own results where it has them. Rows that were uploaded from
+ * elsewhere begin as there.
+ */
+export function resultColumns({
+  headings,
+  isNumbered,
+  isFromHere,
+}: ShownRows & { readonly isFromHere: boolean }): readonly Column[] {
+  const own = ownColumns(headings);
+  const row = isFromHere
+    ? [rowColumn, ...(isNumbered ? [] : [indexColumn])]
+    : [isNumbered ? rowColumn : indexColumn];
+  const first = [...row, statusColumn, orderColumn, orderStatusColumn];
+  const rest = [stateColumn, errorTypeColumn, ...moneyColumns, trackingColumn];
+  const ours = unlike(headings, [...first, errorColumn, ...rest]);
+  if (isFromHere) return [...own, ...ours];
+  const asServed = first.length + 1;
+  return [...ours.slice(0, asServed), ...own, ...ours.slice(asServed)];
+}
+
+/** The columns of files as they are headed there, each in its place. */
+const ownColumns = (headings: readonly string[]): readonly Column[] =>
+  headings.map((heading) => ({
+    name: heading,
+    path: heading,
+    value: ({ own: cells }) => own(cells, heading),
+  }));
+
+/** The first that no file has: a column of the user's keeps its name. */
+function unlike(headings: readonly string[], columns: readonly Column[]): readonly Column[] {
+  const taken = new Set(headings.map(plainHeading));
+  return columns.map((column) => {
+    const read = column.value ?? ((row: Row) => row[column.path]);
+    let path = column.path;
+    for (let count = 1; taken.has(plainHeading(path)); count += 1)
+      path = `errand_${column.path}${count === 1 ? '' : `_${count}`}`;
+    taken.add(plainHeading(path));
+    return { ...column, path, value: (row: Row) => read(row) };
+  });
+}

@@ -1,8 +1,8 @@
 import type { Pace } from '../../http/transport/paced.ts';
 import { TransportFailure } from '../../http/transport/transport.ts';
 import type { RequestBudget } from '../../journal/postgres/budget.ts';
+import { InTurn } from '../../platform/async.ts';
 import type { Timer } from '../../platform/clock.ts';
-import { InTurn } from '../../platform/wait/in-turn.ts';
 
 /** The turns of this worker in the budget of all. */
 export class SharedPace implements Pace {

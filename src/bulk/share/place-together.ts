@@ -6,7 +6,7 @@ import type { KeptUpload } from '../../journal/uploads.ts';
 import { type ErrandError, StorageError } from '../../platform/errors.ts';
 import { batchIn } from '../kept-batch.ts';
 import { rowsText } from '../spend.ts';
-import { cutShort, uploadBatch } from '../upload-file.ts';
+import { cutShort, uploadBatch } from '../upload/upload.ts';
 import type { Team } from './team.ts';
 import { workOf } from './terms.ts';
 

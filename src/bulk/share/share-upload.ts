@@ -18,17 +18,17 @@ import type { Context } from '../../run/context.ts';
 import { consentOf } from '../../spending/options.ts';
 import { type BeginningUpload, beginUpload } from '../begin-upload.ts';
 import { batchIn, keptBatch } from '../kept-batch.ts';
+import { settleOpen } from '../settle-open.ts';
+import type { Source } from '../source.ts';
+import { rowsText } from '../spend.ts';
 import {
   type PreparedUpload,
   placeQuestion,
   prepareUpload,
   sha256Of,
   type UploadGiven,
-} from '../prepare-upload.ts';
-import { settleOpen } from '../settle-open.ts';
-import type { Source } from '../source.ts';
-import { rowsText } from '../spend.ts';
-import { meantByBatches, meantByUpload, reserveUpload, type Sent, type Uploaded } from '../upload-file.ts';
+} from '../upload/prepare.ts';
+import { meantByBatches, meantByUpload, reserveUpload, type Sent, type Uploaded } from '../upload/upload.ts';
 import { checkUploadName, nameOfFile } from '../upload-name.ts';
 import { checkTogether, groupsOf, helpChecking } from './check-together.ts';
 import { SharedPace } from './pace.ts';

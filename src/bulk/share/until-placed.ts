@@ -1,6 +1,6 @@
 import { uuidPattern } from '../../api/limits.ts';
 import { ShareQueue } from '../../journal/postgres/queue.ts';
-import { Deadline } from '../../platform/wait/deadline.ts';
+import { Deadline } from '../../platform/clock.ts';
 import type { Context } from '../../run/context.ts';
 import { workersText } from './place-together.ts';
 

@@ -1,18 +1,17 @@
 import { own } from '../../api/json.ts';
 import { keyMode, maskKey } from '../../config/keys.ts';
 import { embeddedUrl, localProfile } from '../../config/stored.ts';
-import { isSameOrigin } from '../../http/address.ts';
 import { type Client, type ClientOptions, createClient } from '../../http/client.ts';
 import { firstOf, type KeySource } from '../../http/credentials.ts';
-import { curlCommand } from '../../http/curl.ts';
-import type { Described } from '../../http/describe.ts';
+import type { Described } from '../../http/preview.ts';
+import { curlCommand, previewKeys, previewTransport } from '../../http/preview.ts';
+import { isSameOrigin } from '../../http/request.ts';
 import type { EmbeddedHandler } from '../../http/transport/embedded.ts';
 import { pacedTransport } from '../../http/transport/paced.ts';
-import { previewKeys, previewTransport } from '../../http/transport/preview.ts';
 import { type Transport, TransportFailure } from '../../http/transport/transport.ts';
 import { orderKeys } from '../../orders/order-keys.ts';
+import { once } from '../../platform/async.ts';
 import { redactor } from '../../platform/redact/redactor.ts';
-import { once } from '../../platform/wait/once.ts';
 import type { Context } from '../../run/context.ts';
 import { RequestPreview } from '../../run/request-preview.ts';
 

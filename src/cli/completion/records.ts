@@ -1,4 +1,4 @@
-import type { Environment } from '../../config/folders.ts';
+import type { Environment } from '../../config/paths.ts';
 import { complete } from './complete.ts';
 import { lookUpIn } from './sources.ts';
 import type { Candidate, Tree } from './tree.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { shellWord } from '../../platform/shell-word.ts';
+import { shellWord } from '../../platform/shell.ts';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof shells)[number];

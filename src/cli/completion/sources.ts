@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Environment, foldersOf, isRelative } from '../../config/folders.ts';
+import { type Environment, foldersOf, isRelative } from '../../config/paths.ts';
 import { peekSettings, type SettingsPeek } from '../../config/peek.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { embeddedUrl } from '../../config/stored.ts';
@@ -121,7 +121,7 @@ const sources: Readonly<Record<SourceName, Source<KnownToAll>>> = {
   keys: async ({ settings }) => named(settings.keys),
   addresses: async ({ settings }) => named(settings.addresses),
   maps: async ({ settings }) => {
-    const { mapPresets } = await import('../../config/map-presets.ts');
+    const { mapPresets } = await import('../../config/maps.ts');
     const presets = [...mapPresets].map(([name, { description }]) => [name, description] as const);
     return named(new Map([...presets, ...settings.maps]));
   },

@@ -1,4 +1,4 @@
-import type { Io } from '../../platform/io.ts';
+import type { Io } from '../../platform/streams.ts';
 import { asTyped } from '../output/as-typed.ts';
 import { noPaint, paintFor } from '../output/paint.ts';
 import type { HelpLook } from './layout.ts';

@@ -1,6 +1,6 @@
 import type { Command as Commander } from 'commander';
 import { UsageError } from '../../platform/errors.ts';
-import type { Io } from '../../platform/io.ts';
+import type { Io } from '../../platform/streams.ts';
 import { layOutPage, layOutTopic } from './layout.ts';
 import { lookOf } from './look.ts';
 import { type HelpSection, pageOf } from './page.ts';

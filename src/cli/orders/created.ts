@@ -1,12 +1,17 @@
 import type { Printed } from '../../api/outputs/printed.ts';
 import type { ResultOf } from '../../format/output-forms.ts';
+import { confirmSpending } from '../../orders/confirm-spending.ts';
+import type { Completed } from '../../orders/input/complete.ts';
 import type { OrderRecord } from '../../orders/order-record.ts';
+import { placeOrder } from '../../orders/place.ts';
 import { orderView } from '../../orders/screen.ts';
+import { spendingLines } from '../../orders/spending-lines.ts';
 import { type Until, untilValues } from '../../orders/watch-policy.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { shellLine } from '../../platform/shell-word.ts';
+import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
+import { type Consent, consentOf } from '../../spending/options.ts';
 import { watchResult } from './watch-result.ts';
 
 /** What follows an order that was placed. */
@@ -33,7 +38,7 @@ export const placedExits = {
   8: 'with --watch: --timeout passed; the order goes on',
 } as const;
 
-export interface Following {
+interface Following {
   readonly watch?: boolean | undefined;
   readonly until?: Until | undefined;
 }
@@ -57,4 +62,33 @@ export async function createdResult(
     ...orderView,
     hints: [`follow it: ${shellLine`errand order watch ${id}`}${whereFlags(context)}`],
   };
+}
+
+interface Placing extends Following, Consent {
+  /** The file that the payload came from, for what is refused in it. */
+  readonly file?: string | undefined;
+  readonly yes?: boolean | undefined;
+  readonly new?: boolean | undefined;
+}
+
+/** Checks a payload, asks before real money is spent, and places the order; follows it where that is requested. */
+export async function orderAssembled(
+  before: Context,
+  { payload, argv }: Completed,
+  placing: Placing,
+): Promise<ResultOf<typeof createdOutput>> {
+  // A command to run again says what was answered, too.
+  const context = { ...before, argv };
+  const { checkOrder, inUsersWords } = await import('../../orders/input/check.ts');
+  const body = await checkOrder(payload, placing.file);
+  await confirmSpending(context, {
+    yes: placing.yes === true,
+    question: 'Place this order with real money?',
+    lines: () => spendingLines(context, body),
+  });
+  const { order, existed } = await inUsersWords(placing.file, () =>
+    placeOrder(context, body, { isNew: placing.new === true, ...consentOf(placing) }),
+  );
+  if (existed) context.note('this order existed already; nothing was ordered twice');
+  return createdResult(context, order, placing);
 }

@@ -6,7 +6,7 @@ import { pick, searchAndPick } from '../../orders/products/pick.ts';
 import type { Context } from '../../run/context.ts';
 import { whereWords } from '../../run/context-flags.ts';
 import type { createdOutput } from './created.ts';
-import { orderAssembled } from './order-assembled.ts';
+import { orderAssembled } from './created.ts';
 
 /** Lets a person pick one of the results of a search, and orders it as `order create` does that asks for the rest. */
 export async function pickAndOrder(

@@ -1,20 +1,19 @@
 import { errorTypeHint } from '../../api/error-codes.ts';
 import type { Printed } from '../../api/outputs/printed.ts';
 import { valueAt } from '../../api/received.ts';
-import { eventRecords } from '../../format/event-records.ts';
 import type { ResultOf } from '../../format/output-forms.ts';
 import { plainText } from '../../format/path.ts';
 import type { Column, ListResult, RecordResult, Row, StreamResult, TitleOf } from '../../format/result.ts';
+import { eventRecords } from '../../format/result.ts';
 import { deliveryOf } from '../../orders/columns.ts';
-import { Following } from '../../orders/following.ts';
 import type { Order, OrderRecord } from '../../orders/order-record.ts';
 import { orderList, orderView } from '../../orders/screen.ts';
-import { type WatchEvent, type WatchOptions, watchOrders } from '../../orders/watch.ts';
+import { Following, type WatchEvent, type WatchOptions, watchOrders } from '../../orders/watch.ts';
 import { defaultPace, type Until } from '../../orders/watch-policy.ts';
+import { stopwatch } from '../../platform/clock.ts';
+import { exitCodeOf, interruptionText } from '../../platform/poll.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
-import { stopwatch } from '../../platform/wait/deadline.ts';
 import type { Things } from '../../platform/wait/standing.ts';
-import { exitCodeOf, interruptionText } from '../../platform/wait/verdicts.ts';
 import type { Context } from '../../run/context.ts';
 import { spinnerEveryMs, spinnerSign } from '../output/spinner.ts';
 

@@ -1,4 +1,4 @@
-import type { Io } from '../../platform/io.ts';
+import type { Io } from '../../platform/streams.ts';
 
 /** The commands of the first level: after one of their names a text is a command line. */
 const nouns = [

@@ -1,8 +1,8 @@
 import type { Output } from '../../api/outputs/index.ts';
 import type { OutputFormat } from '../../format/result.ts';
 import { toError } from '../../platform/errors.ts';
-import type { Io } from '../../platform/io.ts';
 import { redactor } from '../../platform/redact/redactor.ts';
+import type { Io } from '../../platform/streams.ts';
 import { asTyped } from './as-typed.ts';
 import { makeRoom } from './live-area.ts';
 import { deliverErr } from './notice.ts';
@@ -30,7 +30,7 @@ export async function renderError(
   }
   const { errorLines } = await import('./error-text.ts');
   const { safeLines } = await import('../../platform/redact/safe-text.ts');
-  const { foldLines } = await import('./fold-lines.ts');
+  const { foldLines } = await import('./notice.ts');
   const lines = foldLines(
     errorLines(report, await paintFor(io.stderr.color)).map((line) => asTyped(line, io)),
     io,

@@ -1,6 +1,5 @@
 import { piecesOf, recordsOf } from '../../format/raw-records.ts';
-import type { Format } from '../../format/record-format.ts';
-import type { OutputOptions, PagedRows, Row, RowsOfPage } from '../../format/result.ts';
+import type { Format, OutputOptions, PagedRows, Row, RowsOfPage } from '../../format/result.ts';
 import type { Writer } from './writer.ts';
 
 /** Whether a record's line is its JSON as the service sends it without spaces. */

@@ -1,5 +1,5 @@
 import { accessor } from '../../format/path.ts';
-import type { Format } from '../../format/record-format.ts';
+import type { Format } from '../../format/result.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 
 /** One id a line, to be read by another command; a record that has none gives no line. */

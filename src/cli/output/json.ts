@@ -1,5 +1,5 @@
-import type { Format } from '../../format/record-format.ts';
-import { invisibleBmp, invisiblePairs } from '../../platform/redact/invisible.ts';
+import type { Format } from '../../format/result.ts';
+import { invisibleBmp, invisiblePairs } from '../../platform/redact/safe-text.ts';
 
 /** Every record is tested, so this is one class, which V8 runs at memory speed; it lets a few pairs through in vain. */
 const mayHide = new RegExp(`[${invisibleBmp}\\ud82f\\ud834\\udb40-\\udb43]`);

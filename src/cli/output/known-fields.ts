@@ -1,7 +1,7 @@
 import { isRecord } from '../../format/path.ts';
 import type { KnownFields, ListResult, OutputOptions, RecordResult, Row } from '../../format/result.ts';
 import { UsageError } from '../../platform/errors.ts';
-import type { Io } from '../../platform/io.ts';
+import type { Io } from '../../platform/streams.ts';
 import { noteLines } from './notice.ts';
 
 const mostNamed = 40;

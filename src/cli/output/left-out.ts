@@ -1,5 +1,5 @@
 import type { Column } from '../../format/result.ts';
-import type { Layout } from './layout.ts';
+import type { Layout } from './table.ts';
 
 type IdColumn = Pick<Column, 'name' | 'value'> & {
   /** Whether a row's number stands for its id. */

@@ -1,6 +1,6 @@
 import { cut, fullMeasure, type Measure } from '../../format/width.ts';
-import type { Io } from '../../platform/io.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
+import type { Io } from '../../platform/streams.ts';
 import { mayDraw, openArea } from './live-area.ts';
 import { writeQuietly } from './notice.ts';
 

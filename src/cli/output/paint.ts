@@ -1,5 +1,5 @@
 import type { Mood } from '../../api/order-state.ts';
-import { moodOf } from '../../format/mood.ts';
+import { moodOf } from '../../format/cell.ts';
 
 /** Colours for a terminal. Meaning is never in the colour alone. */
 export interface Paint {

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import cliProgress from 'cli-progress';
 import { cut, fullMeasure, type Measure } from '../../format/width.ts';
-import type { OutputStream } from '../../platform/io.ts';
+import type { OutputStream } from '../../platform/streams.ts';
 import { mayDraw, openArea } from './live-area.ts';
 import { type Paint, paintFor } from './paint.ts';
 import type { ProgressFacts } from './progress.ts';

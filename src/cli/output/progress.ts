@@ -1,7 +1,7 @@
-import { countText } from '../../format/count-text.ts';
-import type { Io } from '../../platform/io.ts';
+import { countText } from '../../format/counts.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
-import type { Progress, ProgressOptions } from '../../run/progress.ts';
+import type { Io } from '../../platform/streams.ts';
+import type { Progress, ProgressOptions } from '../../run/context.ts';
 import { tellPeople, writeErr } from './notice.ts';
 
 /** What the bar and the plain line are made of. */

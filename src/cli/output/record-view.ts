@@ -3,7 +3,7 @@ import { isRecord } from '../../format/path.ts';
 import type { Column } from '../../format/result.ts';
 import { measureFor, pad } from '../../format/width.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
-import { foldValue } from './fold-lines.ts';
+import { foldValue } from './notice.ts';
 import { paintMood } from './paint.ts';
 import { inferColumns } from './select.ts';
 import { type TableOptions, tableLines } from './table.ts';

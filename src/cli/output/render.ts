@@ -1,6 +1,6 @@
-import type { Format } from '../../format/record-format.ts';
 import type {
   Column,
+  Format,
   ListResult,
   OutputFormat,
   OutputOptions,
@@ -10,7 +10,7 @@ import type {
   TitleOf,
 } from '../../format/result.ts';
 import { byteOrderMark } from '../../platform/csv-cell.ts';
-import type { Io } from '../../platform/io.ts';
+import type { Io } from '../../platform/streams.ts';
 import { asTyped } from './as-typed.ts';
 import { printRows } from './format.ts';
 import { tellPeople } from './notice.ts';
@@ -210,7 +210,7 @@ async function printQueried(
   expression: string,
   printing: Printing,
 ): Promise<void> {
-  const { queryResult } = await import('./query-result.ts');
+  const { queryResult } = await import('./query.ts');
   const { io, options, out } = printing;
   const found = await queryResult(result, expression, options);
   const plain = { ...options, query: undefined, fields: undefined };

@@ -1,6 +1,6 @@
 import type { StreamResult } from '../../format/result.ts';
-import type { OutputStream } from '../../platform/io.ts';
 import { safeLines } from '../../platform/redact/safe-text.ts';
+import type { OutputStream } from '../../platform/streams.ts';
 import type { Writer } from './writer.ts';
 
 type Chunks = StreamResult['chunks'];

@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import type { Writable } from 'node:stream';
-import type { Scrub } from '../../format/record-format.ts';
+import type { Scrub } from '../../format/result.ts';
 import { realMs } from '../../platform/clock.ts';
 import { OutputError } from '../../platform/errors.ts';
 import { makeRoom } from './live-area.ts';

@@ -1,6 +1,6 @@
 import { Document, type ScalarTag, visit } from 'yaml';
-import type { Format } from '../../format/record-format.ts';
-import { invisibleAstral, invisibleBmp } from '../../platform/redact/invisible.ts';
+import type { Format } from '../../format/result.ts';
+import { invisibleAstral, invisibleBmp } from '../../platform/redact/safe-text.ts';
 
 const hidden = new RegExp(`[\\x00-\\x08\\x0b-\\x1f${invisibleBmp}${invisibleAstral}]`, 'u');
 const allHidden = new RegExp(`[${invisibleBmp}${invisibleAstral}]`, 'gu');

@@ -1,13 +1,20 @@
 import { defineCommand } from '../../cli/define.ts';
 import { emailProblem } from '../../orders/addresses/rules.ts';
 import { refusedBy, UsageError } from '../../platform/errors.ts';
-import { shellLine, typedCommand } from '../../platform/shell-word.ts';
+import { shellLine, typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { auditedAccount } from './audited-account.ts';
-import { accountDetailColumns } from './columns.ts';
-import { accountFields, accountOptions } from './fields.ts';
-import { agreeToRetailer, askRetailer, unlistedOption } from './retailer.ts';
-import { checkTotp, readSecrets, secretOptions } from './secrets.ts';
+import {
+  accountDetailColumns,
+  accountFields,
+  accountOptions,
+  agreeToRetailer,
+  askRetailer,
+  checkTotp,
+  readSecrets,
+  secretOptions,
+  unlistedOption,
+} from './fields.ts';
 
 export const add = defineCommand({
   name: 'add',

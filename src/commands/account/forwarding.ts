@@ -3,12 +3,12 @@ import type { ReceivedRow } from '../../api/received.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
+import { Deadline } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
-import { Deadline } from '../../platform/wait/deadline.ts';
-import { poll } from '../../platform/wait/poll.ts';
+import { poll } from '../../platform/poll.ts';
 import type { Context } from '../../run/context.ts';
 import { checkName, readIds } from '../../run/ids.ts';
-import { accountDetailColumns } from './columns.ts';
+import { accountDetailColumns } from './fields.ts';
 
 type Account = ReceivedRow<'account.list'>;
 

@@ -1,5 +1,5 @@
 import { listCommand } from '../../cli/list-command.ts';
-import { accountColumns } from './columns.ts';
+import { accountColumns } from './fields.ts';
 
 export const list = listCommand('account.list', {
   summary: 'List stored retailer accounts; secrets are never shown',

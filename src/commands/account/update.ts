@@ -2,10 +2,15 @@ import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { checkName, readIds } from '../../run/ids.ts';
 import { auditedAccount } from './audited-account.ts';
-import { accountDetailColumns } from './columns.ts';
-import { accountFields, accountOptions } from './fields.ts';
-import { agreeToRetailer, unlistedOption } from './retailer.ts';
-import { readSecrets, secretOptions } from './secrets.ts';
+import {
+  accountDetailColumns,
+  accountFields,
+  accountOptions,
+  agreeToRetailer,
+  readSecrets,
+  secretOptions,
+  unlistedOption,
+} from './fields.ts';
 
 /** What can be taken away: its field, and the value that stands for nothing there. */
 const clearable = {

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../api/json.ts';
-import { wireTexts } from '../../api/parameters.ts';
+import { wireTexts } from '../../api/operation.ts';
 import type { Result } from '../../format/result.ts';
 import type { Client } from '../../http/client.ts';
 import { type Page, pagesFrom, pagingOf, rowsIn } from '../../http/paging.ts';
 import type { RawRequest } from '../../http/raw.ts';
 import type { Target } from '../../http/request-target.ts';
+import { Deadline } from '../../platform/clock.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
-import { Deadline } from '../../platform/wait/deadline.ts';
 import type { Context } from '../../run/context.ts';
 import { columnsOf } from './response.ts';
 

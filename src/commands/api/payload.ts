@@ -1,6 +1,6 @@
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { readBytes } from '../../run/read-bytes.ts';
+import { readBytes } from '../../run/read-document.ts';
 
 /** Bytes of a body, and of a field that comes from a file. */
 const largest = 64 * 1024 * 1024;

@@ -3,8 +3,8 @@ import type { ApprovalRequest } from '../../journal/approval-row.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { readDocument } from '../../run/read-document.ts';
+import { notApproved } from '../../spending/approval/carried.ts';
 import { differences } from '../../spending/approval/covers.ts';
-import { notApproved } from '../../spending/approval/keep.ts';
 import { subjectOf } from '../../spending/approval/subject.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { notApproved } from '../../spending/approval/keep.ts';
+import { notApproved } from '../../spending/approval/carried.ts';
 import { policyToShow, shownApproval, stateAt } from '../../spending/approval/shown.ts';
 import { idArgument, recordColumns } from './columns.ts';
 

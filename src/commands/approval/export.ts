@@ -1,7 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { signedText } from '../../journal/approval-row.ts';
-import { approvalText } from '../../spending/approval/document.ts';
-import { notApproved } from '../../spending/approval/keep.ts';
+import { approvalText, notApproved } from '../../spending/approval/carried.ts';
 import { idArgument } from './columns.ts';
 
 export const exportApproval = defineCommand({

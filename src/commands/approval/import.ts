@@ -2,11 +2,15 @@ import { defineCommand } from '../../cli/define.ts';
 import type { ApprovalRequest } from '../../journal/approval-row.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { readBytes } from '../../run/read-bytes.ts';
-import { largestDocument, readApprovalText } from '../../spending/approval/document.ts';
-import { keepSigned, notApproved } from '../../spending/approval/keep.ts';
+import { readBytes } from '../../run/read-document.ts';
+import {
+  keepSigned,
+  largestDocument,
+  notApproved,
+  readApprovalText,
+} from '../../spending/approval/carried.ts';
 import { shownApproval } from '../../spending/approval/shown.ts';
-import { signedBy } from '../../spending/approval/trust.ts';
+import { signedBy } from '../../spending/approval/ssh.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
 import type { Policy } from '../../spending/policy/policy.ts';

@@ -17,7 +17,7 @@ export const list = defineCommand({
   related: ['auth use', 'auth status', 'auth logout'],
   async run(context) {
     const { profile, apiKey } = context.settings;
-    const { keysOf } = await import('../../config/profile-keys.ts');
+    const { keysOf } = await import('../../config/keys.ts');
     const stored = (await context.store()).profile(profile.value);
     const keys = stored ? keysOf(stored) : [];
     return {

@@ -5,13 +5,12 @@ import { defineCommand } from '../../cli/define.ts';
 import { checkKey, keyMode, maskKey } from '../../config/keys.ts';
 import { embeddedUrl } from '../../config/stored.ts';
 import type { Client } from '../../http/client.ts';
+import { Deadline } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
-import { shellLine } from '../../platform/shell-word.ts';
-import { Deadline } from '../../platform/wait/deadline.ts';
+import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
-import { replaceOption } from './agree-to-replace.ts';
-import { profileFor } from './profile-for.ts';
+import { profileFor, replaceOption } from './profile-for.ts';
 
 const signIn = { command: 'errand auth login --profile NAME', when: 'to sign in there' };
 

@@ -1,6 +1,7 @@
+import { maskKey } from '../../config/keys.ts';
 import type { Profile } from '../../config/stored.ts';
 import { type NextStep, UsageError } from '../../platform/errors.ts';
-import { shellLine } from '../../platform/shell-word.ts';
+import { shellLine, typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 
 /**
@@ -24,4 +25,27 @@ export function profileFor({ settings }: Context, kept: Profile | undefined, the
       ],
     },
   );
+}
+
+/** What every command takes that stores a key. */
+export const replaceOption = {
+  replace: { kind: 'flag', description: 'in place of the one in use, which is forgotten' },
+} as const;
+
+/**
+ * A stored client token is never replaced unasked. @param before the one that the profile has, if any.
+ * @throws UsageError where nobody agrees; nothing is stored then.
+ */
+export async function agreeToReplace(
+  context: Context,
+  before: string | undefined,
+  replace: boolean,
+): Promise<void> {
+  if (before === undefined || replace) return;
+  const { value: profile } = context.settings.profile;
+  const question = `Replace ${maskKey(before)} of profile ${profile}?`;
+  if (context.interactive.yes && (await (await context.prompt()).confirm(context, question))) return;
+  throw new UsageError(`profile ${profile} has ${maskKey(before)} already; nothing was stored`, {
+    next: [{ command: typedCommand([...context.argv, '--replace']), when: 'to store another in its place' }],
+  });
 }

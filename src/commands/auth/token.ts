@@ -2,8 +2,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { checkKey, keyMode, maskKey } from '../../config/keys.ts';
 import { refusedBy, UsageError } from '../../platform/errors.ts';
 import { whereFlags } from '../../run/context-flags.ts';
-import { agreeToReplace, replaceOption } from './agree-to-replace.ts';
-import { profileFor } from './profile-for.ts';
+import { agreeToReplace, profileFor, replaceOption } from './profile-for.ts';
 
 const largestKeyBytes = 4096;
 

@@ -20,7 +20,7 @@ export const use = defineCommand({
   async run(context, { key: given = '' }) {
     const { profile, apiKey } = context.settings;
     const [{ keyMeant }, { withKey }] = await Promise.all([
-      import('../../config/profile-keys.ts'),
+      import('../../config/keys.ts'),
       import('../../config/with-key.ts'),
     ]);
     let used = '';

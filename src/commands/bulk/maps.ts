@@ -1,8 +1,8 @@
 import type { Output } from '../../api/outputs/index.ts';
-import { isKeptOwn } from '../../bulk/headings.ts';
+import { isKeptOwn } from '../../bulk/csv/headings.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { mapPresets } from '../../config/map-presets.ts';
 import type { SavedMap } from '../../config/maps.ts';
+import { mapPresets } from '../../config/maps.ts';
 import type { Column } from '../../format/result.ts';
 
 export const maps = defineCommand({

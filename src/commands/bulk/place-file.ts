@@ -1,7 +1,7 @@
-import { prepareUpload, type UploadGiven } from '../../bulk/prepare-upload.ts';
 import { shardOf } from '../../bulk/shard.ts';
 import { openCopy } from '../../bulk/source.ts';
-import { existedBefore, uploadFile } from '../../bulk/upload-file.ts';
+import { prepareUpload, type UploadGiven } from '../../bulk/upload/prepare.ts';
+import { existedBefore, uploadFile } from '../../bulk/upload/upload.ts';
 import type { ResultOf } from '../../format/output-forms.ts';
 import type { Context } from '../../run/context.ts';
 import { nothingIn, type sentOutput, sentResult } from './uploaded.ts';

@@ -1,21 +1,20 @@
 import { resolve } from 'node:path';
 import type { Plan } from '../../api/schemas/plan-file.ts';
 import { usualBatchRows } from '../../bulk/batches.ts';
+import { errorsOption, savesErrors } from '../../bulk/check/issues.ts';
 import { checkedFile } from '../../bulk/checked-file.ts';
-import { errorsOption, savesErrors } from '../../bulk/errors-file.ts';
 import { uploadFlags } from '../../bulk/plan/again.ts';
 import { askApproval } from '../../bulk/plan/approvable.ts';
-import { checkTarget, usualTarget, writePlan } from '../../bulk/plan/file.ts';
-import { rowColumns, shownRows } from '../../bulk/plan/look.ts';
-import { sealed } from '../../bulk/plan/seal.ts';
+import { checkTarget, sealed, usualTarget, writePlan } from '../../bulk/plan/file.ts';
+import { rowColumns, shownRows } from '../../bulk/plan/make.ts';
 import { applyLines, summaryLines } from '../../bulk/plan/summary.ts';
 import { readReading } from '../../bulk/reading.ts';
 import { openCopy } from '../../bulk/source.ts';
 import { notifyOnComplete, tableFlags, tableOptions } from '../../bulk/table-options.ts';
-import { uploadOptions } from '../../bulk/upload-options.ts';
+import { uploadOptions } from '../../bulk/upload/prepare.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { exitCodes, UsageError } from '../../platform/errors.ts';
-import { shellLine, shellWord } from '../../platform/shell-word.ts';
+import { shellLine, shellWord } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 
 export const plan = defineCommand({

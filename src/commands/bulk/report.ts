@@ -7,13 +7,11 @@ import {
   namedBatches,
   unsentLines,
 } from '../../bulk/named.ts';
-import { reportColumns } from '../../bulk/report/columns.ts';
-import { headingsOf } from '../../bulk/report/file-rows.ts';
-import { groupList } from '../../bulk/report/group-list.ts';
 import {
   type Grouping,
   groupingNamed,
   groupings,
+  groupList,
   groupOfRow,
   groupsOf,
   hiddenColumn,
@@ -21,8 +19,8 @@ import {
 import { type Report, readReport } from '../../bulk/report/read.ts';
 import { recordOf } from '../../bulk/report/record.ts';
 import type { ReportRow } from '../../bulk/report/rows.ts';
-import { reportScreen } from '../../bulk/report/screen.ts';
-import { missingLines, summaryLines } from '../../bulk/report/summary.ts';
+import { headingsOf } from '../../bulk/report/rows.ts';
+import { missingLines, reportColumns, reportScreen, summaryLines } from '../../bulk/report/summary.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { checkPage, pageOptions, savePage } from '../../cli/page-options.ts';
 import type { ListResult, Row } from '../../format/result.ts';

@@ -7,7 +7,7 @@ import { resultsCsv } from '../../bulk/results-csv.ts';
 import { batchesGoOn } from '../../bulk/standing.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
-import { shellWord } from '../../platform/shell-word.ts';
+import { shellWord } from '../../platform/shell.ts';
 
 export const results = defineCommand({
   name: 'results',

@@ -3,11 +3,11 @@ import { type KnownUpload, knownUpload, namedBatches, unknownName, unsentIn } fr
 import { changeOf, uploadFlags } from '../../bulk/plan/again.ts';
 import { settleOpen } from '../../bulk/settle-open.ts';
 import { tableFlags } from '../../bulk/table-options.ts';
-import { maxTotalOption } from '../../bulk/upload-options.ts';
+import { maxTotalOption } from '../../bulk/upload/prepare.ts';
 import { sourceOf, type UploadSource } from '../../bulk/upload-source.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { ErrandError, type NextStep, UsageError } from '../../platform/errors.ts';
-import { shellWord } from '../../platform/shell-word.ts';
+import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';

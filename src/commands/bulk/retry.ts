@@ -15,8 +15,8 @@ import {
 import { writtenRows } from '../../bulk/rows-file.ts';
 import { rowsText } from '../../bulk/spend.ts';
 import { notifyOnComplete, tableOptions } from '../../bulk/table-options.ts';
-import { meantByBatches, sendBatches } from '../../bulk/upload-file.ts';
-import { checkTotal, maxTotalOption } from '../../bulk/upload-options.ts';
+import { checkTotal, maxTotalOption } from '../../bulk/upload/prepare.ts';
+import { meantByBatches, sendBatches } from '../../bulk/upload/upload.ts';
 import { ceilingsOf, journaledRows, rowsOfFile } from '../../bulk/uploaded-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { formatMoney } from '../../format/money.ts';

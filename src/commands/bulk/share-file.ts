@@ -1,7 +1,7 @@
 import type { SharedGiven } from '../../bulk/share/share-upload.ts';
 import { checkShared } from '../../bulk/share/terms.ts';
 import { openCopy } from '../../bulk/source.ts';
-import { existedBefore } from '../../bulk/upload-file.ts';
+import { existedBefore } from '../../bulk/upload/upload.ts';
 import type { ResultOf } from '../../format/output-forms.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';

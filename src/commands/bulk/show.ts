@@ -1,7 +1,6 @@
 import type { Plan } from '../../api/schemas/plan-file.ts';
 import { isSameFile } from '../../bulk/plan/file.ts';
-import { staleness } from '../../bulk/plan/holds.ts';
-import { rowColumns, shownRows, totalColumns } from '../../bulk/plan/look.ts';
+import { rowColumns, shownRows, staleness, totalColumns } from '../../bulk/plan/make.ts';
 import { readPlan } from '../../bulk/plan/read.ts';
 import { applyLines, summaryLines } from '../../bulk/plan/summary.ts';
 import { sellersOf, totalsOf } from '../../bulk/plan/totals.ts';

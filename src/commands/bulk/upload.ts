@@ -1,7 +1,7 @@
-import { errorsOption, savesErrors } from '../../bulk/errors-file.ts';
+import { errorsOption, savesErrors } from '../../bulk/check/issues.ts';
 import { shardOption } from '../../bulk/shard.ts';
 import { notifyOnComplete, tableOptions } from '../../bulk/table-options.ts';
-import { maxTotalOption, nameOption, shareOptions, uploadOptions } from '../../bulk/upload-options.ts';
+import { maxTotalOption, nameOption, shareOptions, uploadOptions } from '../../bulk/upload/prepare.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';

@@ -1,9 +1,9 @@
 import type { Printed } from '../../api/outputs/printed.ts';
 import { uploadedColumns } from '../../bulk/batch-columns.ts';
 import { namedBatches } from '../../bulk/named.ts';
-import type { Sent } from '../../bulk/upload-file.ts';
+import type { Sent } from '../../bulk/upload/upload.ts';
 import type { ResultOf } from '../../format/output-forms.ts';
-import { shellLine, shellWord } from '../../platform/shell-word.ts';
+import { shellLine, shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { followResult } from './watch.ts';

@@ -1,16 +1,15 @@
 import type { Output } from '../../api/outputs/index.ts';
 import { issueColumns } from '../../bulk/batch-columns.ts';
+import { errorsOption, IssueGroups, savesErrors, savingIssues } from '../../bulk/check/issues.ts';
 import type { ShownIssue } from '../../bulk/check.ts';
-import { errorsOption, savesErrors, savingIssues } from '../../bulk/errors-file.ts';
 import { FileCheck } from '../../bulk/file-check.ts';
-import { IssueGroups } from '../../bulk/issue-groups.ts';
 import { readReading } from '../../bulk/reading.ts';
 import { shardOf, shardOption } from '../../bulk/shard.ts';
 import { openSource } from '../../bulk/source.ts';
 import { tableOptions } from '../../bulk/table-options.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { forTable } from '../../format/for-table.ts';
 import type { Row } from '../../format/result.ts';
+import { forTable } from '../../format/result.ts';
 import { isOnScreen } from '../../run/on-screen.ts';
 
 export const validate = defineCommand({

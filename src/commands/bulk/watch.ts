@@ -16,12 +16,11 @@ import { tallyOf } from '../../bulk/row-state.ts';
 import { goingOn, rowsStanding, stoppable } from '../../bulk/standing.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { createProgress } from '../../cli/output/progress.ts';
-import { countText } from '../../format/count-text.ts';
-import { eventRecords } from '../../format/event-records.ts';
+import { countText } from '../../format/counts.ts';
 import type { ListResult } from '../../format/result.ts';
-import { interruptionText } from '../../platform/wait/verdicts.ts';
-import type { Context } from '../../run/context.ts';
-import type { Progress } from '../../run/progress.ts';
+import { eventRecords } from '../../format/result.ts';
+import { interruptionText } from '../../platform/poll.ts';
+import type { Context, Progress } from '../../run/context.ts';
 
 /** What a command prints that follows batches. */
 export const followedOutput = [

@@ -1,6 +1,6 @@
 import { embeddedUrl } from '../../config/stored.ts';
+import { stopwatch } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
-import { stopwatch } from '../../platform/wait/deadline.ts';
 import type { Context } from '../../run/context.ts';
 import type { Probe } from './check.ts';
 

@@ -2,7 +2,7 @@ import { controlPath } from '../../api/control.ts';
 import { listIn, own } from '../../api/json.ts';
 import { embeddedUrl } from '../../config/stored.ts';
 import { ErrandError } from '../../platform/errors.ts';
-import { isLoopback } from '../../platform/network/loopback.ts';
+import { isLoopback } from '../../platform/net/lookup.ts';
 import type { Context } from '../../run/context.ts';
 
 /** What cannot go on in the sandbox that is named; nothing of any other service. */

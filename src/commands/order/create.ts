@@ -1,6 +1,11 @@
 import { defineCommand } from '../../cli/define.ts';
-import { checkFollowing, createdOutput, placedExits, watchOptions } from '../../cli/orders/created.ts';
-import { orderAssembled } from '../../cli/orders/order-assembled.ts';
+import {
+  checkFollowing,
+  createdOutput,
+  orderAssembled,
+  placedExits,
+  watchOptions,
+} from '../../cli/orders/created.ts';
 import type { TitleOf } from '../../format/result.ts';
 import { addressFields } from '../../orders/addresses/options.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';

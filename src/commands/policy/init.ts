@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { defineCommand } from '../../cli/define.ts';
 import { makeConfigFolder, reasonOf } from '../../config/paths.ts';
 import { StorageError, UsageError } from '../../platform/errors.ts';
-import { shellWord } from '../../platform/shell-word.ts';
+import { shellWord } from '../../platform/shell.ts';
 import { examplePolicy } from '../../spending/policy/example.ts';
 
 export const init = defineCommand({

@@ -1,10 +1,10 @@
 import type { Received } from '../../api/received.ts';
-import { noProduct } from '../../orders/products/failure.ts';
 import { type Freshness, freshnessFields } from '../../orders/products/freshness.ts';
 import { namedProduct } from '../../orders/products/named.ts';
+import { noProduct } from '../../orders/products/search.ts';
+import { Deadline } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
-import { Deadline } from '../../platform/wait/deadline.ts';
-import { poll } from '../../platform/wait/poll.ts';
+import { poll } from '../../platform/poll.ts';
 import type { Context } from '../../run/context.ts';
 
 export const waitOption = {

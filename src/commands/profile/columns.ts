@@ -1,3 +1,6 @@
+import { shownDatabase } from '../../config/base-url.ts';
+import { maskKey } from '../../config/keys.ts';
+import type { Profile } from '../../config/stored.ts';
 import type { Column } from '../../format/result.ts';
 
 export const profileColumns: readonly Column[] = [
@@ -11,3 +14,16 @@ export const profileColumns: readonly Column[] = [
   { name: 'database', path: 'database', weight: 4 },
   { name: 'plain http', path: 'allow_plain_http', kind: 'flag', weight: 1 },
 ];
+
+/** A profile as it may be shown: keys masked, and of the database's address the part that is no secret. */
+export function shownProfile(name: string, profile: Profile, current: string) {
+  const { api_key: key, key_stored_at: _, other_keys: __, legacy_token: token, database, ...rest } = profile;
+  return {
+    name,
+    current: name === current,
+    ...rest,
+    ...(database !== undefined && { database: shownDatabase(database) }),
+    api_key: key === undefined ? null : maskKey(key),
+    legacy_token: token === undefined ? null : maskKey(token),
+  };
+}

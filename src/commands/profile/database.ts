@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { checkDatabaseUrl } from '../../config/database-url.ts';
+import { checkDatabaseUrl } from '../../config/base-url.ts';
 import { refusedBy, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 

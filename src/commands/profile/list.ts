@@ -1,6 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { profileColumns } from './columns.ts';
-import { shownProfile } from './shown.ts';
+import { profileColumns, shownProfile } from './columns.ts';
 
 export const list = defineCommand({
   name: 'list',

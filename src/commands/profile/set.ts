@@ -3,10 +3,9 @@ import { defineCommand } from '../../cli/define.ts';
 import { checkBaseUrl } from '../../config/base-url.ts';
 import type { Profile } from '../../config/stored.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { typedCommand } from '../../platform/shell-word.ts';
+import { typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
-import { profileColumns } from './columns.ts';
-import { shownProfile } from './shown.ts';
+import { profileColumns, shownProfile } from './columns.ts';
 
 export const set = defineCommand({
   name: 'set',

@@ -6,10 +6,10 @@ import { orderView } from '../../orders/screen.ts';
 import { watchOrders } from '../../orders/watch.ts';
 import { defaultPace } from '../../orders/watch-policy.ts';
 import { exitCodes } from '../../platform/errors.ts';
-import { shellLine } from '../../platform/shell-word.ts';
-import { exitCodeOf, interruptionText } from '../../platform/wait/verdicts.ts';
+import { exitCodeOf, interruptionText } from '../../platform/poll.ts';
+import { shellLine } from '../../platform/shell.ts';
+import { typedId } from '../../run/context-flags.ts';
 import { isOnScreen } from '../../run/on-screen.ts';
-import { typedId } from '../../run/typed-id.ts';
 import { begin, labels, type Run } from './steps.ts';
 
 const usualWaitMs = 60_000;

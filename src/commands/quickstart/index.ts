@@ -1,8 +1,8 @@
 import { defineRootCommand } from '../../cli/define.ts';
 import type { NoResult } from '../../format/result.ts';
 import { ErrandError } from '../../platform/errors.ts';
-import { shellLine } from '../../platform/shell-word.ts';
-import { typedId } from '../../run/typed-id.ts';
+import { shellLine } from '../../platform/shell.ts';
+import { typedId } from '../../run/context-flags.ts';
 import { follow } from './follow.ts';
 import { check, find, labels, mint, place, type Run } from './steps.ts';
 import { quickstartView } from './view.ts';

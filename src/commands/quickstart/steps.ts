@@ -5,7 +5,7 @@ import { plainText } from '../../format/path.ts';
 import type { OrderRecord } from '../../orders/order-record.ts';
 import { placeOrder } from '../../orders/place.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
-import { shellWord } from '../../platform/shell-word.ts';
+import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import type { QuickstartView } from './view.ts';
 

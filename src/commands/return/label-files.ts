@@ -1,8 +1,8 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { listIn } from '../../api/json.ts';
 import type { Received } from '../../api/received.ts';
-import { decoded } from '../../platform/network/escapes.ts';
-import { invisibleAstral, invisibleBmp } from '../../platform/redact/invisible.ts';
+import { decoded } from '../../platform/net/urls.ts';
+import { invisibleAstral, invisibleBmp } from '../../platform/redact/safe-text.ts';
 
 export interface LabelFile {
   /** As the caller requested it. */

@@ -4,22 +4,24 @@ import { defineCommand } from '../../cli/define.ts';
 import { paintFor } from '../../cli/output/paint.ts';
 import { spinnerEveryMs, spinnerSign } from '../../cli/output/spinner.ts';
 import { tableLines } from '../../cli/output/table.ts';
-import { eventRecords } from '../../format/event-records.ts';
 import { plainText } from '../../format/path.ts';
 import type { Result } from '../../format/result.ts';
-import { Following } from '../../orders/following.ts';
+import { eventRecords } from '../../format/result.ts';
+import { Following } from '../../orders/watch.ts';
+import { Deadline, stopwatch } from '../../platform/clock.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { safeText } from '../../platform/redact/safe-text.ts';
-import { Deadline, stopwatch } from '../../platform/wait/deadline.ts';
-import { type Interruption, type Pace, watchWithSummary } from '../../platform/wait/poll.ts';
-import type { Things } from '../../platform/wait/standing.ts';
 import {
   exitCodeOf,
+  type Interruption,
   interruptionText,
+  type Pace,
   tallyOf,
   type Verdict,
   type WatchSummary,
-} from '../../platform/wait/verdicts.ts';
+  watchWithSummary,
+} from '../../platform/poll.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
+import type { Things } from '../../platform/wait/standing.ts';
 import type { Context } from '../../run/context.ts';
 import { readIds } from '../../run/ids.ts';
 import { returnColumns, returnDetailColumns } from './columns.ts';

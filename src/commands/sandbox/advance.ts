@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
+import { parseDuration } from '../../platform/duration.ts';
 import { ErrandError } from '../../platform/errors.ts';
-import { parseDuration } from '../../platform/wait/duration.ts';
 import { controlled } from './controlled.ts';
 
 export const advance = defineCommand({

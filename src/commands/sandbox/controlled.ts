@@ -10,7 +10,7 @@ import { isObject, numberIn, own } from '../../api/json.ts';
 import { tokenFor } from '../../config/sandbox-token.ts';
 import { embeddedUrl } from '../../config/stored.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
-import { isLoopback } from '../../platform/network/loopback.ts';
+import { isLoopback } from '../../platform/net/lookup.ts';
 import type { Context } from '../../run/context.ts';
 
 /** An action may bring about much; how long its response is waited for without `--timeout`, ms. */

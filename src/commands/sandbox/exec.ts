@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { keepingToken } from '../../config/sandbox-token.ts';
-import { runChild } from '../../platform/child-command.ts';
 import { UsageError } from '../../platform/errors.ts';
+import { runChild } from '../../platform/process.ts';
 import { faultList, rehearsalOptions } from './rehearsal-options.ts';
 import { scenarioNamed, scenarioOption } from './scenario-file.ts';
 

@@ -1,5 +1,5 @@
 import { embeddedUrl } from '../../config/stored.ts';
-import { countText } from '../../format/count-text.ts';
+import { countText } from '../../format/counts.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import type { Context } from '../../run/context.ts';
 

@@ -2,7 +2,7 @@ import { own } from '../../api/json.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { checkKey, maskKey } from '../../config/keys.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { shellWord } from '../../platform/shell-word.ts';
+import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 

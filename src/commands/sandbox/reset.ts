@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { embeddedUrl } from '../../config/stored.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { typedCommand } from '../../platform/shell-word.ts';
+import { typedCommand } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { controlled } from './controlled.ts';
 

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
+import type { ProfileKey } from '../../config/keys.ts';
 import { maskKey } from '../../config/keys.ts';
-import type { ProfileKey } from '../../config/profile-keys.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { controlled } from './controlled.ts';
@@ -35,7 +35,7 @@ async function keyOf(context: Context, since: number): Promise<string[]> {
   const { profile, baseUrl } = context.settings;
   const stored = (await context.store()).profile(profile.value);
   if (stored?.base_url !== baseUrl.value) return [];
-  const { keysOf } = await import('../../config/profile-keys.ts');
+  const { keysOf } = await import('../../config/keys.ts');
   const isOlder = ({ storedAt }: ProfileKey): boolean =>
     storedAt === undefined || Date.parse(storedAt) <= since;
   const keys = keysOf(stored);

@@ -2,7 +2,7 @@ import type { Scenario } from '../../api/scenario/scenario.ts';
 import { type BuiltInScenario, builtInScenarios, scenarioAddresses } from '../../api/scenario/words.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { readBytes } from '../../run/read-bytes.ts';
+import { readBytes } from '../../run/read-document.ts';
 
 /** Largest scenario, in bytes. */
 const largest = 5 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { Output } from '../../api/outputs/index.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { countText } from '../../format/count-text.ts';
+import { countText } from '../../format/counts.ts';
 import type { Column } from '../../format/result.ts';
 import { saveFile } from '../../format/save-file.ts';
 import { exitCodes, UsageError } from '../../platform/errors.ts';

@@ -8,8 +8,8 @@ import { scenarioSchema } from '../../api/scenario/schema.ts';
 import { type SchemaName, schemas } from '../../api/schemas/index.ts';
 import { inferColumns } from '../../cli/output/select.ts';
 import { showsRows } from '../../cli/shows-rows.ts';
-import { forTable } from '../../format/for-table.ts';
 import type { Column, ListResult, OutputOptions, RecordResult } from '../../format/result.ts';
+import { forTable } from '../../format/result.ts';
 
 /** Every shape with the operations it belongs to. */
 export const shapeRows = [

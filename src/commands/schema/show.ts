@@ -8,9 +8,9 @@ import type { Operation, Parameter } from '../../api/operation.ts';
 import { type OperationName, operations } from '../../api/operations/index.ts';
 import type { Output } from '../../api/outputs/index.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { forTable } from '../../format/for-table.ts';
 import { plainText } from '../../format/path.ts';
 import type { Column, ListResult, OutputOptions, RecordResult } from '../../format/result.ts';
+import { forTable } from '../../format/result.ts';
 import { UsageError } from '../../platform/errors.ts';
 
 export const show = defineCommand({

@@ -1,7 +1,7 @@
 import { defineRootCommand } from '../../cli/define.ts';
 import { listings, priceBounds, searchOptions, wordsArgument } from '../../orders/products/search.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { shellLine } from '../../platform/shell-word.ts';
+import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { policyExit } from '../../spending/options.ts';

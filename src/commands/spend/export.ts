@@ -4,17 +4,22 @@ import { formatMoney } from '../../format/money.ts';
 import type { Column } from '../../format/result.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { readBookFile, replaceBookFile } from '../../spending/books/book-file.ts';
+import { isIdPart, WrittenBooks } from '../../spending/accounting/entries.ts';
+import type { BooksFormat } from '../../spending/accounting/files.ts';
+import { readBookFile, replaceBookFile } from '../../spending/accounting/files.ts';
+import {
+  differenceNotes,
+  differencesIn,
+  leftOutNote,
+  othersNote,
+  standingIn,
+} from '../../spending/accounting/ledger.ts';
 import { Collection, openingEntry } from '../../spending/books/collect.ts';
-import { differencesIn } from '../../spending/books/differences.ts';
-import { isIdPart, WrittenBooks } from '../../spending/books/entry.ts';
-import type { BooksFormat } from '../../spending/books/format.ts';
 import { entriesOf } from '../../spending/books/order-entries.ts';
-import { differenceNotes, leftOutNote, othersNote, standingIn } from '../../spending/books/standing.ts';
-import { datesIn } from '../../spending/policy/periods.ts';
+import { datesIn } from '../../spending/policy/policy.ts';
 import { agentOrderNotes } from '../../spending/report/agent-orders.ts';
 import { readRetailers } from '../../spending/report/retailers.ts';
-import { spanOf } from '../../spending/report/span.ts';
+import { spanOf } from '../../spending/report/tally.ts';
 import { reportZone } from '../../spending/report/time-zone.ts';
 import { readWallet } from '../../spending/report/wallet-facts.ts';
 import { ordersOf, spanOptions } from './orders.ts';
@@ -139,12 +144,12 @@ async function formatNamed(
 ): Promise<BooksFormat> {
   switch (as) {
     case 'hledger':
-      return (await import('../../spending/books/hledger.ts')).hledger;
+      return (await import('../../spending/accounting/hledger.ts')).hledger;
     case 'beancount':
-      return (await import('../../spending/books/beancount.ts')).beancount;
+      return (await import('../../spending/accounting/beancount.ts')).beancount;
     case 'ofx':
-      return (await import('../../spending/books/ofx.ts')).ofx;
+      return (await import('../../spending/accounting/ofx.ts')).ofx;
     case 'csv':
-      return (await import('../../spending/books/csv.ts')).csvBooks(wallet, rawCsv);
+      return (await import('../../spending/accounting/csv.ts')).csvBooks(wallet, rawCsv);
   }
 }

@@ -1,6 +1,6 @@
 import { listRows } from '../../cli/list-command.ts';
 import type { Context } from '../../run/context.ts';
-import type { Span } from '../../spending/report/span.ts';
+import type { Span } from '../../spending/report/tally.ts';
 
 /** Options that say which orders a report is about. */
 export const spanOptions = {

@@ -1,14 +1,12 @@
 import { defineCommand } from '../../cli/define.ts';
 import { checkPage, pageOptions, savePage } from '../../cli/page-options.ts';
-import { forTable } from '../../format/for-table.ts';
+import { forTable } from '../../format/result.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { nearestWord } from '../../platform/near-words.ts';
 import { agentOrderNotes } from '../../spending/report/agent-orders.ts';
-import { type Grouping, groupings, groupOf } from '../../spending/report/groups.ts';
 import { readRetailers } from '../../spending/report/retailers.ts';
 import { plainColumns, recordOf, shareColumn, tableColumns } from '../../spending/report/rows.ts';
-import { spanOf } from '../../spending/report/span.ts';
-import { Tally, totalsOf } from '../../spending/report/tally.ts';
+import { type Grouping, groupings, groupOf, spanOf, Tally, totalsOf } from '../../spending/report/tally.ts';
 import { reportZone } from '../../spending/report/time-zone.ts';
 import { readWallet } from '../../spending/report/wallet-facts.ts';
 import { ordersOf, spanOptions } from './orders.ts';

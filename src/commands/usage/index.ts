@@ -3,7 +3,7 @@ import { operations } from '../../api/operations/index.ts';
 import type { Unchecked } from '../../api/received.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { defineRootCommand } from '../../cli/define.ts';
-import { sparkline } from '../../format/chart.ts';
+import { sparkline } from '../../format/cell.ts';
 import type { Column } from '../../format/result.ts';
 import { optionFor } from '../../run/from-contract.ts';
 

@@ -1,8 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
-import { eventNames, olderNames, sameEvents } from '../../integrations/webhooks/names.ts';
+import { eventNames, olderNames, sameEvents } from '../../integrations/webhooks/listener.ts';
 import { checkUuid, eachId } from '../../run/ids.ts';
-import { eventList, eventView, isActedOn, shownEvent } from './columns.ts';
-import { readEventIds } from './event-ids.ts';
+import { eventList, eventView, isActedOn, readEventIds, shownEvent } from './columns.ts';
 
 const usualLimit = 50;
 const mostLookedAt = 1_000;

@@ -4,7 +4,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { type Paint, paintFor, paintMood } from '../../cli/output/paint.ts';
 import { writerOf } from '../../cli/output/writer.ts';
 import { embeddedUrl } from '../../config/stored.ts';
-import { signed } from '../../format/mood.ts';
+import { signed } from '../../format/cell.ts';
 import type { ListResult, StreamResult } from '../../format/result.ts';
 import { cut, fullMeasure, type Measure, pad } from '../../format/width.ts';
 import {
@@ -14,14 +14,19 @@ import {
   listen,
   type ShownEvent,
 } from '../../integrations/webhooks/listen.ts';
-import { eventNames, olderNames, sameEvents } from '../../integrations/webhooks/names.ts';
-import { makeSecret, secretOf } from '../../integrations/webhooks/secret.ts';
+import {
+  eventNames,
+  makeSecret,
+  olderNames,
+  sameEvents,
+  secretOf,
+} from '../../integrations/webhooks/listener.ts';
 import type { EventLog } from '../../journal/events.ts';
 import { exitCodes, UsageError } from '../../platform/errors.ts';
-import { isLoopback } from '../../platform/network/loopback.ts';
+import { isLoopback } from '../../platform/net/lookup.ts';
+import { stoppedWith } from '../../platform/poll.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
-import { shellLine } from '../../platform/shell-word.ts';
-import { stoppedWith } from '../../platform/wait/stopped.ts';
+import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { readOrder, runner, sender } from './acting.ts';

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { maskAddress } from '../../integrations/webhooks/secret.ts';
+import { maskAddress } from '../../integrations/webhooks/listener.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { registrationScope } from './registration.ts';
 

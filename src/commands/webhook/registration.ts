@@ -1,4 +1,4 @@
-import { maskAddress } from '../../integrations/webhooks/secret.ts';
+import { maskAddress } from '../../integrations/webhooks/listener.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 

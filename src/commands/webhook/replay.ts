@@ -1,13 +1,13 @@
 import { defineCommand } from '../../cli/define.ts';
 import { confirms, disagreement } from '../../integrations/webhooks/agreement.ts';
 import { type ForwardTarget, forward } from '../../integrations/webhooks/forward.ts';
-import { maskAddress } from '../../integrations/webhooks/secret.ts';
+import { maskAddress } from '../../integrations/webhooks/listener.ts';
 import type { ForwardOutcome } from '../../journal/events.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
-import { shellLine } from '../../platform/shell-word.ts';
+import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { eachId } from '../../run/ids.ts';
-import { readEventIds } from './event-ids.ts';
+import { readEventIds } from './columns.ts';
 import { forwardTarget } from './forwarding.ts';
 
 export const replay = defineCommand({

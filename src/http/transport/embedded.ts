@@ -1,5 +1,11 @@
-import { givenUp, inTime } from './in-time.ts';
-import { defaultTimeouts, type Transport, TransportFailure, type WireRequest } from './transport.ts';
+import {
+  defaultTimeouts,
+  givenUp,
+  inTime,
+  type Transport,
+  TransportFailure,
+  type WireRequest,
+} from './transport.ts';
 
 type Piece = string | Uint8Array;
 type Body = Piece | AsyncIterable<Piece> | Iterable<Piece> | null;

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { networkFailure } from '../network-error.ts';
+import { networkFailure } from '../response.ts';
 import { TransportFailure, type WireHeaders } from './transport.ts';
 
 /** A request as whoever carries it is handed it. Times in ms. */

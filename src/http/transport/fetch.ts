@@ -1,6 +1,12 @@
-import { networkFailure } from '../network-error.ts';
-import { givenUp, inTime } from './in-time.ts';
-import { defaultTimeouts, type Transport, TransportFailure, type WireRequest } from './transport.ts';
+import { networkFailure } from '../response.ts';
+import {
+  defaultTimeouts,
+  givenUp,
+  inTime,
+  type Transport,
+  TransportFailure,
+  type WireRequest,
+} from './transport.ts';
 
 /** A function like the global `fetch`, called with an address as text. */
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;

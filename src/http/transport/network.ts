@@ -3,14 +3,14 @@ import type { RequestOptions } from 'node:https';
 import { type LookupFunction, Socket } from 'node:net';
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import type { buildConnector } from 'undici';
-import { type AddressKind, addressKind, literalAddress } from '../../platform/network/addresses.ts';
-import { checkedLookup, localLookup } from '../../platform/network/lookup.ts';
-import { networkFailure } from '../network-error.ts';
+import { type AddressKind, addressKind, literalAddress } from '../../platform/net/addresses.ts';
+import { checkedLookup, localLookup } from '../../platform/net/lookup.ts';
 import { type ProxySettings, proxyFor } from '../proxy.ts';
+import { networkFailure } from '../response.ts';
 import { type Carrier, Exchange, type Sending } from './exchange.ts';
-import { givenUp } from './in-time.ts';
 import {
   defaultTimeouts,
+  givenUp,
   headerText,
   type Timeouts,
   type Transport,

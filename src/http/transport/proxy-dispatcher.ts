@@ -1,6 +1,6 @@
 import type { buildConnector, Dispatcher, Pool as PoolType } from 'undici';
-import { basicCredentials } from '../../platform/network/escapes.ts';
-import { networkFailure } from '../network-error.ts';
+import { basicCredentials } from '../../platform/net/urls.ts';
+import { networkFailure } from '../response.ts';
 import { type Timeouts, TransportFailure } from './transport.ts';
 import { loadProxying } from './undici-internals.ts';
 

@@ -1,6 +1,6 @@
 import connectorOf from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
-import { setV8Flag } from '../../platform/v8-flags.ts';
+import { setV8Flag } from '../../platform/memory.ts';
 
 /**
  * What errand takes from within undici, whose whole costs 50 ms at start. It promises none of it:

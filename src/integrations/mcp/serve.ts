@@ -1,6 +1,6 @@
 import { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { once } from '../../platform/wait/once.ts';
+import { once } from '../../platform/async.ts';
 import type { Context } from '../../run/context.ts';
 import type { Calls } from './calls.ts';
 import type { ToolName } from './names.ts';

@@ -2,7 +2,7 @@ import { Readable, type Writable } from 'node:stream';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { isObject } from '../../api/json.ts';
-import { once } from '../../platform/wait/once.ts';
+import { once } from '../../platform/async.ts';
 
 /** After the client has closed its end, requests that came before are still answered for so long, ms. */
 const graceMs = 5_000;

@@ -1,16 +1,16 @@
 import { setMaxListeners } from 'node:events';
-import { checkedBase, embeddedScheme } from '../../http/address.ts';
-import { adviceToPrograms } from '../../http/advice.ts';
 import { createClient as createHttpClient, type ClientOptions as HttpOptions } from '../../http/client.ts';
 import { InDoubtError, MissingKeyError } from '../../http/errors.ts';
 import { pages } from '../../http/paging.ts';
+import { checkedBase, embeddedScheme } from '../../http/request.ts';
+import { adviceToPrograms } from '../../http/response.ts';
 import { fetchTransport } from '../../http/transport/fetch.ts';
 import type { Transport } from '../../http/transport/transport.ts';
+import { once } from '../../platform/async.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { plainBase } from '../../platform/network/plain-base.ts';
+import { plainBase } from '../../platform/net/urls.ts';
 import { version } from '../../platform/version.ts';
-import { once } from '../../platform/wait/once.ts';
 import {
   aCount,
   aFunction,

@@ -1,11 +1,11 @@
 import { isAbsolute, resolve } from 'node:path';
 import { originOfProgram } from '../../config/actor.ts';
-import { checkDatabaseUrl } from '../../config/database-url.ts';
+import { checkDatabaseUrl } from '../../config/base-url.ts';
 import { makeStateFolder } from '../../config/paths.ts';
 import { Journal } from '../../journal/journal.ts';
 import { isOthers } from '../../journal/take-over.ts';
+import { once } from '../../platform/async.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { once } from '../../platform/wait/once.ts';
 import type { OrderSettings } from '../../run/order-context.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 import { aText, checkOptions, type Rule, required } from './checks.ts';

@@ -10,16 +10,15 @@ import { letGo } from '../../orders/let-go.ts';
 import { placeOrder as placeJournaled } from '../../orders/place.ts';
 import type { KeyedBody, Made, Placed } from '../../orders/placed.ts';
 import { resumeKnown } from '../../orders/resume.ts';
+import { Deadline } from '../../platform/clock.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
-import { Deadline } from '../../platform/wait/deadline.ts';
-import { poll } from '../../platform/wait/poll.ts';
+import { poll } from '../../platform/poll.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { aSignal, checkOptions } from './checks.ts';
 import { type ClientParts, partsOf } from './client-parts.ts';
 import type { Client } from './client-types.ts';
 import type { OrderJournal } from './journal.ts';
 import { type JournalParts, journalPartsOf } from './journal-parts.ts';
-import { oneAtATime } from './one-at-a-time.ts';
 import { placingContext } from './placing-context.ts';
 import { asThrown } from './thrown.ts';
 import type { OrderCreate, OrderResponse } from './wire.ts';
@@ -239,5 +238,26 @@ async function report(journal: Journal, key: string, baseUrl: string, madeId: st
     await journal.report([{ key, baseUrl, operation: 'order.create', madeId }]);
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
+  }
+}
+
+const running = new Map<string, Promise<void>>();
+
+/**
+ * Runs what has the same name one after the other, in the order of the calls: the journal tells processes apart, not the
+ * calls within one.
+ */
+async function oneAtATime<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const before = running.get(name);
+  const result = (before ?? Promise.resolve()).then(work);
+  const ended = result.then(
+    () => {},
+    () => {},
+  );
+  running.set(name, ended);
+  try {
+    return await result;
+  } finally {
+    if (running.get(name) === ended) running.delete(name);
   }
 }

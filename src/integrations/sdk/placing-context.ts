@@ -1,6 +1,5 @@
 import { originOfProgram, ownEnvironment } from '../../config/actor.ts';
-import { fingerprint } from '../../config/fingerprint.ts';
-import { keyMode, maskKey } from '../../config/keys.ts';
+import { fingerprint, keyMode, maskKey } from '../../config/keys.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { OrderContext, OrderSettings } from '../../run/order-context.ts';

@@ -1,5 +1,5 @@
 import { ErrandError, type ErrorFacts } from '../../platform/errors.ts';
-import type { Verdict } from '../../spending/policy/finding.ts';
+import type { Verdict } from '../../spending/policy/policy.ts';
 
 /** The policy does not let an order through: nothing was sent. */
 export class PolicyError extends ErrandError {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { parseDuration } from '../../platform/duration.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { parseDuration } from '../../platform/wait/duration.ts';
 import {
   type Delivery,
   exampleOrder,

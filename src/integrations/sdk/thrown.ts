@@ -1,8 +1,8 @@
 import { InDoubtError } from '../../http/errors.ts';
-import type { RunIntent } from '../../journal/run-intents.ts';
+import type { RunIntent } from '../../journal/intents.ts';
 import { withOutcome } from '../../orders/outcome.ts';
 import { ErrandError, type ErrorFacts } from '../../platform/errors.ts';
-import { shellWord } from '../../platform/shell-word.ts';
+import { shellWord } from '../../platform/shell.ts';
 import { PolicyRefusal } from '../../spending/policy/refusal.ts';
 import { PolicyError } from './policy-error.ts';
 

@@ -1,7 +1,7 @@
 import type { operations } from '../../api/operations/index.ts';
 import type { RowShape } from '../../api/received.ts';
 import type { Shape, ShapeInput } from '../../api/schemas/index.ts';
-import type { CallName as Called, InputOf, StreamName as Streamed } from '../../http/client-types.ts';
+import type { CallName as Called, InputOf, StreamName as Streamed } from '../../http/client.ts';
 
 /**
  * What goes over the wire, as the compiler of this package sees it. The package's declarations hold the same types as

@@ -1,9 +1,8 @@
 import type { EventLog, StoredEvent } from '../../journal/events.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { Deadline } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
-import { isBlip } from '../../platform/wait/blip.ts';
-import { Deadline } from '../../platform/wait/deadline.ts';
-import { poll } from '../../platform/wait/poll.ts';
+import { isBlip, poll } from '../../platform/poll.ts';
 import { confirms, disagreement } from './agreement.ts';
 
 /** How often the log is looked at, ms: a look reads an index of a file on this machine. */

@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { uuidPattern } from '../../api/limits.ts';
 import type { ExecOutcome } from '../../journal/events.ts';
-import { hasGroups, signalChild } from '../../platform/child-command.ts';
-import { tellLines } from '../../platform/child-output.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { hasGroups, signalChild, tellLines } from '../../platform/process.ts';
 
 export interface Run {
   /** A line for the shell, the user's own; nothing of an event ever stands in it. */

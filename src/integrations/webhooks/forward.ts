@@ -3,11 +3,10 @@ import { request as secureRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { webhookEventHeader } from '../../api/events.ts';
 import type { ForwardOutcome } from '../../journal/events.ts';
+import { backoffMs, requestBackoff } from '../../platform/async.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { addressKind } from '../../platform/network/addresses.ts';
-import { checkedLookup } from '../../platform/network/lookup.ts';
-import { isLocalName } from '../../platform/network/loopback.ts';
-import { backoffMs, requestBackoff } from '../../platform/wait/backoff.ts';
+import { addressKind } from '../../platform/net/addresses.ts';
+import { checkedLookup, isLocalName } from '../../platform/net/lookup.ts';
 
 export interface ForwardTarget {
   readonly url: string;

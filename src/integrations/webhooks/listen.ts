@@ -1,12 +1,11 @@
 import type { Output } from '../../api/outputs/index.ts';
 import type { EventLog, ExecOutcome, ForwardOutcome } from '../../journal/events.ts';
+import { InTurn } from '../../platform/async.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { trimSlashes } from '../../platform/network/trim-slashes.ts';
-import { InTurn } from '../../platform/wait/in-turn.ts';
+import { trimSlashes } from '../../platform/net/urls.ts';
 import { confirms, disagreement, rereadWaitsMs } from './agreement.ts';
 import type { Delivery } from './forward.ts';
-import { type Kept, openListener, type Received } from './listener.ts';
-import { maskAddress } from './secret.ts';
+import { type Kept, maskAddress, openListener, type Received } from './listener.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,11 +1,13 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { webhookEventHeader } from '../../api/events.ts';
+import { webhookEventHeader, webhookEventSynonyms, webhookEvents } from '../../api/events.ts';
 import { uuidPattern } from '../../api/limits.ts';
 import type { Arrival } from '../../journal/events.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { listeningAddress } from '../../platform/network/loopback.ts';
-import { isSecret } from './secret.ts';
+import { listeningAddress } from '../../platform/net/lookup.ts';
+import { PrivateFileError, readPrivateFile, type Tell } from '../../platform/private-files.ts';
 
 export type Received = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body' | 'headers'>;
 
@@ -257,4 +259,89 @@ function textAt(record: object, name: string): string | null {
 function objectAt(record: object, name: string): object | undefined {
   const value: unknown = Object.hasOwn(record, name) ? Reflect.get(record, name) : null;
   return typeof value === 'object' && value !== null ? value : undefined;
+}
+
+const synonyms: Readonly<Record<string, string>> = webhookEventSynonyms;
+
+/** Every name of the specification's Events table, the deprecated ones too. */
+export const eventNames: readonly string[] = [...Object.keys(webhookEvents), ...Object.keys(synonyms)];
+
+/** The names by which the events requested may come: an event also by its older name, an older name by itself alone. */
+export const sameEvents = (requested: readonly string[]): readonly string[] => [
+  ...new Set(
+    requested.flatMap((name) => [name, ...Object.keys(synonyms).filter((old) => synonyms[old] === name)]),
+  ),
+];
+
+/** What to know of older names that are requested: a service that sends the present ones sends no such event. */
+export const olderNames = (requested: readonly string[]): string[] =>
+  requested.flatMap((name) => {
+    const present = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
+    return present === undefined || requested.includes(present)
+      ? []
+      : [`${name} is the old name of ${present}; events named ${present} are not included`];
+  });
+
+const wellFormed = /^[A-Za-z0-9_-]{16,200}$/;
+
+/** A path that cannot be guessed: 192 random bits. */
+export const makeSecret = (): string => randomBytes(24).toString('base64url');
+
+/** The secret kept in a file, so that an address outlives its listener; made there where there is no such file. */
+export function secretOf(file: string, tell: Tell): string {
+  try {
+    const secret = makeSecret();
+    writeFileSync(file, `${secret}\n`, { flag: 'wx', mode: 0o600 });
+    return secret;
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    if (!exists) throw unusable(file, error);
+  }
+  const secret = readSecret(file, tell).trim();
+  if (wellFormed.test(secret)) return secret;
+  throw new UsageError(
+    `--secret-file ${file} must hold 16 to 200 letters, digits, - and _; remove it to have one made`,
+  );
+}
+
+function readSecret(file: string, tell: Tell): string {
+  try {
+    return readPrivateFile(file, tell)?.toString('utf8') ?? '';
+  } catch (error) {
+    throw unusable(file, error);
+  }
+}
+
+function unusable(file: string, cause: unknown): UsageError {
+  const reason =
+    cause instanceof PrivateFileError
+      ? `it ${cause.reason}`
+      : cause instanceof Error
+        ? cause.message
+        : String(cause);
+  return new UsageError(`--secret-file ${file} cannot be used: ${reason}`, { cause });
+}
+
+/** Compares in a time that tells nothing of the secret. */
+function isSecret(given: string, secret: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(given), hash(secret));
+}
+
+const longSegment = /^[\w-]{16,}$/;
+
+/**
+ * An address as it may be shown: password, values of the query and long parts of the path are left out, where a secret
+ * may stand (specification, Events, rule 4). What is not a URL is not shown at all.
+ */
+export function maskAddress(address: string): string {
+  if (!URL.canParse(address)) return '…';
+  const { protocol, host, username, password, pathname, searchParams } = new URL(address);
+  const login = username || password ? '…@' : '';
+  const path = pathname
+    .split('/')
+    .map((part) => (longSegment.test(part) ? `…${part.slice(-4)}` : part))
+    .join('/');
+  const names = [...searchParams.keys()].map((name) => `${name}=…`);
+  return `${protocol}//${login}${host}${path}${names.length > 0 ? `?${names.join('&')}` : ''}`;
 }

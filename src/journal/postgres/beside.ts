@@ -1,7 +1,7 @@
 import type { Sharing } from '../../format/database-address.ts';
+import { InTurn } from '../../platform/async.ts';
 import { StorageError } from '../../platform/errors.ts';
 import { mayBeThere, type Tell } from '../../platform/private-files.ts';
-import { InTurn } from '../../platform/wait/in-turn.ts';
 import { isUnsettled } from '../booked.ts';
 import type { OpenOptions } from '../database.ts';
 import type { IntentEnds } from '../intent-ends.ts';

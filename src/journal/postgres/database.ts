@@ -1,7 +1,7 @@
+import { InTurn } from '../../platform/async.ts';
 import { DamagedError, StorageError } from '../../platform/errors.ts';
 import type { Freshness, Synchronous } from '../../platform/sqlite/database.ts';
 import type { Sqlite } from '../../platform/sqlite/load.ts';
-import { InTurn } from '../../platform/wait/in-turn.ts';
 import { keepBook } from '../owner.ts';
 import { ConnectionLost, newId, refusedBy, UnsettledCommit, uncopied } from './connect.ts';
 import { allRows, applyChange, copyState, type Pulled, touchedRows, writeCopyState } from './copy.ts';

@@ -6,7 +6,7 @@ import type { Database, Migration } from '../../platform/sqlite/database.ts';
 import { openKind } from '../../platform/sqlite/open.ts';
 import { type OpenOptions, stateOptions } from '../database.ts';
 import { isIntact } from '../intent-row.ts';
-import { IntentTable } from '../intent-table.ts';
+import { IntentTable } from '../intents.ts';
 import { Connection } from './connect.ts';
 import { createCopy } from './copy.ts';
 import { SharedDatabase } from './database.ts';

@@ -1,12 +1,12 @@
 import { DamagedError, ErrandError } from '../../platform/errors.ts';
 import type { Database } from '../../platform/sqlite/database.ts';
 import { type OpenOptions, openStateDatabase } from '../database.ts';
+import { readSeal, sealOf } from '../integrity.ts';
 import { recordOf } from '../intent-row.ts';
-import { IntentTable } from '../intent-table.ts';
+import { IntentTable } from '../intents.ts';
 import type { JournalRecord } from '../journal-record.ts';
 import { journalFile, journalMigrations } from '../journal-tables.ts';
 import { ownOpenText } from '../own-open.ts';
-import { readSeal, sealOf } from '../seal.ts';
 
 /** What helps where that journal is damaged: while a database is named, other commands look at the database. */
 export const ownDamagedAdvice = {

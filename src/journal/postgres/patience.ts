@@ -1,7 +1,6 @@
 import type { DatabaseAddress } from '../../format/database-address.ts';
+import { backoffMs, InTurn } from '../../platform/async.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { backoffMs } from '../../platform/wait/backoff.ts';
-import { InTurn } from '../../platform/wait/in-turn.ts';
 import { Connection, ConnectionLost, type DatabaseRow, refusedBy, StatementError } from './connect.ts';
 
 /** After so long no other attempt is begun, ms; the second always is: the connection may have died, and not the database. */

@@ -1,6 +1,6 @@
+import { retryWhile, type Waiting } from '../../platform/async.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { StorageError } from '../../platform/errors.ts';
-import { retryWhile, type Waiting } from '../../platform/wait/retry-while.ts';
 import { type Connection, ConnectionLost, type DatabaseRow, refusedBy, StatementError } from './connect.ts';
 import { type Pulled, pulledOf } from './copy.ts';
 import {

@@ -1,5 +1,5 @@
+import { usStates } from '../../api/country.ts';
 import { limits } from '../../api/limits.ts';
-import { usStates } from '../../api/us-states.ts';
 import type { AddressFields } from './options.ts';
 
 /** Digits with the signs that people group them with, and an extension. */

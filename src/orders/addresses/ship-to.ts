@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { UsageError } from '../../platform/errors.ts';
-import { shellLine } from '../../platform/shell-word.ts';
+import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { readDocument } from '../../run/read-document.ts';
 import type { AddressFields } from './options.ts';

@@ -3,8 +3,7 @@ import type { ShownState } from '../../api/order-state.ts';
 import { formatMoney } from '../../format/money.ts';
 import type { Column, Row, TitleOf } from '../../format/result.ts';
 import { spanText } from '../../format/time.ts';
-import { milestoneMood } from '../columns.ts';
-import { sentences } from '../concessions.ts';
+import { milestoneMood, sentences } from '../columns.ts';
 import type { Story } from './story.ts';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -2,7 +2,7 @@ import { objectsIn, own } from '../../api/json.ts';
 import { limits, uuidPattern } from '../../api/limits.ts';
 import type { ShownState } from '../../api/order-state.ts';
 import type { Client } from '../../http/client.ts';
-import { unlessMissing } from '../../http/unless-missing.ts';
+import { unlessMissing } from '../../http/response.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import { ErrandError, StorageError, UsageError } from '../../platform/errors.ts';

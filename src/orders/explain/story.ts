@@ -7,13 +7,12 @@ import { formatMoney } from '../../format/money.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
 import { undoneCode } from '../../journal/undoing.ts';
-import { shellLine } from '../../platform/shell-word.ts';
+import { shellLine } from '../../platform/shell.ts';
 import type { MoneyDue, MoneySum } from '../../spending/money-lines.ts';
 import { creditedIn, moneyOf, type OrderMoney } from '../../spending/money-of-order.ts';
 import { chargeOf, partsOfPrice } from '../../spending/price-of-order.ts';
-import { concessionText } from '../concessions.ts';
+import { concessionText, productsOf } from '../columns.ts';
 import { stateOfOrder } from '../order-record.ts';
-import { productsOf } from '../products-of.ts';
 import type { LocalPart } from './local.ts';
 
 /** What is read of an order before its story is told. */

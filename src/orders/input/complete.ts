@@ -1,5 +1,5 @@
 import { UsageError } from '../../platform/errors.ts';
-import { typedCommand } from '../../platform/shell-word.ts';
+import { typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { addressWords } from '../addresses/options.ts';
 import { type Asking, eachOrderField, type OrderField, orderFields } from './fields.ts';

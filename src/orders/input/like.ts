@@ -7,7 +7,7 @@ import type { TitleOf } from '../../format/result.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { addressLine } from '../addresses/options.ts';
-import { lineNames } from '../products-of.ts';
+import { lineNames } from '../columns.ts';
 import type { OrderFlags } from './fields.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

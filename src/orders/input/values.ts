@@ -1,7 +1,7 @@
 import { fulfillmentConcerns } from '../../api/enums.ts';
 import { webhookEventNames } from '../../api/events.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { parseMoney } from '../../run/parse-money.ts';
+import { parseMoney } from '../../run/parse-option.ts';
 
 /** What several options together give a field of an order, over what a file has. */
 

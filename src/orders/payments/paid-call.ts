@@ -1,9 +1,9 @@
 import { operations } from '../../api/operations/index.ts';
 import type { Received } from '../../api/received.ts';
-import type { InputOf } from '../../http/client-types.ts';
+import type { InputOf } from '../../http/client.ts';
 import { readGrant } from '../../http/payment-credential.ts';
 import { appendOrTell } from '../../journal/append-or-tell.ts';
-import { paymentEntry } from '../../journal/audit-steps.ts';
+import { paymentEntry } from '../../journal/audit.ts';
 import type { Context } from '../../run/context.ts';
 import type { PayOptions } from './options.ts';
 import { agreeOnPayment, notePaid, pay, requestPrice } from './pay.ts';

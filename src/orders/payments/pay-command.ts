@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { PaymentChallenge } from '../../http/payment-challenge.ts';
 import { readCredential } from '../../http/payment-credential.ts';
-import { tellLines } from '../../platform/child-output.ts';
 import { ErrandError, stopOf } from '../../platform/errors.ts';
+import { tellLines } from '../../platform/process.ts';
 import type { Context } from '../../run/context.ts';
 
 /** A wallet may ask its owner; after this it is not waited for, ms. */

@@ -1,7 +1,7 @@
 import { own, textIn } from '../../api/json.ts';
 import type { Row } from '../../format/result.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
-import { decoded } from '../../platform/network/escapes.ts';
+import { decoded } from '../../platform/net/urls.ts';
 import type { Context } from '../../run/context.ts';
 import type { Argument } from '../../run/option.ts';
 

@@ -1,7 +1,9 @@
-import { numberIn, objectsIn, textIn } from '../../api/json.ts';
+import { type JsonObject, numberIn, objectsIn, textIn } from '../../api/json.ts';
 import { operations } from '../../api/operations/index.ts';
 import type { Received } from '../../api/received.ts';
+import { plainText } from '../../format/path.ts';
 import type { ListResult } from '../../format/result.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import { optionFor } from '../../run/from-contract.ts';
 import { listingList, searchHints } from './listing-columns.ts';
 import { productFacts } from './named.ts';
@@ -46,3 +48,22 @@ export const listings = (words: string, body: Received<'search'> | Received<'age
   empty: `nothing found for "${words}"`,
   hints: () => searchHints(numberIn(body, 'excluded_by_price'), textIn(body, 'hint')),
 });
+
+/** What the exit codes mean where one product is read. */
+export const noSuchProduct = 'the retailer has no such product';
+export const noResponse = 'the retailer did not respond';
+
+/** A read whose payload says that the retailer did not respond. */
+export function noProduct(productId: string, payload: JsonObject): ErrandError {
+  const { code, message, status: _, ...details } = payload;
+  return new ErrandError(
+    code === 'product_not_found' ? 'not_found' : 'ended_badly',
+    `${productId}: ${plainText(message) || noResponse}`,
+    {
+      ...(code !== undefined && { code: plainText(code) }),
+      ...(Object.keys(details).length > 0 && { details }),
+      outcome: 'applied',
+      hint: 'Check the product id and --retailer; `errand product search` finds ids.',
+    },
+  );
+}

@@ -1,4 +1,4 @@
-import { decoded } from '../network/escapes.ts';
+import { decoded } from '../net/urls.ts';
 import { secretField, secretHeaders, secretParameter } from './redactor.ts';
 
 interface Sent {

@@ -1,9 +1,9 @@
 import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { retryWhile } from '../async.ts';
 import { ErrandError } from '../errors.ts';
 import { makePrivateDatabase } from '../private-files.ts';
-import { retryWhile } from '../wait/retry-while.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { DatabaseError, databaseError, isBusy, type Trouble } from './database-error.ts';
 import { loadSqlite, type Sqlite } from './load.ts';

@@ -1,4 +1,4 @@
-import type { Verdict, WatchSummary } from './verdicts.ts';
+import type { Verdict, WatchSummary } from '../poll.ts';
 
 /** What is watched, in words. */
 export interface Things {

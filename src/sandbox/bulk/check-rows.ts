@@ -1,7 +1,7 @@
 import { destinationOf, orderOfRow, passthroughOf, recipientOf, rowReader } from '../../api/bulk-row.ts';
 import { setOwn } from '../../api/json.ts';
 import type { Shape } from '../../api/schemas/index.ts';
-import { setImmediate } from '../../platform/wait/own-timers.ts';
+import { setImmediate } from '../../platform/own-timers.ts';
 import type { OrderBody } from '../orders/lifecycle/index.ts';
 import { refuseAtOnce } from '../orders/refuse-at-once.ts';
 import { walletTerms } from '../orders/terms.ts';

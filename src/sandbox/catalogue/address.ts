@@ -1,4 +1,4 @@
-import { trimSlashes } from '../../platform/network/trim-slashes.ts';
+import { trimSlashes } from '../../platform/net/urls.ts';
 import type { RetailerKind } from './kinds.ts';
 import { slugOf } from './product-id.ts';
 import { type Retailer, retailerOf } from './retailers.ts';

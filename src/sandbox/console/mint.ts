@@ -1,6 +1,6 @@
 import { operations } from '../../api/operations/index.ts';
 import { type Content, html } from '../../platform/html.ts';
-import { shellLine } from '../../platform/shell-word.ts';
+import { shellLine } from '../../platform/shell.ts';
 import type { SandboxConfig } from '../config.ts';
 import { exampleOrder } from '../keys/example-order.ts';
 import { mintByForm } from '../keys/mint-by-form.ts';

@@ -1,5 +1,5 @@
 import { webhookEventHeader, webhookIdHeader } from '../../api/events.ts';
-import { shellLine } from '../../platform/shell-word.ts';
+import { shellLine } from '../../platform/shell.ts';
 
 /** A delivery as a curl call, straight to its receiver: of the address a page shows no more than host and path. */
 export const receiverCall = ({

@@ -1,5 +1,5 @@
 import { type Content, html } from '../../platform/html.ts';
-import { typedCommand } from '../../platform/shell-word.ts';
+import { typedCommand } from '../../platform/shell.ts';
 import type { SandboxConfig } from '../config.ts';
 import { copied } from './pages/copied.ts';
 import { sameRequest } from './pages/same-request.ts';

@@ -1,5 +1,5 @@
 import { realMs } from '../../platform/clock.ts';
-import { setImmediate, setTimeout } from '../../platform/wait/own-timers.ts';
+import { setImmediate, setTimeout } from '../../platform/own-timers.ts';
 
 /** How much is done in the background at a time, in one transaction and with one wait for the disk. */
 export interface Piece {

@@ -1,5 +1,5 @@
+import { clearTimeout, setTimeout } from '../../platform/own-timers.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
-import { clearTimeout, setTimeout } from '../../platform/wait/own-timers.ts';
 import { isAnyRowDue, placeRows } from '../bulk/place-rows.ts';
 import type { Service } from '../service.ts';
 import { bringUpToDate, isAnythingDue } from './bring-up-to-date.ts';

@@ -1,4 +1,4 @@
-import { clearTimeout, setTimeout } from '../../platform/wait/own-timers.ts';
+import { clearTimeout, setTimeout } from '../../platform/own-timers.ts';
 
 /** Resolves once the work is done or has failed, and after `mostMs` at the latest. Its errors are its caller's. */
 export function untilDone(work: Promise<unknown>, mostMs: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { eachPlainField } from '../../api/order-fields.ts';
-import { setImmediate } from '../../platform/wait/own-timers.ts';
+import { setImmediate } from '../../platform/own-timers.ts';
 import { withRefunds } from '../payments/refunds.ts';
 import { csvLine } from '../server/csv.ts';
 import type { AllHandlers, Call, QueryOf } from '../server/handler.ts';

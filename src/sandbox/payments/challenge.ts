@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { ParameterValues } from '../../api/operation.ts';
 import type { OperationName } from '../../api/operations/index.ts';
-import type { ParameterValues } from '../../api/parameters.ts';
 import { decodeObject, encodeJson } from './canonical-json.ts';
 import { type PaymentMethod, paymentMethods } from './methods.ts';
 

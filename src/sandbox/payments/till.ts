@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ErrorCode } from '../../api/error-codes.ts';
+import type { ParameterValues } from '../../api/operation.ts';
 import { type OperationName, operations } from '../../api/operations/index.ts';
-import type { ParameterValues } from '../../api/parameters.ts';
 import { Refusal } from '../server/refusal.ts';
 import type { SandboxRequest } from '../server/wire.ts';
 import type { Service } from '../service.ts';

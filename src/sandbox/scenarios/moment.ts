@@ -1,4 +1,4 @@
-import { parseDuration } from '../../platform/wait/duration.ts';
+import { parseDuration } from '../../platform/duration.ts';
 import type { ScenarioProblem } from './problem.ts';
 import type { Stage } from './stage.ts';
 

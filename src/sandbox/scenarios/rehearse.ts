@@ -1,7 +1,7 @@
 import { operations } from '../../api/operations/index.ts';
 import type { Scenario } from '../../api/scenario/scenario.ts';
 import { realMs } from '../../platform/clock.ts';
-import { parseDuration } from '../../platform/wait/duration.ts';
+import { parseDuration } from '../../platform/duration.ts';
 import { placeRows } from '../bulk/place-rows.ts';
 import { bringUpToDate } from '../control/bring-up-to-date.ts';
 import { findOrder } from '../orders/records.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { isControl } from '../../api/control.ts';
 import type { Operation, SuccessResponse } from '../../api/operation.ts';
+import { readParameters } from '../../api/operation.ts';
 import { type OperationName, operations } from '../../api/operations/index.ts';
-import { readParameters } from '../../api/parameters.ts';
+import { setTimeout } from '../../platform/own-timers.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
-import { setTimeout } from '../../platform/wait/own-timers.ts';
 import { accountHandlers } from '../accounts/handlers.ts';
 import { bulkHandlers } from '../bulk/handlers.ts';
 import { placeRows } from '../bulk/place-rows.ts';

@@ -1,5 +1,5 @@
+import type { ValuesOf } from '../../api/operation.ts';
 import type { OperationName, operations } from '../../api/operations/index.ts';
-import type { ValuesOf } from '../../api/parameters.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import type { Service } from '../service.ts';
 import type { Caller } from './caller.ts';

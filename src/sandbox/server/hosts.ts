@@ -1,4 +1,4 @@
-import { isLoopback } from '../../platform/network/loopback.ts';
+import { isLoopback } from '../../platform/net/lookup.ts';
 import type { SandboxConfig } from '../config.ts';
 import { prefersHtml } from './prefers-html.ts';
 import { json } from './refusal.ts';

@@ -1,4 +1,4 @@
-import { addressKind } from '../../platform/network/addresses.ts';
+import { addressKind } from '../../platform/net/addresses.ts';
 import { isOwnHost } from './hosts.ts';
 import { headerOf, type SandboxRequest } from './wire.ts';
 

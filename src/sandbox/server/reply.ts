@@ -1,5 +1,5 @@
+import { clearTimeout, setTimeout } from '../../platform/own-timers.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
-import { clearTimeout, setTimeout } from '../../platform/wait/own-timers.ts';
 import { type Drawn, standIn } from './faults/inject.ts';
 import type { Fault } from './faults/spec.ts';
 import { json } from './refusal.ts';

@@ -9,8 +9,8 @@ import {
 import { type Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Method } from '../../api/operation.ts';
-import { isLoopback, listeningAddress } from '../../platform/network/loopback.ts';
-import { setTimeout } from '../../platform/wait/own-timers.ts';
+import { isLoopback, listeningAddress } from '../../platform/net/lookup.ts';
+import { setTimeout } from '../../platform/own-timers.ts';
 import { limitsFor } from './body-limits.ts';
 import { type Draw, sendHalf } from './faults/inject.ts';
 import { reset } from './faults/reset.ts';

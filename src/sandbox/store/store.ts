@@ -1,9 +1,9 @@
+import type { Waiting } from '../../platform/async.ts';
+import { setImmediate } from '../../platform/own-timers.ts';
 import { checkPrivateFile, type Tell } from '../../platform/private-files.ts';
 import type { Database, SqlValue, StoredRow, Synchronous } from '../../platform/sqlite/database.ts';
 import { DatabaseError, databaseError } from '../../platform/sqlite/database-error.ts';
 import { openDatabase } from '../../platform/sqlite/open.ts';
-import { setImmediate } from '../../platform/wait/own-timers.ts';
-import type { Waiting } from '../../platform/wait/retry-while.ts';
 import { migrations } from './migrations.ts';
 
 export type { StoredRow } from '../../platform/sqlite/database.ts';

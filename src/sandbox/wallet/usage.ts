@@ -1,5 +1,5 @@
+import type { ParameterValues } from '../../api/operation.ts';
 import type { OperationName } from '../../api/operations/index.ts';
-import type { ParameterValues } from '../../api/parameters.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
 import type { Service } from '../service.ts';
 

@@ -1,5 +1,5 @@
-import { type AddressKind, addressKind, literalAddress } from '../../platform/network/addresses.ts';
-import { isLocalName } from '../../platform/network/loopback.ts';
+import { type AddressKind, addressKind, literalAddress } from '../../platform/net/addresses.ts';
+import { isLocalName } from '../../platform/net/lookup.ts';
 import type { SandboxConfig } from '../config.ts';
 
 /** Where webhooks may go. */

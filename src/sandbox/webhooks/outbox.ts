@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { realMs } from '../../platform/clock.ts';
+import { setImmediate } from '../../platform/own-timers.ts';
 import type { Synchronous } from '../../platform/sqlite/database.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
-import { setImmediate } from '../../platform/wait/own-timers.ts';
 import type { SandboxConfig } from '../config.ts';
 import { untilDone } from '../control/until-done.ts';
 import type { SandboxClock } from '../store/clock.ts';

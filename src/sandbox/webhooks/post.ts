@@ -1,10 +1,9 @@
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { webhookEventHeader, webhookIdHeader } from '../../api/events.ts';
-import { basicCredentials } from '../../platform/network/escapes.ts';
-import { checkedLookup } from '../../platform/network/lookup.ts';
-import { hasCredentials } from '../../platform/network/plain-base.ts';
-import { clearTimeout, setTimeout } from '../../platform/wait/own-timers.ts';
+import { checkedLookup } from '../../platform/net/lookup.ts';
+import { basicCredentials, hasCredentials } from '../../platform/net/urls.ts';
+import { clearTimeout, setTimeout } from '../../platform/own-timers.ts';
 import { targetOf, type WebhookReach } from './address.ts';
 
 /** What came of one attempt. `error` is null where it was delivered, and never shows more of the address than its host. */

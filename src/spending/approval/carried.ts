@@ -1,9 +1,13 @@
-import { UsageError } from '../../platform/errors.ts';
+import { isObject, own } from '../../api/json.ts';
+import { canonicalJson } from '../../format/canonical.ts';
+import type { Approval, ApprovalRequest } from '../../journal/approval-row.ts';
+import type { Approvals } from '../../journal/approvals.ts';
+import { ErrandError, type ErrorFacts, UsageError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import { readBytes } from '../../run/read-bytes.ts';
+import { readBytes } from '../../run/read-document.ts';
 import type { Policy } from '../policy/policy.ts';
-import { largestDocument, readApprovalText } from './document.ts';
-import { keepSigned } from './keep.ts';
+import { distrust, signedBy } from './ssh.ts';
+import { signatureBegin } from './ssh-key.ts';
 
 const carried = new WeakMap<OrderContext, Promise<string>>();
 
@@ -34,4 +38,116 @@ async function take(context: OrderContext, policy: Policy, file: string): Promis
     );
   const { request } = await keepSigned(context, policy, given);
   return request.id;
+}
+
+/** More bytes than a request with its signature has. */
+export const largestDocument = 256 * 1024;
+
+/** A request with the signature that approves it; the signature alone where no request came with it. */
+type SignedApproval =
+  | { readonly request: ApprovalRequest; readonly signature: string }
+  | { readonly request?: never; readonly signature: string };
+
+/** An approval as it is carried to another machine. */
+export const approvalText = ({ request, signature }: Approval): string =>
+  `${canonicalJson({ request, signature })}\n`;
+
+/** What a file or stdin holds: the signature of ssh-keygen, or what `approvalText` made. @throws UsageError naming the file. */
+export function readApprovalText(name: string, text: string): SignedApproval {
+  if (text.trimStart().startsWith(signatureBegin)) return { signature: `${text.trim()}\n` };
+  const value = parsed(text);
+  const [request, signature] = [own(value, 'request'), own(value, 'signature')];
+  if (typeof signature === 'string' && isRequest(request)) return { request, signature };
+  const open = isRequest(value)
+    ? 'is a request that nobody has signed: sign it with `ssh-keygen -Y sign -n errand-approval -f KEY`'
+    : 'holds no approval: give the signature that ssh-keygen wrote, or what `errand approval export` wrote';
+  throw new UsageError(`${name} ${open}`);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const texts = ['service', 'account', 'profile', 'operation', 'terms', 'asked_by'] as const;
+const times = ['asked_at', 'expires_at'] as const;
+const longestText = 4096;
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= longestText;
+const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
+
+/** Whether what came from elsewhere has the form of a request; whether it is genuine is for its signature to say. */
+function isRequest(value: unknown): value is ApprovalRequest {
+  if (!isObject(value)) return false;
+  const { id, subject, total_cents: total, parts, summary, rules } = value;
+  return (
+    value.errand_approval === 1 &&
+    typeof id === 'string' &&
+    /^[0-9a-f]{12}$/.test(id) &&
+    ['order', 'upload', 'plan'].some((one) => one === subject) &&
+    texts.every((name) => isText(value[name])) &&
+    times.every((name) => isText(value[name]) && !Number.isNaN(Date.parse(String(value[name])))) &&
+    typeof value.is_rehearsal === 'boolean' &&
+    typeof total === 'number' &&
+    Number.isSafeInteger(total) &&
+    isObject(parts) &&
+    Object.values(parts).every(isText) &&
+    isObject(summary) &&
+    Array.isArray(rules) &&
+    rules.every(isText) &&
+    isTextOrNull(value.key) &&
+    isTextOrNull(value.override)
+  );
+}
+
+interface SignedRequest {
+  readonly request: ApprovalRequest;
+  readonly signature: string;
+}
+
+/** Keeps a signed approval in the journal. @throws ErrandError policy where no approver signed it, it has expired or was denied here. */
+export async function keepSigned(
+  context: OrderContext,
+  policy: Policy,
+  { request, signature }: SignedRequest,
+): Promise<Approval> {
+  if (policy.approvers.length === 0)
+    throw notApproved(
+      `${policy.file} names no approvers, so that nobody's signature counts; approval ${request.id} is approved at a terminal, where it was asked for`,
+    );
+  const signed = await signedBy(context, policy, request, signature);
+  if ('problem' in signed) throw notApproved(`approval ${request.id} ${signed.problem}`);
+  const approvals = await (await context.journal()).reservations.approvals();
+  const known = approvals.list().find((one) => one.request.id === request.id);
+  if (known?.state === 'denied') throw notApproved(`approval ${request.id} was denied by ${known.decidedBy}`);
+  // Who approved it first has done so; the same from another changes nothing.
+  if (known?.state === 'approved' && (await distrust(context, policy, known)) === undefined)
+    return approvals.approve(request, known.decidedBy ?? signed.by, known.signature);
+  return approvals.approve(request, signed.by, signature);
+}
+
+/** @param what what is wrong, as a sentence. */
+export const notApproved = (what: string, facts: ErrorFacts = {}): ErrandError =>
+  new ErrandError('policy', what, {
+    code: 'approval_refused',
+    outcome: 'not_sent',
+    retryable: false,
+    ...facts,
+  });
+
+/** The approvals of this machine. Those for `terms` that a process had used which ended before it sent anything are free again. */
+export async function openApprovals(
+  { journal }: Pick<OrderContext, 'journal'>,
+  terms: string,
+): Promise<Approvals> {
+  const { reservations } = await journal();
+  const approvals = await reservations.approvals();
+  const isPerhapsUnsent = approvals
+    .withTerms(terms)
+    .some(({ request }) => approvals.usesOf(request.id).some(({ orderId }) => orderId === undefined));
+  if (isPerhapsUnsent) await reservations.giveBackAbandoned();
+  return approvals;
 }

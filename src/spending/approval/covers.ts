@@ -3,7 +3,7 @@ import { formatMoney } from '../../format/money.ts';
 import type { Approval, ApprovalRequest } from '../../journal/approval-row.ts';
 import type { ApprovalUse } from '../../journal/approvals.ts';
 import { keyLifeMs } from '../../journal/journal-record.ts';
-import type { Verdict } from '../policy/finding.ts';
+import type { Verdict } from '../policy/policy.ts';
 import type { Subject } from './subject.ts';
 
 /** Stands for the idempotency key of an order that has none yet. */

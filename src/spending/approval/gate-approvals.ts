@@ -2,18 +2,17 @@ import { randomBytes } from 'node:crypto';
 import type { Approval, ApprovalRequest } from '../../journal/approval-row.ts';
 import type { Approvals, ApprovalUse } from '../../journal/approvals.ts';
 import { type Reservation, usesApproval } from '../../journal/reservation-row.ts';
+import { Deadline } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
-import { Deadline } from '../../platform/wait/deadline.ts';
-import { poll } from '../../platform/wait/poll.ts';
+import { poll } from '../../platform/poll.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import type { Verdict } from '../policy/finding.ts';
-import type { Policy } from '../policy/policy.ts';
+import type { Policy, Verdict } from '../policy/policy.ts';
 import { PolicyRefusal } from '../policy/refusal.ts';
+import { openApprovals } from './carried.ts';
 import { isRelated, lifeOf, openKey, shortfall, usableUntil, type Wanted } from './covers.ts';
-import { openApprovals } from './open.ts';
+import { distrust } from './ssh.ts';
 import type { ApprovablePlan, Subject } from './subject.ts';
-import { distrust } from './trust.ts';
 
 /** How often a wait looks whether somebody has decided, ms. */
 const lookEveryMs = 300;

@@ -6,11 +6,10 @@ import type { OrderContext } from '../../run/order-context.ts';
 import type { Consent } from '../options.ts';
 import { feeOf } from '../policy/fee.ts';
 import type { Policy } from '../policy/policy.ts';
-import { carriedApproval } from './carried.ts';
+import { carriedApproval, openApprovals } from './carried.ts';
 import { untimely } from './covers.ts';
-import { openApprovals } from './open.ts';
+import { distrust } from './ssh.ts';
 import { subjectOf } from './subject.ts';
-import { distrust } from './trust.ts';
 
 /** The idempotency key that belongs to an approval. */
 export interface ApprovedKey {

@@ -8,7 +8,7 @@ import type { OrderContext } from '../../run/order-context.ts';
 import { loadPolicy } from '../policy/load.ts';
 import type { Policy } from '../policy/policy.ts';
 import { usableUntil } from './covers.ts';
-import { isByApprover } from './trust.ts';
+import { isByApprover } from './ssh.ts';
 
 /**
  * `used` and `expired` follow from what was ordered and from the time; `untrusted` is approved, and not by a key that the

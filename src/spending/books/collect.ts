@@ -1,6 +1,11 @@
-import { openingAccount, payerAccount } from './accounts.ts';
-import { type Entry, openingId, type WrittenBooks } from './entry.ts';
-import type { BooksFormat, Rendered } from './format.ts';
+import {
+  type Entry,
+  openingAccount,
+  openingId,
+  payerAccount,
+  type WrittenBooks,
+} from '../accounting/entries.ts';
+import type { BooksFormat, Rendered } from '../accounting/files.ts';
 
 interface Kept {
   readonly at: number;

@@ -1,19 +1,21 @@
 import { isObject, numberIn, objectsIn, own, textIn } from '../../api/json.ts';
-import type { MoneyLine } from '../money-lines.ts';
-import { moneyOf } from '../money-of-order.ts';
-import { chargeOf, partsOfPrice } from '../price-of-order.ts';
-import { type RetailerNames, retailersOf } from '../report/retailers.ts';
-import { partAccounts, payerAccount, purposeAccount } from './accounts.ts';
 import {
   type Entry,
   entryId,
   isIdPart,
   type Kind,
   type Posting,
+  partAccounts,
+  payerAccount,
+  purposeAccount,
   type Stream,
   streamName,
   type WrittenBooks,
-} from './entry.ts';
+} from '../accounting/entries.ts';
+import type { MoneyLine } from '../money-lines.ts';
+import { moneyOf } from '../money-of-order.ts';
+import { chargeOf, partsOfPrice } from '../price-of-order.ts';
+import { type RetailerNames, retailersOf } from '../report/retailers.ts';
 
 interface Books {
   readonly written: WrittenBooks;

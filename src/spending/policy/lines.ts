@@ -1,4 +1,4 @@
-import type { Verdict, VerdictOutcome } from './finding.ts';
+import type { Verdict, VerdictOutcome } from './policy.ts';
 import { findingText } from './refusal.ts';
 
 export const outcomeWords: Readonly<Record<VerdictOutcome, string>> = {

@@ -4,7 +4,7 @@ import { reasonOf } from '../../config/paths.ts';
 import type { PublishedPolicy } from '../../journal/published-policy.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { PrivateFileError, readGuardedFile } from '../../platform/private-files.ts';
-import { shellLine } from '../../platform/shell-word.ts';
+import { shellLine } from '../../platform/shell.ts';
 import type { OrderContext, OrderSettings } from '../../run/order-context.ts';
 import type { Policy } from './policy.ts';
 

@@ -34,7 +34,7 @@ export const sameThings = ['product', 'address'] as const;
 export const duplicateActions = ['warn', 'approve', 'refuse'] as const;
 
 /** Orders that look like an earlier one. */
-export interface DuplicateRule extends Rule {
+interface DuplicateRule extends Rule {
   readonly same: readonly (typeof sameThings)[number][];
   readonly withinMs: number;
   readonly action: (typeof duplicateActions)[number];
@@ -77,4 +77,124 @@ export function scopeText(scope: Scope | undefined): string | undefined {
   if (!scope) return undefined;
   const metadata = Object.entries(scope.metadata ?? {}).map(([key, value]) => `${key}=${value}`);
   return [...(scope.retailer === undefined ? [] : [scope.retailer]), ...metadata].join(', ');
+}
+
+/** From the best to the worst. */
+export const outcomes = ['allowed', 'warned', 'needs_approval', 'refused'] as const;
+export type VerdictOutcome = (typeof outcomes)[number];
+
+/** What one rule says, in fields as they are shown. Amounts in cents. */
+export interface Finding {
+  readonly rule: string;
+  readonly line: number;
+  /** The part of the orders that the rule is about; null for all of them. */
+  readonly applies_to: string | null;
+  readonly outcome: VerdictOutcome;
+  readonly message: string;
+  readonly limit_cents: number | null;
+  /** Used before this. */
+  readonly used_cents: number | null;
+  /** What is left for others: after this where it is allowed, else before it. */
+  readonly left_cents: number | null;
+  /** `2026-11-22` or `2026-11` in the policy's time zone. */
+  readonly period: string | null;
+  /** When the period ends, ISO 8601. */
+  readonly resets_at: string | null;
+  /** The row of a table that it is about; null for a single order, and for a table as a whole. */
+  readonly row: number | null;
+}
+
+/** What a policy says of orders that are meant. */
+export interface Verdict {
+  readonly outcome: VerdictOutcome;
+  readonly policy: string;
+  readonly orders: number;
+  /** Ceilings and fees together. */
+  readonly amount_cents: number;
+  /** One for each rule that had to be looked at, the worst first. */
+  readonly rules: readonly Finding[];
+  /** Everything that is not allowed, row by row. */
+  readonly rows: readonly Finding[];
+  /** Of what needs an approval: the one that covers it, or the request that waits for a decision. */
+  readonly approval?: { readonly id: string; readonly state: 'open' | 'approved' };
+}
+
+/** A day or a month in a time zone. */
+export interface Period {
+  /** `2026-11-22` or `2026-11`, as it is called there. */
+  readonly name: string;
+  /** Ms since the epoch; the first moment of it. */
+  readonly begin: number;
+  /** The first moment after it. */
+  readonly end: number;
+}
+
+export interface Periods {
+  readonly day: Period;
+  readonly month: Period;
+}
+
+const hourMs = 3600 * 1000;
+const dayMs = 24 * hourMs;
+/** No zone is further from UTC, and no day is longer by more, ms. */
+const zoneMs = 15 * hourMs;
+
+/** The day and the month of a moment in a zone, also where its clock is changed then. Pure. @param now ms since the epoch. */
+export function periodsAt(now: number, timeZone: string): Periods {
+  const dateAt = datesIn(timeZone);
+  const [year = 0, month = 0, date = 0] = dateAt(now).split('-').map(Number);
+  const period = (name: string, first: number, next: number): Period => ({
+    name,
+    begin: beginOf(first, dateAt),
+    end: beginOf(next, dateAt),
+  });
+  const day = Date.UTC(year, month - 1, date);
+  return {
+    day: period(nameOf(day), day, day + dayMs),
+    month: period(nameOf(day).slice(0, 7), Date.UTC(year, month - 1, 1), Date.UTC(year, month, 1)),
+  };
+}
+
+const nameOf = (midnight: number): string => new Date(midnight).toISOString().slice(0, 10);
+
+/**
+ * When a date of the calendar begins in a zone, ms since the epoch; one that the zone has skipped begins with the next.
+ * @param midnight of the date in UTC. @param dateAt of `datesIn`.
+ */
+export function beginOf(midnight: number, dateAt: (moment: number) => string): number {
+  const name = nameOf(midnight);
+  let [before, after] = [midnight - zoneMs - dayMs, midnight + zoneMs + dayMs];
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (dateAt(middle) >= name) after = middle;
+    else before = middle;
+  }
+  return after;
+}
+
+/** From a moment to the date in a zone, `2026-11-22`. */
+export function datesIn(timeZone: string): (moment: number) => string {
+  if (timeZone === 'UTC') return (moment) => new Date(moment).toISOString().slice(0, 10);
+  const format = new Intl.DateTimeFormat('en-CA', {
+    timeZone,
+    calendar: 'iso8601',
+    numberingSystem: 'latn',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  });
+  return (moment) => {
+    const parts = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, value]));
+    return `${parts.year}-${parts.month}-${parts.day}`;
+  };
+}
+
+/** A time zone as it is spelt in the database of zones; undefined for one that is not known. */
+export function zoneNamed(name: string): string | undefined {
+  if (/^(?:utc|etc\/utc|gmt|etc\/gmt)$/i.test(name)) return 'UTC';
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
 }

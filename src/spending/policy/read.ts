@@ -3,10 +3,9 @@ import { readAmount } from '../../api/amount.ts';
 import { countryProblem } from '../../api/country.ts';
 import { formatMoney } from '../../format/money.ts';
 import { readYaml } from '../../format/parse-document.ts';
+import { parseDuration } from '../../platform/duration.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { nearestWord } from '../../platform/near-words.ts';
-import { parseDuration } from '../../platform/wait/duration.ts';
-import { zoneNamed } from './periods.ts';
 import {
   duplicateActions,
   type Limit,
@@ -17,6 +16,7 @@ import {
   type Rule,
   type Scope,
   sameThings,
+  zoneNamed,
 } from './policy.ts';
 
 const keys = [

@@ -1,9 +1,9 @@
 import type { ApprovalRequest } from '../../journal/approval-row.ts';
 import { ErrandError, type NextStep } from '../../platform/errors.ts';
-import { typedCommand } from '../../platform/shell-word.ts';
+import { typedCommand } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import type { Finding, Verdict } from './finding.ts';
+import type { Finding, Verdict } from './policy.ts';
 
 /** What a person was asked, and what else there is that does not cover it. */
 export interface AskedApproval {

@@ -1,5 +1,5 @@
 import { domainToUnicode } from 'node:url';
-import { unescapedTwice, withPlainLetters } from '../../platform/network/escapes.ts';
+import { unescapedTwice, withPlainLetters } from '../../platform/net/urls.ts';
 
 /** A scheme, a plain host with or without a port, then what belongs to the host alone. */
 const plainSpelling = /^https?:\/\/[^\s\\/?#@]+(?:[/?#][^\s\\]*)?$/i;

@@ -1,8 +1,7 @@
 import type { Output } from '../../api/outputs/index.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import { periodsAt } from './periods.ts';
-import { type Policy, scopeText } from './policy.ts';
+import { type Policy, periodsAt, scopeText } from './policy.ts';
 import { settleUnsettled } from './settle.ts';
 import { usedIn } from './verdict.ts';
 

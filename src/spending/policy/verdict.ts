@@ -2,9 +2,18 @@ import { formatMoney } from '../../format/money.ts';
 import { durationText } from '../../format/time.ts';
 import type { Reservation } from '../../journal/reservation-row.ts';
 import { metadataHash, type SpendingOrder } from './facts.ts';
-import { type Finding, outcomes, type Verdict, type VerdictOutcome } from './finding.ts';
-import type { Period, Periods } from './periods.ts';
-import { type Limit, type Policy, type Rule, type Scope, scopeText } from './policy.ts';
+import type { Period, Periods } from './policy.ts';
+import {
+  type Finding,
+  type Limit,
+  outcomes,
+  type Policy,
+  type Rule,
+  type Scope,
+  scopeText,
+  type Verdict,
+  type VerdictOutcome,
+} from './policy.ts';
 import { isRetailer } from './retailers.ts';
 import { comparable, isPlainUrl, productOf, spellingsOf } from './url-forms.ts';
 

@@ -2,7 +2,7 @@ import { failedOrderStatuses } from '../../api/enums.ts';
 import { numberIn, objectsIn, own, textIn } from '../../api/json.ts';
 import { formatMoney } from '../../format/money.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
-import { shellLine } from '../../platform/shell-word.ts';
+import { shellLine } from '../../platform/shell.ts';
 import type { MoneyDue } from '../money-lines.ts';
 import { creditedIn, type OrderMoney } from '../money-of-order.ts';
 import { chargeOf } from '../price-of-order.ts';

@@ -1,9 +1,8 @@
 import { numberIn, objectsIn, textIn } from '../../api/json.ts';
 import { limits } from '../../api/limits.ts';
-import type { Client } from '../../http/client.ts';
-import type { QueryOf } from '../../http/client-types.ts';
+import type { Client, QueryOf } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
-import { unlessMissing } from '../../http/unless-missing.ts';
+import { unlessMissing } from '../../http/response.ts';
 import { recordOfRow } from '../../journal/audit-record.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { type JournalRecord, paidAccount } from '../../journal/journal-record.ts';

@@ -1,5 +1,5 @@
 import { formatMoney } from '../../format/money.ts';
-import { shellLine } from '../../platform/shell-word.ts';
+import { shellLine } from '../../platform/shell.ts';
 import { type MoneySum, sumsOf } from '../money-lines.ts';
 import { moneyOf, type OrderMoney } from '../money-of-order.ts';
 import { type Finding, findingsOf, repeatedLater } from './findings.ts';

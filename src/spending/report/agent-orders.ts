@@ -4,7 +4,7 @@ import { journalExists } from '../../journal/journal-tables.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { ChainFacts } from '../reconcile/chain-facts.ts';
-import type { Span } from './span.ts';
+import type { Span } from './tally.ts';
 
 /**
  * What to say of orders that this machine has paid by challenge: the service's list is without them. Nothing where there

@@ -1,7 +1,6 @@
 import type { Output } from '../../api/outputs/index.ts';
 import type { Column, Row } from '../../format/result.ts';
-import type { Grouping } from './groups.ts';
-import type { SpendRow } from './tally.ts';
+import type { Grouping, SpendRow } from './tally.ts';
 
 /** How each payer is called. */
 export const payerNames: Readonly<Record<SpendRow['paidBy'], string>> = {

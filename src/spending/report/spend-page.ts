@@ -2,10 +2,8 @@ import { formatMoney } from '../../format/money.ts';
 import { barChart } from '../../format/page/bar-chart.ts';
 import { type PageSection, pageText } from '../../format/page/page.ts';
 import { pageTable } from '../../format/page/page-table.ts';
-import type { Grouping } from './groups.ts';
 import { payerNames } from './rows.ts';
-import type { Span } from './span.ts';
-import type { SpendRow } from './tally.ts';
+import type { Grouping, Span, SpendRow } from './tally.ts';
 
 interface SpendPage {
   readonly by: Grouping;

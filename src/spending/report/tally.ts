@@ -1,6 +1,10 @@
+import { own, textIn } from '../../api/json.ts';
+import { parseDate } from '../../format/time.ts';
+import { UsageError } from '../../platform/errors.ts';
 import { type MoneyLine, type MoneySum, type Payer, tooMuch } from '../money-lines.ts';
 import { moneyOf } from '../money-of-order.ts';
-import type { GroupOf } from './groups.ts';
+import { beginOf, datesIn } from '../policy/policy.ts';
+import { type RetailerNames, retailersOf } from './retailers.ts';
 
 /** What the orders of a group came to, of one payer in one currency. */
 export interface SpendRow {
@@ -24,7 +28,7 @@ export interface SpendRow {
 
 /** Groups that are told apart; what comes after them is one more, so that memory does not grow with the orders. */
 const mostGroups = 10_000;
-export const otherGroups = '(others)';
+const otherGroups = '(others)';
 
 /** Adds up orders as they come. Memory grows with the groups, not with the orders. */
 export class Tally {
@@ -112,3 +116,107 @@ const walletFirst = (a: SpendRow, b: SpendRow): number =>
   Number(b.paidBy === 'wallet') - Number(a.paidBy === 'wallet') ||
   compare(a.paidBy, b.paidBy) ||
   compare(a.currency, b.currency);
+
+/** What orders are put together by; `metadata.KEY` besides. */
+export const groupings = ['day', 'month', 'retailer', 'country', 'po', 'account'] as const;
+export type Grouping = (typeof groupings)[number] | `metadata.${string}`;
+
+/** The group of an order; undefined where the order says nothing of it. */
+type GroupOf = (order: unknown) => string | undefined;
+
+/** Characters of a group's name that are kept; metadata may be as long as anybody likes. */
+const longestName = 200;
+
+/**
+ * Which group an order belongs to; pure, but for what it is given. An order of several retailers is one group of its own,
+ * so that nothing is counted twice.
+ */
+export function groupOf(
+  by: Grouping,
+  { timeZone, retailers }: { readonly timeZone: string; readonly retailers: RetailerNames },
+): GroupOf {
+  const dateAt = datesIn(timeZone);
+  const day: GroupOf = (order) => {
+    const at = Date.parse(textIn(order, 'created_at') ?? '');
+    return Number.isNaN(at) ? undefined : dateAt(at);
+  };
+  const field = (name: string, record: unknown): string | undefined => {
+    const value = own(record, name);
+    if (value === undefined || value === null || value === '') return undefined;
+    return short(typeof value === 'string' ? value : JSON.stringify(value));
+  };
+  switch (by) {
+    case 'day':
+      return day;
+    case 'month':
+      return (order) => day(order)?.slice(0, 7);
+    case 'retailer':
+      return (order) => short(retailersOf(order, retailers).join(' + ')) || undefined;
+    case 'country':
+      return (order) => field('country', own(order, 'shipping_address'))?.toUpperCase();
+    case 'po':
+      return (order) => field('po_number', order);
+    case 'account':
+      return (order) => field('retailer_credentials_id', order);
+    default: {
+      const key = by.slice('metadata.'.length);
+      return (order) => field(key, own(order, 'metadata'));
+    }
+  }
+}
+
+const short = (text: string): string => (text.length > longestName ? `${text.slice(0, longestName)}…` : text);
+
+/** When the orders of a report were created; ISO 8601 in UTC. */
+export interface Span {
+  /** The first moment of it. */
+  readonly since?: string;
+  /** The first moment after it. */
+  readonly before?: string;
+}
+
+const dayMs = 24 * 3600 * 1000;
+const dayShape = /^(\d{4})-(\d\d)-(\d\d)$/;
+const monthShape = /^(\d{4})-(\d\d)$/;
+
+/**
+ * What `--since` and `--until` say. A day or a month is whole, and that of the zone: `--until 2026-11-30` and
+ * `--until 2026-11` both reach to the end of November. A time is a moment. Pure.
+ * @param now ms since the epoch. @throws UsageError naming the flag.
+ */
+export function spanOf(
+  { since, until }: { readonly since?: string | undefined; readonly until?: string | undefined },
+  timeZone: string,
+  now: number,
+): Span {
+  const first = since === undefined ? undefined : edgesOf(since, '--since', timeZone, now)[0];
+  const end = until === undefined ? undefined : edgesOf(until, '--until', timeZone, now)[1];
+  if (first !== undefined && end !== undefined && first >= end)
+    throw new UsageError(`--until ${until} ends before --since ${since} begins`);
+  return {
+    ...(first !== undefined && { since: new Date(first).toISOString() }),
+    ...(end !== undefined && { before: new Date(end).toISOString() }),
+  };
+}
+
+/** The first moment of what was named, and the first after it. */
+function edgesOf(text: string, flag: string, timeZone: string, now: number): readonly [number, number] {
+  const dateAt = datesIn(timeZone);
+  const named = dayNamed(text.trim(), now, dateAt);
+  const month = monthShape.exec(named);
+  if (month) {
+    const [year, number] = [Number(month[1]), Number(month[2])];
+    if (number < 1 || number > 12) throw new UsageError(`${flag}: there is no ${text}`);
+    return [beginOf(Date.UTC(year, number - 1), dateAt), beginOf(Date.UTC(year, number), dateAt)];
+  }
+  const more = ', or a month (2026-01)';
+  const at = Date.parse(parseDate(named, flag, now, more));
+  if (!dayShape.test(named)) return [at, at];
+  return [beginOf(at, dateAt), beginOf(at + dayMs, dateAt)];
+}
+
+function dayNamed(text: string, now: number, dateAt: (moment: number) => string): string {
+  if (text === 'today') return dateAt(now);
+  if (text !== 'yesterday') return text;
+  return new Date(Date.parse(dateAt(now)) - dayMs).toISOString().slice(0, 10);
+}

@@ -1,7 +1,7 @@
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { loadPolicy } from '../policy/load.ts';
-import { zoneNamed } from '../policy/periods.ts';
+import { zoneNamed } from '../policy/policy.ts';
 
 export interface ReportZone {
   /** IANA name. */

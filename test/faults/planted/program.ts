@@ -17,7 +17,7 @@ const money: readonly PlantedFault[] = [
   },
   {
     name: 'the day of a policy begins in UTC, whatever its time zone',
-    file: 'src/spending/policy/periods.ts',
+    file: 'src/spending/policy/policy.ts',
     from: 'const dateAt = datesIn(timeZone);',
     to: "const dateAt = datesIn(timeZone && 'UTC');",
     caughtBy: ['test/spending/periods.test.ts'],
@@ -31,7 +31,7 @@ const money: readonly PlantedFault[] = [
   },
   {
     name: 'a bare --max-price 5000 is taken for dollars',
-    file: 'src/run/parse-money.ts',
+    file: 'src/run/parse-option.ts',
     from: 'if (amount.isBare && amount.cents !== 0) throw',
     to: 'if (amount.isBare && amount.cents < 0) throw',
     caughtBy: ['test/cli/parse-money.test.ts'],
@@ -160,7 +160,7 @@ const output: readonly PlantedFault[] = [
   },
   {
     name: 'a narrow terminal drops the most important column first',
-    file: 'src/cli/output/layout.ts',
+    file: 'src/cli/output/table.ts',
     from: '(next.weight <= lowest.weight ? next : lowest)',
     to: '(next.weight >= lowest.weight ? next : lowest)',
     caughtBy: ['test/output/layout.test.ts'],

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { parseDuration } from '../../../src/platform/wait/duration.ts';
+import { parseDuration } from '../../../src/platform/duration.ts';
 import { TestService } from '../../service/service.ts';
 import { shell } from '../run.ts';
 import { makeWorkspace } from '../workspace.ts';

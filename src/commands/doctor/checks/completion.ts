@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { completionScript, isCurrentScript } from '../../../cli/completion/scripts.ts';
 import type { CompletionPlace } from '../../../config/completion-places.ts';
 import { withoutKeys } from '../../../config/keys.ts';
-import { shellWord } from '../../../platform/shell-word.ts';
+import { shellWord } from '../../../platform/shell.ts';
 import type { Context } from '../../../run/context.ts';
 import { type Check, type Finding, info, ok, trouble } from '../check.ts';
 

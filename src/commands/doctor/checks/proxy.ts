@@ -8,7 +8,7 @@ export const proxy: Check = {
   async run({ context: { settings } }) {
     const { baseUrl, proxy: proxies } = settings;
     if (baseUrl.value === embeddedUrl) return info('the embedded sandbox is reached without the network');
-    const { tryProxy } = await import('../../../http/try-proxy.ts');
+    const { tryProxy } = await import('../../../http/proxy.ts');
     try {
       const tried = await tryProxy(new URL(baseUrl.value), proxies, patienceMs);
       const exempt = proxies.none ? `; NO_PROXY is ${proxies.none}` : '';

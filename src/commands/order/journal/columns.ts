@@ -1,5 +1,7 @@
 import type { Column } from '../../../format/result.ts';
 import type { JournalRecord } from '../../../journal/journal-record.ts';
+import { ownOpenText } from '../../../journal/own-open.ts';
+import type { Context } from '../../../run/context.ts';
 
 export const journalColumns: readonly Column<JournalRecord>[] = [
   { name: 'key', path: 'key', names: 'intents', weight: 10 },
@@ -22,3 +24,17 @@ function whatOf({ products, rows, filename }: Readonly<Record<string, unknown>>)
 
 /** A record as it is shown: the key shows whose account it is for. */
 export const shown = ({ account: _, ...record }: JournalRecord): Omit<JournalRecord, 'account'> => record;
+
+/** What the arguments of a command on journal records are. */
+export const keysMeaning = 'keys of the journal, or their beginnings; - reads them from stdin';
+
+/** Keys may be of the user's own making: whether one is in the journal is the only check. */
+export const asItIs = (_: string, key: string): string => key;
+
+/** What this machine's own journal still holds where machines share one, in a line for people; undefined where nothing. @throws StorageError. */
+export async function ownOpenLine(context: Context): Promise<string | undefined> {
+  if (!context.settings.database) return undefined;
+  const open = await (await context.journal()).openInOwn();
+  if (open.length === 0) return undefined;
+  return `${ownOpenText(open)}, which stops spending: errand order journal move`;
+}

@@ -1,8 +1,7 @@
 import { defineCommand } from '../../../cli/define.ts';
 import { ErrandError } from '../../../platform/errors.ts';
 import { eachId, readIds } from '../../../run/ids.ts';
-import { journalColumns, shown } from './columns.ts';
-import { asItIs, keysMeaning } from './keys.ts';
+import { asItIs, journalColumns, keysMeaning, shown } from './columns.ts';
 
 export const forget = defineCommand({
   name: 'forget',

@@ -1,6 +1,5 @@
 import { defineCommand } from '../../../cli/define.ts';
-import { journalColumns, shown } from './columns.ts';
-import { ownOpenLine } from './own-open.ts';
+import { journalColumns, ownOpenLine, shown } from './columns.ts';
 
 export const list = defineCommand({
   name: 'list',

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../../cli/define.ts';
-import { countText } from '../../../format/count-text.ts';
+import { countText } from '../../../format/counts.ts';
 import type { Moved } from '../../../journal/postgres/move.ts';
 import { exitCodes, UsageError } from '../../../platform/errors.ts';
 import { journalColumns, shown } from './columns.ts';

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../../cli/define.ts';
-import type { Repaired } from '../../../journal/journal-repair.ts';
+import type { Repaired } from '../../../journal/repair.ts';
 import { DamagedError } from '../../../platform/errors.ts';
 import type { Context } from '../../../run/context.ts';
 import { journalColumns, shown } from './columns.ts';
@@ -16,7 +16,7 @@ export const repair = defineCommand({
     if (await isWhole(context)) return { kind: 'none', hints: ['the journal is whole; nothing was changed'] };
     const { database } = context.settings;
     if (database) return { kind: 'none', hints: [await readAnew(context, database.shown)] };
-    const { repairJournal } = await import('../../../journal/journal-repair.ts');
+    const { repairJournal } = await import('../../../journal/repair.ts');
     const { clock, settings, signal } = context;
     const stamp = `damaged-${new Date(clock.now()).toISOString().replaceAll(':', '-')}`;
     const repaired = await repairJournal(settings.folders.state, {

@@ -6,12 +6,11 @@ import { senderOf } from '../../../orders/intent.ts';
 import { resumeIntent } from '../../../orders/resume.ts';
 import { orderList } from '../../../orders/screen.ts';
 import { UsageError } from '../../../platform/errors.ts';
-import { shellLine } from '../../../platform/shell-word.ts';
+import { shellLine } from '../../../platform/shell.ts';
 import type { Context } from '../../../run/context.ts';
 import { anotherService, flagsTo, whereFlags } from '../../../run/context-flags.ts';
 import { eachId, readIds } from '../../../run/ids.ts';
-import { asItIs, keysMeaning } from './keys.ts';
-import { ownOpenLine } from './own-open.ts';
+import { asItIs, keysMeaning, ownOpenLine } from './columns.ts';
 
 /** What is owed at the service and account in use; what is elsewhere is noted. */
 async function owedHere(
@@ -55,7 +54,7 @@ function leave(context: Context, record: JournalRecord): void {
 /** How the key that an account is of is used again, where the profile has it. */
 async function lineToUse(context: Context, account: string): Promise<string> {
   const { value: profile } = context.settings.profile;
-  const { accountOf, keysOf } = await import('../../../config/profile-keys.ts');
+  const { accountOf, keysOf } = await import('../../../config/keys.ts');
   const stored = (await context.store()).profile(profile);
   const kept = stored && keysOf(stored).find(({ key }) => accountOf(key, stored) === account);
   return kept ? `: errand auth use ${kept.id}${whereFlags(context)}` : '';

@@ -1,8 +1,7 @@
 import type { Tool } from '../tool.ts';
 import { productGet, retailerCheck, search } from './catalogue.ts';
 import { orderCancel, returnCreate } from './changes.ts';
-import { callOperation, describeOperation } from './operations.ts';
-import { orderExplain, orderGet, orderList, orderWatch } from './orders.ts';
+import { callOperation, describeOperation, orderExplain, orderGet, orderList, orderWatch } from './orders.ts';
 import { orderPlace } from './place.ts';
 import { orderQuote } from './quote.ts';
 import { wallet } from './wallet.ts';

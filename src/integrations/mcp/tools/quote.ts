@@ -16,7 +16,7 @@ import { repeatedText } from '../../../orders/repeated.ts';
 import { ErrandError, UsageError } from '../../../platform/errors.ts';
 import type { Context } from '../../../run/context.ts';
 import { feeOf } from '../../../spending/policy/fee.ts';
-import type { Verdict } from '../../../spending/policy/finding.ts';
+import type { Verdict } from '../../../spending/policy/policy.ts';
 import { allowedVerdict, approvedKey } from '../../../spending/through-policy.ts';
 import { addressLine } from '../address-line.ts';
 import { z } from '../arguments.ts';

@@ -1,5 +1,5 @@
 import { findOperation, isPlainPath, isRead } from '../../../api/operations/find.ts';
-import { shellLine, shellWord, typedCommand } from '../../../platform/shell-word.ts';
+import { shellLine, shellWord, typedCommand } from '../../../platform/shell.ts';
 import type { SandboxConfig } from '../../config.ts';
 import type { SameAs } from './copied.ts';
 

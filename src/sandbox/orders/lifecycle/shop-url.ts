@@ -1,4 +1,4 @@
-import { trimSlashes } from '../../../platform/network/trim-slashes.ts';
+import { trimSlashes } from '../../../platform/net/urls.ts';
 import { isTestSlug, type TestSlug } from './test-products.ts';
 
 const loopback = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;

@@ -1,0 +1,186 @@
+import { once } from 'node:events';
+import { open } from 'node:fs/promises';
+import { PassThrough } from 'node:stream';
+import { countText } from '../../format/counts.ts';
+import type { Row } from '../../format/result.ts';
+import { byteOrderMark } from '../../platform/csv-cell.ts';
+import { UsageError } from '../../platform/errors.ts';
+import type { Context } from '../../run/context.ts';
+import type { ShownIssue } from '../check.ts';
+import { addRow, hasMore, noRows, type RowSample } from '../row-sample.ts';
+import { rowsText } from '../spend.ts';
+
+/** Rows with the same thing wrong in the same column. */
+interface IssueGroup extends RowSample {
+  readonly column: string;
+  /** The cell of the first row. */
+  readonly value: string;
+  /** What is wrong in the first row. */
+  readonly message: string;
+  /** Whether the others have another value or another number in the message. */
+  isVaried: boolean;
+}
+
+/** Groups that are kept: a file in which every row is wrong in its own way takes no more memory than one of a few rows. */
+const mostGroups = 1000;
+
+/** Gathers what is wrong with a file, so that one error of 20,000 rows is told once. */
+export class IssueGroups {
+  readonly #groups = new Map<string, IssueGroup>();
+  /** Errors beyond the kinds that are kept. */
+  #others = 0;
+
+  /** The groups of messages that came before, by message and column: to read a message takes longer than to count it. */
+  readonly #known = new Map<string, Map<string, IssueGroup>>();
+
+  add(issues: readonly ShownIssue[]): void {
+    for (const issue of issues) this.#add(issue);
+  }
+
+  #add({ row, column, value, message }: ShownIssue): void {
+    const group = this.#known.get(message)?.get(column) ?? this.#groupOf(column, value, message);
+    if (!group) {
+      this.#others += 1;
+      return;
+    }
+    addRow(group, row);
+    group.isVaried ||= value !== group.value || message !== group.message;
+  }
+
+  /** Undefined for a kind beyond those that are kept. */
+  #groupOf(column: string, value: string, message: string): IssueGroup | undefined {
+    // "write 1250 for 12.50" and "write 600 for 6.00" are one error.
+    const kind = `${column}\n${message.replace(/\d+/g, '#')}`;
+    const known = this.#groups.get(kind);
+    if (!known && this.#groups.size >= mostGroups) return undefined;
+    const group = known ?? { column, value, message, isVaried: false, ...noRows() };
+    this.#groups.set(kind, group);
+    if (this.#known.size >= mostGroups) return group;
+    const ofMessage = this.#known.get(message) ?? new Map<string, IssueGroup>();
+    this.#known.set(message, ofMessage.set(column, group));
+    return group;
+  }
+
+  /** What most rows have first; of equal ones the upper row. */
+  #sorted(): IssueGroup[] {
+    return [...this.#groups.values()].toSorted(
+      (one, other) => other.count - one.count || (one.first[0] ?? 0) - (other.first[0] ?? 0),
+    );
+  }
+
+  /** The groups as issues, for a table: each with the rows that have it. */
+  *shown(): Generator<Row> {
+    for (const group of this.#sorted()) {
+      const { column, message, value, isVaried } = group;
+      yield { row: namedRows(group), column, value: isVaried ? `such as ${value}` : value, message };
+    }
+    if (this.#others > 0)
+      yield { row: `${countText(this.#others)} more`, message: 'other errors; --errors FILE writes all' };
+  }
+
+  /** The groups as lines, at most so many of them. */
+  lines(most: number): string[] {
+    const groups = this.#sorted();
+    const left = groups.slice(most).reduce((sum, { count }) => sum + count, this.#others);
+    return [
+      ...groups.slice(0, most).map(groupText),
+      ...(left > 0
+        ? [`… and ${countText(left)} more ${left === 1 ? 'error' : 'errors'}; --errors FILE writes all`]
+        : []),
+    ];
+  }
+}
+
+/** `row 7: city is missing`, or `20,000 rows: city is missing; first rows 2, 3, 4`. */
+function groupText(group: IssueGroup): string {
+  const { count, first, column, value, isVaried, message } = group;
+  const cell = value === '' ? '' : `${isVaried ? 'such as ' : ''}"${value}"`;
+  const what = [column, cell, message].filter((part) => part !== '').join(' ');
+  if (count === 1) return `row ${first[0]}: ${what}`;
+  return `${rowsText(count)}: ${what}; ${hasMore(group) ? 'first rows' : 'rows'} ${first.join(', ')}`;
+}
+
+/** `7`, or `2, 3, 4 … (20,000 rows)`. */
+const namedRows = (group: IssueGroup): string =>
+  group.first.join(', ') + (hasMore(group) ? ` … (${rowsText(group.count)})` : '');
+
+/** Where every error of a file is written, however many there are. */
+export const errorsOption = {
+  errors: {
+    kind: 'text',
+    placeholder: 'file',
+    completes: 'files',
+    description: 'write every error to it as CSV; overwrites only the errors of an earlier check',
+  },
+} as const;
+
+/** Whether the errors are written to a file. */
+export const savesErrors = ({ errors }: { readonly errors?: string | undefined }): boolean =>
+  errors !== undefined;
+
+const headings = ['row', 'column', 'value', 'message'];
+const firstLine = `${headings.join(',')}\n`;
+
+/** Lines that are written at once. */
+const atOnce = 1000;
+
+/**
+ * Passes on what is wrong with a file, and writes all of it to a file of its own once it is known. Without a path it
+ * only passes it on. @throws UsageError, StorageError naming the path; nothing is left half written.
+ */
+export async function* savingIssues(
+  { output: { excel = false } }: Context,
+  issues: AsyncIterable<readonly ShownIssue[]>,
+  path: string | undefined,
+): AsyncGenerator<readonly ShownIssue[]> {
+  if (path === undefined) return yield* issues;
+  const { saveFile } = await import('../../format/save-file.ts');
+  const { csvRecords } = await import('../../format/csv.ts');
+  const force = await isErrorsFile(path);
+  const lines = new PassThrough();
+  if (excel) lines.write(byteOrderMark);
+  const saved = saveFile(path, lines, { force });
+  // It may fail before anybody waits for it.
+  saved.catch(() => {});
+  let cells: string[][] = [headings];
+  const flush = async (): Promise<void> => {
+    const isFull = !lines.write(csvRecords(cells, { delimiter: ',', raw: false, visible: false }));
+    cells = [];
+    if (isFull) await Promise.race([once(lines, 'drain'), saved]);
+  };
+  try {
+    for await (const found of issues) {
+      for (const { row, column, value, message } of found) cells.push([String(row), column, value, message]);
+      if (cells.length >= atOnce) await flush();
+      yield found;
+    }
+    await flush();
+    lines.end();
+    await saved;
+  } finally {
+    // What is not whole never gets the file's name.
+    if (!lines.writableEnded) lines.destroy(new Error('the check was cut short'));
+    await saved.catch(() => {});
+  }
+}
+
+/** Whether what stands there are errors that an earlier check wrote. @throws UsageError where it is anything else. */
+async function isErrorsFile(path: string): Promise<boolean> {
+  const file = await open(path, 'r').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return undefined;
+    throw new UsageError(`--errors ${path} cannot be read (${cause.code})`, { cause });
+  });
+  if (!file) return false;
+  try {
+    if (!(await file.stat()).isFile()) throw new UsageError(`--errors ${path}: it is not a file`);
+    const most = Buffer.byteLength(byteOrderMark + firstLine);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(most), 0, most, 0);
+    const beginning = buffer.toString('utf8', 0, bytesRead);
+    if ([firstLine, byteOrderMark + firstLine].some((line) => beginning.startsWith(line))) return true;
+  } finally {
+    await file.close();
+  }
+  throw new UsageError(
+    `--errors ${path}: that file is there already, and holds no errors of a check; name another`,
+  );
+}

@@ -1,0 +1,180 @@
+import { type AmountUnit, readAmount, serviceCurrency } from '../../api/amount.ts';
+import { plainHeading } from '../../api/bulk-columns.ts';
+import { formatMoney } from '../../format/money.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { typedCommand } from '../../platform/shell.ts';
+import type { Context } from '../../run/context.ts';
+
+/** The heading of prices that are always cents. The service calls the same column `max_price`. */
+export const centsHeading = 'max_price_cents';
+export const isCentsHeading = (heading: string): boolean =>
+  plainHeading(heading) === plainHeading(centsHeading);
+
+/** A price of a file, read. A bare one may be meant either way where nothing says which. */
+type ReadPrice =
+  | { readonly cents: number; readonly isBare: boolean; readonly problem?: never }
+  | { readonly problem: string };
+
+const digits = /^\d{1,15}$/;
+
+/** What stands before the cents of an amount. */
+export type Decimal = '.' | ',';
+
+/**
+ * Reads the cell of a price.
+ * @param unit what a bare whole number counts; undefined where that is not known yet: such a number is read as cents, and
+ * the file as a whole is refused once it is read (`PriceTally`).
+ * @param decimal undefined where nobody said which; an amount that has two readings then is refused.
+ */
+export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: Decimal): ReadPrice {
+  const given = cell.trim();
+  const isBare = digits.test(given);
+  if (isBare && unit !== 'units') return { cents: Number(given), isBare: Number(given) !== 0 };
+  const text = decimal === ',' ? withPoint(given) : given;
+  if (text === undefined)
+    return {
+      problem: 'is not an amount with a decimal comma, such as 12,50 or 1.250,00, as --locale asks for',
+    };
+  const amount = readAmount(text);
+  if (amount.problem !== undefined) {
+    if (decimal === undefined && decimalComma.test(given))
+      return { problem: 'has a decimal comma; --locale de, or your own, reads such a file' };
+    return decimal === undefined && thousandPoint.test(given)
+      ? { problem: `${amount.problem}; --locale de reads it as ${given.replace('.', '')}` }
+      : amount;
+  }
+  if (amount.isBare && !isBare) {
+    if (decimal === undefined)
+      return {
+        problem: `can be read as ${text.replaceAll(',', '')}.00 or as a decimal comma; --locale en reads such a file, or write it without the comma`,
+      };
+    if (unit === 'cents') return { cents: amount.cents / 100, isBare: false };
+  }
+  if (unit === 'cents')
+    return {
+      problem: wholeWithZero.test(text)
+        ? `is in cents, without decimals; write ${text.slice(0, -2)}, or ${amount.cents} for ${formatMoney(amount.cents)}`
+        : `is in cents; write ${amount.cents} for ${given}`,
+    };
+  if (amount.cents === 0) return { problem: 'is $0.00, and an order with that ceiling buys nothing' };
+  return { cents: amount.cents, isBare: false };
+}
+
+/** Longest amount, characters. */
+const longest = 60;
+const decimalComma = /^[^\d.,]{0,10}\d{1,12}(?:[.'’ \u00a0\u202f]\d{3}){0,4},\d{1,2}[^\d.,]{0,10}$/u;
+/** `1.250`, which is 1250 where a point stands between thousands. */
+const thousandPoint = /^[1-9]\d{0,2}\.\d{3}$/;
+/** What a spreadsheet makes of a whole number in a column of decimals. */
+const wholeWithZero = /^\d{1,15}\.0$/;
+/** `12,50`, `1.250,00` or `1 250`, with a currency before or behind. */
+const withComma =
+  /^([^\d.,]{0,10})(\d{1,3}(?:[.'’ \u00a0\u202f]\d{3}){1,4}|\d{1,15})(?:,(\d{1,9}))?([^\d.,]{0,10})$/u;
+
+/** An amount with a point before its decimals, and nothing between its thousands; undefined for one of another form. */
+function withPoint(text: string): string | undefined {
+  const found = text.length <= longest ? withComma.exec(text) : null;
+  if (!found) return undefined;
+  const [, before = '', units = '', fraction, after = ''] = found;
+  return `${before}${units.replace(/\D/g, '')}${fraction === undefined ? '' : `.${fraction}`}${after}`;
+}
+
+/** A price whose unit follows from the whole column. */
+export interface OpenPrice {
+  readonly text: string;
+  readonly cents: number;
+  /** Digits alone. */
+  readonly isBare: boolean;
+}
+
+/** A price of the file with the number of its row. */
+interface Seen {
+  readonly row: number;
+  readonly text: string;
+}
+
+/** The prices of a file, to tell whether they are all in one unit. */
+export interface PriceTally {
+  /** The first whole number that may be cents or dollars. */
+  bare: Seen | undefined;
+  /** The first amount with a sign or decimals. */
+  decimal: Seen | undefined;
+  /** Sum of the bare numbers; exact far beyond any wallet. */
+  bareSum: number;
+}
+
+export const emptyPrices = (): PriceTally => ({ bare: undefined, decimal: undefined, bareSum: 0 });
+
+/** Counts one price that was read. */
+export function countPrice(tally: PriceTally, row: number, { text, cents, isBare }: OpenPrice): void {
+  if (isBare) {
+    tally.bare ??= { row, text };
+    tally.bareSum += cents;
+  } else if (cents !== 0) tally.decimal ??= { row, text };
+}
+
+const currencyHeadings = new Set([
+  'currency',
+  'currencycode',
+  'ordercurrency',
+  'pricecurrency',
+  'maxpricecurrency',
+]);
+
+/** Whether the cells under a heading name the currency of the row's prices. */
+export const namesCurrency = (heading: string): boolean => currencyHeadings.has(plainHeading(heading));
+
+/** Why a row in this currency is refused; undefined for the service's own, or none. */
+export function currencyProblem(cell: string): string | undefined {
+  const currency = cell.trim();
+  const isService =
+    currency === '' || currency === '$' || currency.toLowerCase() === serviceCurrency.toLowerCase();
+  return isService
+    ? undefined
+    : `is not ${serviceCurrency}; the service takes amounts in ${serviceCurrency} only`;
+}
+
+/**
+ * Refuses a file whose prices can be read in two ways: its bare whole numbers may be dollars or cents.
+ * @param invalid rows that are refused in either reading.
+ * @throws UsageError, once for the file, with both readings and what they come to.
+ */
+export function checkOneReading(
+  context: Context,
+  name: string,
+  { bare, decimal, bareSum }: PriceTally,
+  invalid = 0,
+): void {
+  if (!bare) return;
+  const [asUnits, asCents] = readings(Number(bare.text));
+  if (decimal)
+    throw new UsageError(
+      `${name}: max_price mixes bare whole numbers and amounts with decimals or a sign: row ${bare.row} has ${bare.text}, row ${decimal.row} has ${decimal.text}`,
+      {
+        hint: `Give every amount its decimals, or say with --amounts units that ${bare.text} is ${asUnits}.`,
+        // A command that ends with the same rows refused is no way on.
+        ...(invalid === 0 && {
+          next: [{ command: again(context, 'units'), when: `if ${bare.text} is ${asUnits}` }],
+        }),
+      },
+    );
+  const [sumAsUnits, sumAsCents] = readings(bareSum);
+  throw new UsageError(
+    `${name}: max_price can be read in two ways: ${bare.text} (row ${bare.row}) means ${asUnits} or ${asCents}, all rows ${sumAsUnits} or ${sumAsCents}`,
+    {
+      hint: `A column headed ${centsHeading} is always cents. \`errand config set amounts cents\` (or units) settles this for every file.`,
+      next: [
+        { command: again(context, 'units'), when: `if ${bare.text} is ${asUnits}` },
+        { command: again(context, 'cents'), when: `if ${bare.text} is ${asCents}` },
+      ],
+    },
+  );
+}
+
+/** What bare whole numbers come to as dollars, and as cents. */
+export const readings = (count: number): readonly [asUnits: string, asCents: string] => [
+  formatMoney(BigInt(count) * 100n),
+  formatMoney(BigInt(count)),
+];
+
+const again = ({ argv }: Context, unit: string): string => typedCommand([...argv, '--amounts', unit]);

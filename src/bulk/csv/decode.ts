@@ -1,0 +1,101 @@
+import { TextDecoder } from 'node:util';
+import { UsageError } from '../../platform/errors.ts';
+
+/** What a table's text may be written in, beside what its first bytes say. */
+export const encodings = ['utf-8', 'latin1', 'utf-16le', 'utf-16be'] as const;
+export type Encoding = (typeof encodings)[number];
+
+type Chunks = AsyncIterable<Uint8Array>;
+
+const marks: readonly { readonly encoding: Encoding; readonly bytes: readonly number[] }[] = [
+  { encoding: 'utf-8', bytes: [0xef, 0xbb, 0xbf] },
+  { encoding: 'utf-16le', bytes: [0xff, 0xfe] },
+  { encoding: 'utf-16be', bytes: [0xfe, 0xff] },
+];
+
+/**
+ * A file's bytes as UTF-8, without a byte order mark. A mark decides, whatever `encoding` says.
+ * @param name of the file, for messages. @throws UsageError for bytes that are not text in that encoding.
+ */
+export async function* asUtf8(chunks: Chunks, name: string, encoding?: Encoding): AsyncGenerator<Uint8Array> {
+  let decoder: TextDecoder | undefined;
+  let found: Encoding = encoding ?? 'utf-8';
+  for await (const chunk of beginningWhole(chunks)) {
+    let bytes = chunk;
+    if (!decoder) {
+      const mark = marks.find((known) => known.bytes.every((byte, at) => chunk[at] === byte));
+      found = mark?.encoding ?? found;
+      bytes = mark ? chunk.subarray(mark.bytes.length) : chunk;
+      refuseOther(chunk, name);
+      refuseBinary(bytes, name, found);
+      decoder = new TextDecoder(found === 'latin1' ? 'windows-1252' : found, {
+        fatal: true,
+        ignoreBOM: true,
+      });
+    }
+    const text = decode(decoder, bytes, name, found);
+    yield found === 'utf-8' ? bytes : Buffer.from(text);
+  }
+  if (decoder) decode(decoder, undefined, name, found);
+}
+
+/** The chunks, the first with all of the bytes that tell what a file is. */
+async function* beginningWhole(chunks: Chunks): AsyncGenerator<Uint8Array> {
+  let head: Uint8Array | undefined = new Uint8Array();
+  for await (const chunk of chunks) {
+    if (head === undefined) yield chunk;
+    else {
+      head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+      if (head.length < tellingBytes) continue;
+      yield head;
+      head = undefined;
+    }
+  }
+  if (head && head.length > 0) yield head;
+}
+
+const tellingBytes = 4;
+
+function decode(
+  decoder: TextDecoder,
+  bytes: Uint8Array | undefined,
+  name: string,
+  encoding: Encoding,
+): string {
+  try {
+    return decoder.decode(bytes, { stream: bytes !== undefined });
+  } catch (cause) {
+    throw new UsageError(`${name} is not ${encoding} text`, {
+      cause,
+      hint: encoding === 'utf-8' ? 'A file from an older spreadsheet may need --encoding latin1.' : undefined,
+    });
+  }
+}
+
+const saveAs =
+  'In Excel: File, Save As, "CSV UTF-8"; in LibreOffice and Google Sheets: save or download as CSV.';
+
+/** Files that are given for CSV now and then, by their first bytes. */
+const others: readonly { readonly bytes: string; readonly is: string; readonly hint: string }[] = [
+  { bytes: 'PK\x03\x04', is: 'a workbook (.xlsx, .ods, .numbers) or an archive', hint: saveAs },
+  { bytes: '\xd0\xcf\x11\xe0', is: 'an old Excel workbook (.xls)', hint: saveAs },
+  { bytes: '%PDF', is: 'a PDF', hint: 'Save the table behind it as CSV.' },
+  { bytes: '<', is: 'a web page or XML', hint: saveAs },
+  { bytes: '{', is: 'JSON', hint: '`errand order create --file` takes one order in JSON.' },
+  { bytes: '[', is: 'JSON', hint: '`errand order create --file` takes one order in JSON.' },
+  { bytes: '\x1f\x8b', is: 'compressed', hint: 'Unpack it first: gzip -dc FILE | errand bulk … -' },
+];
+
+function refuseOther(chunk: Uint8Array, name: string): void {
+  const start = Buffer.from(chunk.subarray(0, 4)).toString('latin1');
+  const other = others.find(({ bytes }) => start.trimStart().startsWith(bytes));
+  if (other) throw new UsageError(`${name} is ${other.is}, not CSV`, { hint: other.hint });
+}
+
+function refuseBinary(bytes: Uint8Array, name: string, encoding: Encoding): void {
+  if (encoding.startsWith('utf-16') || !bytes.includes(0)) return;
+  throw new UsageError(`${name} holds NUL bytes: it is not CSV text`, {
+    // Latin letters have their NUL first in big-endian, second in little-endian text.
+    hint: `Text in UTF-16 without a byte order mark needs --encoding utf-16${bytes.indexOf(0) % 2 === 0 ? 'be' : 'le'}.`,
+  });
+}

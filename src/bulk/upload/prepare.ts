@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { countText } from '../../format/counts.ts';
+import { formatMoney } from '../../format/money.ts';
+import { confirmSpending } from '../../orders/confirm-spending.ts';
+import { readyToSend } from '../../orders/ready.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import { shellWord } from '../../platform/shell.ts';
+import type { Context } from '../../run/context.ts';
+import { type Consent, consentOf } from '../../spending/options.ts';
+import { notePolicy, policyLines } from '../../spending/through-policy.ts';
+import { usualBatchRows } from '../batches.ts';
+import { uploadName } from '../begin-upload.ts';
+import { checkedFile } from '../checked-file.ts';
+import type { FileCheck, Scope } from '../file-check.ts';
+import { readReading } from '../reading.ts';
+import { type Shard, shardText } from '../shard.ts';
+import type { Source } from '../source.ts';
+import { isShort, leftOutText, rowsText, shortOf, spendLine } from '../spend.ts';
+import { type TableFlags, tableFlags } from '../table-options.ts';
+import { UploadLook } from '../upload-look.ts';
+import { keptSource } from '../upload-source.ts';
+import { meantByUpload, type Upload, wasBegun } from './upload.ts';
+
+/** What a user says of an upload, and agrees to. */
+export interface UploadGiven extends TableFlags, Omit<Consent, 'plan'> {
+  readonly name?: string | undefined;
+  readonly batchSize?: number | undefined;
+  readonly run?: string | undefined;
+  readonly skipInvalid?: boolean | undefined;
+  readonly notifyOnComplete?: boolean | undefined;
+  readonly errors?: string | undefined;
+  readonly yes?: boolean | undefined;
+  readonly watch?: boolean | undefined;
+  readonly maxTotal?: number | undefined;
+}
+
+/** Where an upload differs from that of a whole file by one process. */
+interface Special extends Pick<Scope, 'shard' | 'checkRows'> {
+  /** Several workers send it. */
+  readonly isShared?: boolean;
+}
+
+/** An upload that may be sent. */
+export interface PreparedUpload {
+  readonly check: FileCheck;
+  readonly upload: Upload;
+  /** What is told of it once it is sent. */
+  readonly facts: readonly string[];
+  /** Numbers of rows that the user was told of. */
+  readonly toldRows: ReadonlySet<number>;
+}
+
+/**
+ * Checks a file, shows what it comes to, and has whoever spends agree to it. Sends nothing.
+ * @returns undefined where no row falls to the shard. @throws ErrandError.
+ */
+export async function prepareUpload(
+  context: Context,
+  source: Source,
+  given: UploadGiven,
+  { shard, checkRows, isShared = false }: Special,
+): Promise<PreparedUpload | undefined> {
+  const { batchSize = usualBatchRows, run = '', skipInvalid = false, yes = false } = given;
+  const notifies = given.notifyOnComplete ?? false;
+  const { options, flags: table } = await readReading(context, source, given);
+  const look = new UploadLook();
+  const check = await checkedFile(context, source, options, {
+    skipInvalid,
+    errors: given.errors,
+    ...{ run, look, shard, checkRows, spare: source.spare },
+    validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(table)}`,
+  });
+  if (check.isEmptyShard()) return undefined;
+  await readyToSend(context);
+  checkTotal(check.spend.estimate, given.maxTotal);
+  const identity = await check.identity();
+  const { name, facts: named } = await uploadName(context, {
+    given: given.name,
+    file: source.name,
+    ...{ identity, shard },
+  });
+  const leftOut = { count: check.tally.invalid, first: [...check.leftOut].sort((one, other) => one - other) };
+  const from = {
+    path: source.isPipe ? null : resolve(source.path),
+    sha256: await sha256Of(source),
+    table: {
+      ...{ preset: options.preset?.name, map: options.map, amounts: options.amounts },
+      isAsBefore: options.isAsBefore ?? false,
+      ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter },
+    },
+    ...{ batchSize, run, skipInvalid, notifies, isShared },
+    shard: shard && shardText(shard),
+  };
+  const upload = {
+    ...{ name: source.name, batchSize, notifies },
+    beginning: {
+      name,
+      upload: { identity, file: source.name, rows: check.tally.orders, source: keptSource(from, leftOut) },
+    },
+    ...consentOf(given),
+  };
+  if (isShort(check.spend) && !(await wasBegun(context, check, upload))) throw shortOf(context, check.spend);
+  const lines = spendLines(source, check, shard);
+  const looks = await look.lines(context, check);
+  const rows = check.tally.orders;
+  let wereShown = false;
+  await confirmSpending(context, {
+    yes,
+    question: placeQuestion(rows),
+    lines: async () => {
+      wereShown = true;
+      return [
+        ...[...lines, ...looks].map((line) => `  ${line}`),
+        ...(await policyLines(context, await meantByUpload(context, check, upload))),
+      ];
+    },
+  });
+  if (context.previewsRequests) await notePolicy(context, await meantByUpload(context, check, upload));
+  if (context.isRehearsal()) for (const line of lines) context.note(line);
+  if (!wereShown) for (const line of looks) context.note(line);
+  const facts = [...named, ...(check.tally.orders === check.tally.rows ? [] : lines.slice(0, 1))];
+  return { check, upload, facts, toldRows: look.keptRows };
+}
+
+export const placeQuestion = (rows: number): string =>
+  `Place ${rows === 1 ? 'this order' : `these ${countText(rows)} orders`} with real money?`;
+
+const spendLines = ({ name }: Source, { tally, spend }: FileCheck, shard: Shard | undefined): string[] => [
+  `${name}${shard ? `, shard ${shardText(shard)}` : ''}: ${leftOutText(tally) ?? rowsText(tally.orders)}`,
+  spendLine(spend),
+];
+
+export async function sha256Of(source: Source): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of source.chunks()) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+/** What makes the batches of an upload, whether it is planned or placed at once. */
+export const uploadOptions = {
+  batchSize: {
+    kind: 'integer',
+    min: 1,
+    max: 5000,
+    description: `rows in one request (default ${usualBatchRows})`,
+  },
+  run: {
+    kind: 'text',
+    maxLength: 100,
+    description: 'the same rows under another --run are new orders',
+  },
+  skipInvalid: { kind: 'flag', description: 'upload the valid rows of a file that has others too' },
+} as const;
+
+/** By what an upload is asked for later. */
+export const nameOption = {
+  name: {
+    kind: 'text',
+    placeholder: 'name',
+    maxLength: 100,
+    description: 'what the upload is called from now on (default: the name of its file)',
+  },
+} as const;
+
+/** What makes a process one of several workers. */
+export const shareOptions = {
+  share: {
+    kind: 'flag',
+    description: 'be one of several workers that upload it together, from a queue in the database',
+  },
+  rate: {
+    kind: 'integer',
+    min: 1,
+    max: 1000,
+    placeholder: 'n',
+    description: 'with --share: requests a second of all workers together, at most',
+  },
+} as const;
+
+/** What all orders of a command may cost together, by its caller. */
+export const maxTotalOption = {
+  maxTotal: {
+    kind: 'money',
+    description: "refuse all of it where the orders may cost more together: '$20,000'",
+  },
+} as const;
+
+/** @param cents what the orders may cost together. @param maxTotal cents. @throws ErrandError where that is more. */
+export function checkTotal(cents: number, maxTotal: number | undefined): void {
+  if (maxTotal === undefined || cents <= maxTotal) return;
+  throw new ErrandError(
+    'policy',
+    `the orders may cost ${formatMoney(cents)}, and --max-total is ${formatMoney(maxTotal)}; nothing was sent`,
+    {
+      code: 'max_total_exceeded',
+      outcome: 'not_sent',
+      details: { total_cents: cents, max_total_cents: maxTotal },
+      hint: 'Leave rows out, lower their ceilings, or raise --max-total.',
+    },
+  );
+}

@@ -1,0 +1,255 @@
+import { journalExists } from '../../journal/journal-tables.ts';
+import { mayHaveMade } from '../../journal/take-over.ts';
+import type { KeptUpload } from '../../journal/uploads.ts';
+import { batchIntent, placeBatch } from '../../orders/place-batch.ts';
+import { readyToSend } from '../../orders/ready.ts';
+import type { BatchIntent } from '../../orders/send-batch.ts';
+import { ErrandError, StorageError } from '../../platform/errors.ts';
+import type { Context } from '../../run/context.ts';
+import type { Consent } from '../../spending/options.ts';
+import type { Meant } from '../../spending/policy/gate.ts';
+import { hasPolicy, reserveAhead } from '../../spending/through-policy.ts';
+import type { Batch } from '../batches.ts';
+import { type BeginningUpload, beginUpload } from '../begin-upload.ts';
+import { tellingEarlier } from '../earlier-uploads.ts';
+import type { FileCheck } from '../file-check.ts';
+import { inFlight } from '../flow.ts';
+import { resumeStep } from '../named.ts';
+import { rowsText } from '../spend.ts';
+
+/** A batch that the service has. */
+export interface Uploaded {
+  readonly id: string;
+  readonly rows: number;
+  /** Set when an earlier upload had made it. */
+  readonly existed: boolean;
+}
+
+/** What a user is shown of batches that an earlier upload had made. */
+export function existedBefore(uploaded: readonly Uploaded[]): string[] {
+  const again = uploaded.filter(({ existed }) => existed).length;
+  if (again === 0) return [];
+  if (again === uploaded.length) return ['this upload was made before; nothing was ordered again'];
+  const already = again === 1 ? 'one batch was' : `${again} batches were`;
+  return [`${already} there already; nothing was placed twice`];
+}
+
+/** The batches of an upload, and the name that it goes by; without one where nothing was sent. */
+export interface Sent {
+  readonly name: string | undefined;
+  readonly batches: readonly Uploaded[];
+}
+
+export interface Upload extends Consent {
+  /** The file's, or `stdin.csv`. */
+  readonly name: string;
+  readonly beginning: BeginningUpload;
+  readonly batchSize: number;
+  readonly notifies: boolean;
+}
+
+type SentOf = Batch & { readonly serial: number | undefined };
+
+/** How many batches are sent at once, at most. */
+const mostInFlight = 4;
+
+/** Batches that are to be placed, and what a policy is told of them before the first is sent. */
+interface Sending extends Consent {
+  /** The file's, for messages and for the service. */
+  readonly name: string;
+  /** Of all batches. */
+  readonly rows: number;
+  readonly meant: readonly Meant[];
+  /** The upload that they are of: one that begins with them, or one that they are joined to. */
+  readonly of: BeginningUpload | Pick<KeptUpload, 'serial' | 'name'> | undefined;
+  readonly batches: AsyncIterable<Batch & Pick<BatchIntent, 'notifies'>>;
+}
+
+/**
+ * Uploads the valid rows of a file that was checked, batch after batch, each journaled before it is sent.
+ * @throws ErrandError: what stopped it; what was uploaded by then stays, and the same command goes on from there.
+ */
+export async function uploadFile(context: Context, check: FileCheck, upload: Upload): Promise<Sent> {
+  const { name, beginning, batchSize, notifies, ...consent } = upload;
+  const meant = context.previewsRequests ? [] : await meantByUpload(context, check, upload);
+  async function* batches() {
+    for await (const batch of check.batches(batchSize)) yield { ...batch, notifies };
+  }
+  return sendBatches(context, {
+    name,
+    rows: check.tally.orders,
+    meant,
+    of: beginning,
+    batches: batches(),
+    ...consent,
+  });
+}
+
+/** Places batches, a few at a time, once the policy has let all of them through. @throws as `uploadFile`. */
+export async function sendBatches(
+  context: Context,
+  { name, rows, meant, of, batches, ...consent }: Sending,
+): Promise<Sent> {
+  await readyToSend(context);
+  const giveBackUnsent = context.previewsRequests
+    ? async () => {}
+    : await reserveUpload(context, meant, consent);
+  const progress = await context.progress({
+    label: 'uploading',
+    total: rows,
+    unit: 'rows',
+    now: context.clock.monotonic,
+  });
+  const uploaded: Uploaded[] = [];
+  let sent = 0;
+  let upload: Pick<KeptUpload, 'serial' | 'name'> | undefined;
+  try {
+    upload = of === undefined || context.previewsRequests ? undefined : await begun(context, of);
+    const serial = upload?.serial;
+    const placed = inFlight(batches, (batch) => uploadBatch(context, { filename: name, serial, ...batch }), {
+      most: mostInFlight,
+      now: context.clock.monotonic,
+    });
+    for await (const batch of placed) {
+      uploaded.push(batch);
+      sent += batch.rows;
+      progress.update(sent);
+    }
+  } catch (error) {
+    if (uploaded.length > 0)
+      context.note(
+        `${rowsText(sent)} of ${rows} were uploaded before this; the same command goes on from there`,
+      );
+    throw cutShort(context, error, upload);
+  } finally {
+    await giveBackUnsent();
+    progress.end();
+  }
+  return { name: upload?.name, batches: uploaded };
+}
+
+const begun = async (
+  context: Context,
+  of: BeginningUpload | Pick<KeptUpload, 'serial' | 'name'>,
+): Promise<Pick<KeptUpload, 'serial' | 'name'>> => ('serial' in of ? of : beginUpload(context, of));
+
+/** Where an earlier upload has begun with the file, its batches stand or are in doubt though nothing is sent now. */
+export async function reserveUpload(
+  context: Context,
+  meant: readonly Meant[],
+  consent: Consent,
+): Promise<() => Promise<void>> {
+  try {
+    return await reserveAhead(context, meant, consent);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || !meant.some(({ isDone }) => isDone)) throw error;
+    throw new ErrandError(error.category, error.message, {
+      ...error.facts,
+      outcome: 'unknown',
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Some of the file is uploaded and the rest is not: neither done, nor safe to take for undone.
+ * @param upload that goes on with the command which is named then; undefined where it had not begun.
+ */
+export function cutShort(context: Context, error: unknown, upload?: Pick<KeptUpload, 'name'>): unknown {
+  const { signal, unreported } = context;
+  const reason: unknown = error instanceof ErrandError ? error : signal.reason;
+  if (!(reason instanceof ErrandError) || !unreported().some(({ madeId }) => madeId !== undefined))
+    return error;
+  return new ErrandError(reason.category, reason.message, {
+    ...reason.facts,
+    outcome: 'unknown',
+    retryable: reason.facts.outcome !== 'rejected',
+    hint: reason.facts.hint ?? 'The same command goes on from there; nothing is placed twice.',
+    next: [...(reason.facts.next ?? []), ...(upload ? [resumeStep(context, upload)] : [])],
+    cause: error,
+  });
+}
+
+/**
+ * All that an upload would order, as a policy looks at it; nothing where there is no policy, for which the file is not read
+ * once more.
+ */
+export const meantByUpload = async (
+  context: Context,
+  check: FileCheck,
+  { batchSize, ...upload }: Pick<Upload, 'name' | 'batchSize' | 'notifies'>,
+): Promise<Meant[]> => meantByBatches(context, check.batches(batchSize), upload);
+
+/**
+ * What batches would order, as a policy looks at it; nothing where there is none. What was sent before, or may have been,
+ * counts in the sum of all and is not decided on again.
+ */
+export async function meantByBatches(
+  context: Context,
+  batches: AsyncIterable<Batch> | Iterable<Batch>,
+  { name, notifies }: Pick<Upload, 'name' | 'notifies'>,
+): Promise<Meant[]> {
+  if (!(await hasPolicy(context))) return [];
+  const { baseUrl } = context.settings;
+  const journal = journalExists(context.settings) ? await context.journal() : undefined;
+  const sender = await context.sender();
+  const meant: Meant[] = [];
+  for await (const { key, rows, numbers } of batches) {
+    const record = journal?.find(key, baseUrl.value);
+    const intent = await batchIntent(context, { key, filename: name, rows, notifies });
+    meant.push({ intent, numbers, isDone: record !== undefined && mayHaveMade(record, sender) });
+  }
+  return meant;
+}
+
+/**
+ * Whether an earlier upload of the file had begun: rows that are orders already are paid for, and must not keep it from
+ * being brought to its end.
+ */
+export async function wasBegun(
+  context: Context,
+  check: FileCheck,
+  { batchSize }: Pick<Upload, 'batchSize'>,
+): Promise<boolean> {
+  if (context.previewsRequests) return false;
+  const journal = await context.journal();
+  const baseUrl = context.settings.baseUrl.value;
+  const sender = await context.sender();
+  for await (const { key } of check.batches(batchSize)) {
+    const record = journal.find(key, baseUrl);
+    if (record && mayHaveMade(record, sender)) return true;
+  }
+  return false;
+}
+
+export async function uploadBatch(
+  context: Context,
+  {
+    key,
+    rows,
+    filename,
+    notifies = false,
+    numbers,
+    headings,
+    fileHeadings,
+    serial,
+  }: SentOf & Omit<BatchIntent, 'rows'>,
+): Promise<Uploaded> {
+  context.signal.throwIfAborted();
+  if (!context.previewsRequests)
+    await tellingEarlier(context, filename, async () =>
+      (await context.uploads()).keep(key, { numbers, headings, fileHeadings }, serial),
+    );
+  const { id, existed } = await placeBatch(context, { key, filename, rows, notifies });
+  if (serial !== undefined) await noted(context, key, id);
+  return { id, existed, rows: rows.length };
+}
+
+/** The journal has the id too, for as long as it keeps what has ended: what was placed is not called a failure. */
+async function noted(context: Context, key: string, id: string): Promise<void> {
+  try {
+    await (await context.uploads()).made(key, id);
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+  }
+}

@@ -1,6 +1,0 @@
-/** `1234567` as `1,234,567`. */
-export function groupDigits(digits: string): string {
-  const first = digits.length % 3;
-  const groups = digits.slice(first).match(/.{3}/g) ?? [];
-  return (first === 0 ? groups : [digits.slice(0, first), ...groups]).join(',');
-}

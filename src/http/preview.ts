@@ -1,0 +1,115 @@
+import { UsageError } from '../platform/errors.ts';
+import { redacted, redactor } from '../platform/redact/redactor.ts';
+import type { KeySource } from './credentials.ts';
+import { embeddedScheme } from './request.ts';
+import { parseJson } from './response.ts';
+import type { Transport, WireRequest } from './transport/transport.ts';
+
+/** A request as `--dry-run` shows it: what would be sent, secrets replaced. */
+export interface Described {
+  readonly method: string;
+  readonly url: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON as a value, anything else as text; null where there is none. */
+  readonly body: unknown;
+}
+
+/** Describes a request; of the placeholder of a key the scheme stays. Pure. */
+function describeRequest({ method, url, headers, body }: Omit<WireRequest, 'signal'>): Described {
+  const shown = redactor.headers(headers);
+  const scheme = schemeOf(headers.authorization);
+  return {
+    method,
+    url: redactor.text(url.href),
+    headers: scheme === undefined ? shown : { ...shown, authorization: `${scheme} ${redacted}` },
+    body: body === undefined ? null : redactor.value(parseJson(body) ?? new TextDecoder().decode(body)),
+  };
+}
+
+function schemeOf(authorization: string | undefined): string | undefined {
+  const placeholders = { Bearer: redacted, Basic: Buffer.from(`${redacted}:`).toString('base64') };
+  return Object.entries(placeholders).find(([scheme, key]) => authorization === `${scheme} ${key}`)?.[0];
+}
+
+/** Headers that curl sets by itself, or that say nothing of the request. */
+const leftOut = ['user-agent', 'authorization'];
+
+/**
+ * A described request as a curl command for a POSIX shell, the key as `$ERRAND_API_KEY`. Every value is one word to
+ * the shell, whatever it holds, and no control character reaches the terminal. Ends with a line break.
+ * @throws UsageError for the embedded sandbox, which has no address.
+ */
+export function curlCommand({ method, url, headers, body }: Described): string {
+  if (url.startsWith(embeddedScheme)) {
+    throw new UsageError('the embedded sandbox has no address that curl could call', {
+      next: [
+        { command: 'errand sandbox serve', when: 'to serve it; then --base-url with the address it prints' },
+      ],
+    });
+  }
+  const words = [
+    `curl -sS${method === 'GET' ? '' : ` -X ${quoted(method)}`} ${quoted(url)}`,
+    ...credential(headers.authorization),
+    ...Object.entries(headers)
+      .filter(([name]) => !leftOut.includes(name))
+      .map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+  ];
+  if (body === null || body === undefined) return joined(words);
+  const text = typeof body === 'string' ? body : escapedJson(body);
+  if (!unprintable.test(text)) return joined([...words, `--data-raw ${quoted(text)}`]);
+  return `printf '%b' ${quoted(octal(text))} | ${joined([...words, '--data-binary @-'])}`;
+}
+
+const joined = (words: readonly string[]): string => `${words.join(' \\\n  ')}\n`;
+
+/** In single quotes nothing is special but the quote itself. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+function credential(authorization: string | undefined): string[] {
+  if (authorization?.startsWith('Bearer ')) return ['-H "authorization: Bearer $ERRAND_API_KEY"'];
+  if (authorization?.startsWith('Basic ')) return ['-u "$ERRAND_LEGACY_TOKEN:"'];
+  return authorization === undefined ? [] : [`-H ${quoted(`authorization: ${authorization}`)}`];
+}
+
+/** Controls, and what hides or turns text on a terminal. */
+const unprintable = /[\x00-\x1f\x7f-\x9f]|\p{Cf}|\p{Zl}|\p{Zp}|\p{Cs}/u;
+
+/** The same JSON with everything unprintable as an escape. */
+const escapedJson = (value: unknown): string =>
+  JSON.stringify(value).replace(new RegExp(unprintable, 'gu'), (found) =>
+    Array.from(
+      { length: found.length },
+      (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
+
+/** Text for `printf %b`: each byte that is not plain ASCII, and the backslash, in octal. */
+const octal = (text: string): string =>
+  Array.from(Buffer.from(text), (byte) =>
+    byte >= 0x20 && byte < 0x7f && byte !== 0x5c
+      ? String.fromCharCode(byte)
+      : `\\0${byte.toString(8).padStart(3, '0')}`,
+  ).join('');
+
+/** Whether a request is shown in place of being sent. */
+type IsShown = (method: string) => boolean;
+
+/** Carries nothing that is to be shown: `show` throws it to whoever prints it. The rest goes by `transport`. */
+export const previewTransport = (
+  transport: Transport,
+  isShown: IsShown,
+  show: (described: Described) => never,
+): Transport => ({
+  send: async (request) =>
+    isShown(request.method) ? show(describeRequest(request)) : transport.send(request),
+  close: () => transport.close(),
+});
+
+/** Stands for the key of a request that is shown: no key is needed, made or read for it. */
+export const previewKeys =
+  (isShown: IsShown, stored: KeySource): KeySource =>
+  async (request) => {
+    if (!isShown(request.method)) return undefined;
+    return request.isOptional && (await stored(request)) === undefined ? undefined : redacted;
+  };

@@ -1,0 +1,34 @@
+import { UsageError } from './errors.ts';
+
+/** The longest wait that a timer can hold, in whole days. */
+const longestDays = 24;
+
+const durationShape = /^(?=\d)(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?(?:(\d{1,9})ms)?$/;
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/**
+ * `30s`, `5m`, `1h30m`, `2d`, `500ms` in ms; at most 24 days, which a timer can hold, unless told otherwise.
+ * @throws UsageError naming the flag; for a bare number, the unit that is missing.
+ */
+export function parseDuration(text: string, flag: string, mostDays = longestDays): number {
+  const trimmed = text.trim();
+  const found = durationShape.exec(trimmed);
+  if (!found) {
+    if (/^\d+$/.test(trimmed))
+      throw new UsageError(
+        `${flag} ${trimmed} names no unit: write ${trimmed}s, ${trimmed}m or ${trimmed}ms`,
+      );
+    throw new UsageError(
+      `${flag} takes a length of time, such as 30s, 5m, 1h30m, 2d or 500ms, not "${text}"`,
+    );
+  }
+  const units = [day, hour, minute, second, 1];
+  const total = units.reduce((sum, unit, index) => sum + unit * Number(found[index + 1] ?? 0), 0);
+  if (total > mostDays * day)
+    throw new UsageError(`${flag} ${trimmed} is too long; the most is ${mostDays}d`);
+  return total;
+}

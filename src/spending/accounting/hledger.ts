@@ -1,0 +1,63 @@
+import { plainAmount } from '../../format/money.ts';
+import type { Entry } from './entries.ts';
+import { type BooksFormat, continued, oneLine } from './files.ts';
+import { type LedgerLines, readLedger } from './ledger.ts';
+
+const title = (wallet: string): string => `; errand books 1: hledger, wallet ${wallet}\n`;
+
+/** An account may have single spaces in it. */
+const lines: LedgerLines = {
+  begin: /^\d{4}[-/.]\d+[-/.]\d+/,
+  id: /^[ \t]+;[ \t]*errand-id:[ \t]*(\S+)[ \t]*$/,
+  aside: /^[ \t]+;/,
+  posting: /^(\S+(?: \S+)*)(?:(?:[ \t]{2,}|\t)(\S.*))?$/,
+};
+
+/** A journal of hledger; accounts and currencies are declared, so that `hledger check --strict` holds. */
+export const hledger: BooksFormat = {
+  refuses: (text, { wallet }) => {
+    if (text.startsWith(title(wallet))) return undefined;
+    return text.startsWith('; errand books 1: hledger,')
+      ? 'belongs to another wallet'
+      : 'was not written by spend export --as hledger';
+  },
+  read: (text) => readLedger(text, lines),
+  takes: () => true,
+  render: ({ id, date, orderId, payee, text, poNumber, metadata, isByRule, postings }: Entry) => {
+    const comments = [
+      `errand-id: ${id}`,
+      ...(orderId === undefined ? [] : [`order: ${orderId}`]),
+      ...(isByRule ? ['basis: by rule'] : []),
+      ...(poNumber === undefined ? [] : [`po: ${oneLine(poNumber)}`]),
+      ...(metadata === undefined ? [] : [`metadata: ${oneLine(metadata, 400)}`]),
+    ];
+    return [
+      `${date} * (${id.slice(0, 8)}) ${described(payee)} | ${described(text)}`,
+      ...comments.map((line) => `    ; ${line}`),
+      ...postings.map(
+        ({ account, cents, currency }) => `    ${account}  ${plainAmount(cents, currency)} ${currency}`,
+      ),
+      '\n',
+    ].join('\n');
+  },
+  *assemble({ wallet }, before, { texts, accounts, currencies }) {
+    const there = new Set(before?.split(/\r?\n/));
+    const declared = [
+      ...[...currencies].map((currency) => `commodity ${sample(currency)} ${currency}`),
+      ...[...accounts].sort().map((account) => `account ${account}`),
+    ].filter((line) => !there.has(line));
+    const added = [...(declared.length > 0 ? [`${declared.join('\n')}\n\n`] : []), ...texts];
+    if (before !== undefined) return yield* continued(before, added);
+    yield `${title(wallet)}; Written by errand spend export; what is written again is not written twice.\n\n`;
+    yield* added;
+  },
+};
+
+/** A semicolon would begin a comment, and a bar end the payee. */
+const described = (text: string): string => oneLine(text).replaceAll(';', ',').replaceAll('|', '/');
+
+/** As hledger wants to see the decimals of a currency. */
+const sample = (currency: string): string => {
+  const amount = plainAmount(1, currency);
+  return amount === '1' ? '1000.' : `1000${amount.slice(1).replace('1', '0')}`;
+};

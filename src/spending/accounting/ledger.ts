@@ -1,0 +1,226 @@
+import { formatMoney, readPlainAmount } from '../../format/money.ts';
+import { UsageError } from '../../platform/errors.ts';
+import {
+  centsOn,
+  type Posting,
+  payerAccount,
+  readId,
+  readOpening,
+  type Standing,
+  streamName,
+  walletAccount,
+} from './entries.ts';
+import {
+  type BooksFormat,
+  type BooksRead,
+  type Broken,
+  entryNamed,
+  incomplete,
+  readable,
+  unbalanced,
+} from './files.ts';
+
+/** How a program writes the lines of an entry. */
+export interface LedgerLines {
+  /** The first line of a transaction. */
+  readonly begin: RegExp;
+  /** A line that gives the id, its first group. */
+  readonly id: RegExp;
+  /** A line that is a comment or a field, and no posting. */
+  readonly aside: RegExp;
+  /** A posting without its comment: the account, and the amount where there is one. */
+  readonly posting: RegExp;
+}
+
+/** A transaction: the lines that are indented below a line with a date. */
+interface Block {
+  /** Of its first line, from 1. */
+  readonly line: number;
+  readonly lines: string[];
+}
+
+/** What a journal holds, as hledger and beancount both divide it. @param text with plain line ends. Pure. */
+export function readLedger(text: string, lines: LedgerLines): BooksRead {
+  const entries: Standing[] = [];
+  let others = 0;
+  let broken: Broken | undefined;
+  const blocks = blocksOf(text, lines);
+  for (const { line, lines: below } of blocks) {
+    const id = below.map((it) => lines.id.exec(it)?.[1]).find((it) => it !== undefined);
+    const moves = below.filter((it) => !lines.aside.test(it));
+    if (id === undefined || !isOurs(id)) {
+      const isHalf = moves.length === 0 && (line === blocks.at(-1)?.line || below.some(marksAnEntry));
+      if (isHalf) broken ??= incomplete(line, undefined, 'it has no amounts');
+      else if (moves.some((it) => it.includes(walletAccount))) others += 1;
+      continue;
+    }
+    const postings = postingsOf(moves, lines);
+    if (moves.length === 0) broken ??= incomplete(line, id, 'it has no amounts');
+    else if (postings && unbalanced(postings).length > 0)
+      broken ??= incomplete(line, id, 'its amounts do not add up to 0');
+    entries.push({ id, line, postings });
+  }
+  broken ??= cutOff(text, blocks.at(-1), entries.at(-1), lines);
+  return { entries, others, ...(broken && { broken }) };
+}
+
+const isOurs = (id: string): boolean => readId(id) !== undefined || readOpening(id) !== undefined;
+const marksAnEntry = (line: string): boolean => line.includes('errand-id');
+
+function blocksOf(text: string, { begin }: LedgerLines): Block[] {
+  const blocks: Block[] = [];
+  let block: Block | undefined;
+  let isComment = false;
+  for (const [at, line] of text.split('\n').entries()) {
+    if (isComment) isComment = line.trim() !== 'end comment';
+    else if (block && /^[ \t]+\S/.test(line)) block.lines.push(line);
+    else {
+      block = begin.test(line) ? { line: at + 1, lines: [] } : undefined;
+      if (block) blocks.push(block);
+      isComment = line.trimEnd() === 'comment';
+    }
+  }
+  return blocks;
+}
+
+/** Undefined where a person has written an amount that errand does not read, such as a price. */
+function postingsOf(moves: readonly string[], lines: LedgerLines): Posting[] | undefined {
+  const postings: Posting[] = [];
+  let open: string | undefined;
+  for (const move of moves) {
+    const { account, value } = splitPosting(move, lines);
+    if (value === undefined && open === undefined) open = account;
+    else {
+      const [, digits = '', currency = ''] = amount.exec(value ?? '') ?? [];
+      const cents = readPlainAmount(digits, currency);
+      if (cents === undefined) return undefined;
+      postings.push({ account, cents, currency });
+    }
+  }
+  // One amount may be left to the program that reads it.
+  const [currency, another] = open === undefined ? [] : unbalanced(postings);
+  if (another !== undefined) return undefined;
+  if (open !== undefined && currency !== undefined) {
+    const rest = postings.reduce((sum, it) => sum + (it.currency === currency ? it.cents : 0), 0);
+    postings.push({ account: open, cents: -rest, currency });
+  }
+  return postings;
+}
+
+const amount = /^([-+]?[\d.]+) ([A-Z]{3})$/;
+
+function splitPosting(move: string, { posting }: LedgerLines): { account: string; value?: string } {
+  const [beforeNote = ''] = move.split(';', 1);
+  const plain = beforeNote.replace(/^\s+(?:[*!]\s+)?/, '').trimEnd();
+  const [, account = plain, value = ''] = posting.exec(plain) ?? [];
+  // A balance that is asserted after the amount is none of it.
+  const moved = (value.split('=', 1)[0] ?? '').trimEnd();
+  return moved === '' ? { account } : { account, value: moved };
+}
+
+/** A last line without a line break, unless it is surely whole: an amount with which its entry adds up, or a comment. */
+function cutOff(
+  text: string,
+  last: Block | undefined,
+  entry: Standing | undefined,
+  lines: LedgerLines,
+): Broken | undefined {
+  if (text.endsWith('\n')) return undefined;
+  const line = text.slice(text.lastIndexOf('\n') + 1);
+  if (line.trim() === '' || line.startsWith(';')) return undefined;
+  const endsEntry = last?.line === entry?.line && last?.lines.at(-1) === line && !lines.aside.test(line);
+  if (endsEntry && entry?.postings && splitPosting(line, lines).value !== undefined) return undefined;
+  return {
+    line: text.split('\n').length,
+    message: 'the last line has no line break and may be cut off; complete or remove it, and run again',
+  };
+}
+
+/** What stands in a file, by the name that it was given. @throws UsageError for a file that is not ours, or not whole. */
+export function standingIn(out: string, raw: string, format: BooksFormat, wallet: string): BooksRead {
+  const text = readable(raw);
+  const wrong = format.refuses(text, { wallet });
+  if (wrong !== undefined)
+    throw new UsageError(`--out ${out} ${wrong}; nothing was added to it`, {
+      hint: 'Name another file, and include it in yours.',
+    });
+  const found = format.read(text);
+  if (found.broken === undefined) return found;
+  const { line, message } = found.broken;
+  throw new UsageError(`${out}, line ${line}: ${message}`, { hint: 'Nothing was added to the file.' });
+}
+
+export const leftOutNote = (count: number): string =>
+  `${count === 1 ? '1 entry is' : `${count} entries are`} left out: OFX is a statement of the wallet, and the wallet did not pay for ${count === 1 ? 'it' : 'them'}`;
+
+export const othersNote = (count: number): string =>
+  `${count === 1 ? '1 entry of your own moves' : `${count} entries of your own move`} ${walletAccount} too; the wallet by these entries is without ${count === 1 ? 'it' : 'them'}`;
+
+/** Differences that are named one by one. */
+const mostNamed = 5;
+
+export function differenceNotes(out: string, differences: readonly Difference[]): string[] {
+  const more = differences.length - mostNamed;
+  return [
+    ...differences.slice(0, mostNamed).map(({ line, message }) => `${out}, line ${line}: ${message}`),
+    ...(more > 0 ? [`${more} more entries differ from what errand wrote`] : []),
+  ];
+}
+
+/** What is not as errand wrote it. */
+interface Difference {
+  /** Of the file, from 1. */
+  readonly line: number;
+  /** For a person: which entry, what stands there, what was written. */
+  readonly message: string;
+}
+
+/**
+ * Entries of ours that no longer bring their payer what their ids say: a person has changed an amount or an account, has
+ * written an entry twice, or has removed the one before it. Pure. @param entries as they stand.
+ */
+export function differencesIn(entries: readonly Standing[]): Difference[] {
+  const streams = new Map<string, { standing: Standing; count: number; total: number }[]>();
+  const found: Difference[] = [];
+  let isOpened = false;
+  for (const standing of entries) {
+    const opening = readOpening(standing.id);
+    if (opening !== undefined) {
+      found.push(...compared(standing, isOpened ? 0 : opening, walletAccount, 'USD'));
+      isOpened = true;
+    }
+    const written = readId(standing.id);
+    if (!written) continue;
+    const name = streamName(written.stream);
+    streams.set(name, [
+      ...(streams.get(name) ?? []),
+      { standing, count: written.count, total: written.total },
+    ]);
+  }
+  for (const steps of streams.values()) {
+    let before = 0;
+    for (const { standing, total } of steps.toSorted((a, b) => a.count - b.count)) {
+      const { payer = 'wallet', currency = 'USD' } = readId(standing.id)?.stream ?? {};
+      found.push(...compared(standing, before - total, payerAccount(payer, currency), currency));
+      before = total;
+    }
+  }
+  return found.sort((a, b) => a.line - b.line);
+}
+
+/** @param cents that the entry was written with. */
+function compared(
+  { id, line, postings }: Standing,
+  cents: number,
+  account: string,
+  currency: string,
+): Difference[] {
+  const named = entryNamed(id);
+  if (postings === undefined) return [{ line, message: `the amounts of ${named} cannot be read` }];
+  const standing = centsOn(postings, account, currency);
+  if (standing === cents) return [];
+  const money = (amount: number): string => formatMoney(amount, currency);
+  return [
+    { line, message: `${named} brings ${account} ${money(standing)} where errand wrote ${money(cents)}` },
+  ];
+}

@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Approval, type ApprovalRequest, signedText } from '../../journal/approval-row.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import { tellLines } from '../../platform/process.ts';
+import type { OrderContext } from '../../run/order-context.ts';
+import type { Policy } from '../policy/policy.ts';
+import { type PolicyOfApprovers, readApprovers } from './approvers.ts';
+import { type PublicKey, signerOf } from './ssh-key.ts';
+
+/** What a signature is made for, so that one that was made for anything else is none. */
+const namespace = 'errand-approval';
+
+/** A person may have to find their hardware key, ms. */
+const longestSignMs = 10 * 60_000;
+const longestVerifyMs = 30_000;
+/** More than any signature. */
+const longestOutput = 64 * 1024;
+
+/**
+ * Signs a text with a private key, or with an agent's that a public key names. @returns the signature, in its armour.
+ * @throws ErrandError policy where it is not signed; interrupted on Ctrl-C.
+ */
+export async function sign(context: OrderContext, key: string, text: string): Promise<string> {
+  const ended = await run(
+    context,
+    ['-Y', 'sign', '-n', namespace, '-f', key],
+    text,
+    longestSignMs,
+    (line) => {
+      if (!line.startsWith('Signing data on')) context.note(line);
+    },
+  );
+  if (ended.code === 0) return ended.out;
+  throw unsigned(`ssh-keygen did not sign with ${key}: ${ended.last || `exit ${ended.code}`}`);
+}
+
+/** Whether a text was signed, for this purpose, with one of the keys. @throws ErrandError where ssh-keygen cannot be run. */
+async function verify(
+  context: OrderContext,
+  keys: readonly PublicKey[],
+  { text, signature }: { readonly text: string; readonly signature: string },
+): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), 'errand-approval-'));
+  try {
+    const [signers, file] = [join(folder, 'allowed_signers'), join(folder, 'signature')];
+    const lines = keys.map(({ type, blob }) => `approver namespaces="${namespace}" ${type} ${blob}\n`);
+    writeFileSync(signers, lines.join(''), { mode: 0o600, flag: 'wx' });
+    writeFileSync(file, signature, { mode: 0o600, flag: 'wx' });
+    const args = ['-Y', 'verify', '-n', namespace, '-f', signers, '-I', 'approver', '-s', file];
+    return (await run(context, args, text, longestVerifyMs, () => {})).code === 0;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  /** The last line that it printed beside. */
+  readonly last: string;
+}
+
+function run(
+  { signal, environment }: OrderContext,
+  args: readonly string[],
+  input: string,
+  timeoutMs: number,
+  tell: (line: string) => void,
+): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const child = spawn('ssh-keygen', args, {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      windowsHide: true,
+      env: { ...environment },
+      signal: limit,
+    });
+    const out: Buffer[] = [];
+    let size = 0;
+    let last = '';
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
+    child.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= longestOutput) out.push(chunk);
+    });
+    tellLines(child.stderr, (line) => {
+      last = line;
+      tell(line);
+    });
+    child.on('error', (cause) => {
+      if (signal.aborted) reject(signal.reason);
+      else if (limit.aborted) reject(unsigned(`ssh-keygen took more than ${timeoutMs / 1000} s`));
+      else if ('code' in cause && cause.code === 'ENOENT') reject(missing());
+      else reject(unsigned(`ssh-keygen could not be run: ${cause.message}`));
+    });
+    child.on('close', (code) => resolve({ code, out: Buffer.concat(out).toString(), last }));
+  });
+}
+
+const unsigned = (message: string): ErrandError =>
+  new ErrandError('policy', `${message}; nothing was approved`, {
+    code: 'approval_not_signed',
+    outcome: 'not_sent',
+    retryable: false,
+  });
+
+const missing = (): ErrandError =>
+  new ErrandError('policy', 'there is no ssh-keygen on the PATH, which signs and verifies approvals', {
+    code: 'ssh_keygen_missing',
+    outcome: 'not_sent',
+    retryable: false,
+    hint: 'Nothing was sent. Install OpenSSH 8.2 or later (the package openssh-client), then try again.',
+  });
+
+/** Who signed a request, or why that does not count, in words that follow its id. */
+type Signed = { readonly by: string } | { readonly problem: string };
+
+/** Whether a request is signed with the key of an approver. @throws ErrandError where ssh-keygen cannot be run. */
+export async function signedBy(
+  context: OrderContext,
+  policy: PolicyOfApprovers,
+  request: ApprovalRequest,
+  signature: string,
+): Promise<Signed> {
+  const by = signerOf(signature);
+  if (by === undefined) return { problem: 'has a signature that ssh-keygen did not make' };
+  const keys = readApprovers(policy).filter(({ fingerprint }) => fingerprint === by);
+  if (keys.length === 0)
+    return { problem: `is signed with ${by}, and ${policy.file} does not name that key as an approver` };
+  const isGood = await verify(context, keys, { text: signedText(request), signature });
+  return isGood
+    ? { by }
+    : { problem: `has a signature by ${by} that does not hold: something else was signed` };
+}
+
+/** Whether the key that an approval says it is signed with is one that the policy names, where it names any. Nothing is verified. */
+export function isByApprover(policy: PolicyOfApprovers, { signature }: Approval): boolean {
+  if (policy.approvers.length === 0) return true;
+  const by = signature === undefined ? undefined : signerOf(signature);
+  return readApprovers(policy).some(({ fingerprint }) => fingerprint === by);
+}
+
+/** Why an approval does not count under a policy; undefined where it does. Its state in the journal alone is no proof of a person. */
+export async function distrust(
+  context: OrderContext,
+  policy: Policy,
+  { request, signature }: Approval,
+): Promise<string | undefined> {
+  if (policy.approvers.length === 0) return undefined;
+  if (signature === undefined)
+    return `is not signed, and ${policy.file} names approvers, whose signature it takes`;
+  const signed = await signedBy(context, policy, request, signature);
+  return 'problem' in signed ? signed.problem : undefined;
+}
