@@ -2,7 +2,7 @@ import { numberIn } from '../api/json.ts';
 import type { NextStep } from '../platform/errors.ts';
 import { untilStopped } from '../platform/poll.ts';
 import { shellWord } from '../platform/shell.ts';
-import { type Standing, standingText, type Things } from '../platform/wait/standing.ts';
+import { progressText, type Things, type WatchProgress } from '../platform/wait/standing.ts';
 import type { Context } from '../run/context.ts';
 import { typedIds, waitFlags } from '../run/context-flags.ts';
 import { type Batch, rowsOf } from './batch.ts';
@@ -20,7 +20,7 @@ export const stoppable = (
 ): AsyncGenerator<FollowEvent> =>
   untilStopped(followBatches(context, named, latest), context.signal, () => {
     const rows = rowsStanding(named.counted(latest.values()));
-    const said = rows.total > 0 ? standingText(rows, rowsWatched) : batchesGoOn(named.ids.length);
+    const said = rows.total > 0 ? progressText(rows, rowsWatched) : batchesGoOn(named.ids.length);
     return { message: `stopped watching; ${said}`, next: goOn() };
   });
 
@@ -31,7 +31,7 @@ export const batchesGoOn = (count: number): string =>
 const rowsWatched: Things = { one: 'row', several: 'rows', badly: 'failed' };
 
 /** How the rows stand, those included that the service has not written down yet. */
-export function rowsStanding(batches: readonly Batch[]): Standing {
+export function rowsStanding(batches: readonly Batch[]): WatchProgress {
   const { rows, waiting, under_way: underWay, refused, failed } = tallyOf(batches);
   let total = 0;
   for (const batch of batches) total += Math.max(rowsOf(batch).length, numberIn(batch, 'row_count') ?? 0);

@@ -1,7 +1,7 @@
 import { UsageError } from '../platform/errors.ts';
 import { keysOf, maskKey } from './keys.ts';
 import type { SettingsStore } from './store.ts';
-import { withKey, withoutKeys } from './with-key.ts';
+import { withKey, withoutStoredKeys } from './with-key.ts';
 
 interface KeyToStore {
   readonly profile: string;
@@ -32,7 +32,7 @@ export async function storeKey(
         `profile ${name} is for ${before.base_url} now; the key for ${service} was not stored`,
       );
     earlier = keysOf(before).find((it) => it.isInUse && it.key !== key);
-    return withKey(replace && earlier ? withoutKeys(before, false) : before, key, storedAt);
+    return withKey(replace && earlier ? withoutStoredKeys(before, false) : before, key, storedAt);
   });
   if (!earlier) return [];
   const back = `errand auth use ${earlier.id}${flags}`;

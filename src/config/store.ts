@@ -100,14 +100,14 @@ export class SettingsStore {
    * @param mayComeBack keeps the keys beside: its state may be restored.
    */
   async retireKeysAt(baseUrl: string, mayComeBack: boolean): Promise<void> {
-    const { withKeySetAside, withoutKeys } = await import('./with-key.ts');
+    const { withKeySetAside, withoutStoredKeys } = await import('./with-key.ts');
     return this.#update((stored) => ({
       ...stored,
       profiles: Object.fromEntries(
         Object.entries(stored.profiles).map(([name, profile]) => {
           if (profile.base_url !== baseUrl) return [name, profile];
           if (mayComeBack) return [name, withKeySetAside(profile)];
-          const { legacy_token: _, ...rest } = withoutKeys(profile, true);
+          const { legacy_token: _, ...rest } = withoutStoredKeys(profile, true);
           return [name, rest];
         }),
       ),

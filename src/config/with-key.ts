@@ -22,7 +22,7 @@ export function withKey(profile: Profile, key: string, storedAt: string): Profil
 }
 
 /** A profile without the key in use, and without those beside it where `all` are meant. Pure. */
-export function withoutKeys(profile: Profile, all: boolean): Profile {
+export function withoutStoredKeys(profile: Profile, all: boolean): Profile {
   const { api_key: _, key_stored_at: __, other_keys: others, ...rest } = profile;
   return all || others === undefined ? rest : { ...rest, other_keys: others };
 }

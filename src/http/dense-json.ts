@@ -4,8 +4,8 @@ type End = number;
 /** Told of a field where its name begins and ends, quotes included, and where its value ends, which begins after a colon. */
 type TellField = (name: number, nameEnd: End, valueEnd: End) => void;
 
-const [quote, backslash, comma, colon, minus, dot, zero] = [0x22, 0x5c, 0x2c, 0x3a, 0x2d, 0x2e, 0x30];
-const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+export const [quote, backslash, comma, colon, minus, dot, zero] = [0x22, 0x5c, 0x2c, 0x3a, 0x2d, 0x2e, 0x30];
+export const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 const escapes: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
 const [plus, exponent, escapeByCode] = [0x2b, 0x65, 0x75];
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../api/json.ts';
 import type { AsSent } from '../format/raw-records.ts';
-import { endOfObject } from './dense-json.ts';
+import { backslash, closeBracket, comma, endOfObject, openBrace, quote } from './dense-json.ts';
 import { deepestJson, parseJson } from './response.ts';
 
 /** A list's response in two parts. */
@@ -9,8 +9,6 @@ interface SentList {
   readonly body: unknown;
   readonly sent: AsSent;
 }
-
-const [openBrace, closeBracket, comma, quote, backslash] = [0x7b, 0x5d, 0x2c, 0x22, 0x5c];
 
 /** A record stands in the list, and that in the response. */
 const aroundRecords = 2;

@@ -1,10 +1,10 @@
 import type { SqlValue } from '../platform/sqlite/database.ts';
 import { auditColumns, firstPrevious, hashOf, recordOfRow } from './audit-record.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+type EntryFields = Readonly<Record<string, unknown>>;
 
 /** The beginning of a chain that is as it was written, of rows that could still be read. Pure. */
-export function intactBeginning(rows: readonly Fields[]): SqlValue[][] {
+export function intactBeginning(rows: readonly EntryFields[]): SqlValue[][] {
   const ordered = rows.toSorted((one, other) => Number(one.number) - Number(other.number));
   let previous = firstPrevious;
   const intact = ordered.findIndex((row, index) => {
@@ -16,7 +16,7 @@ export function intactBeginning(rows: readonly Fields[]): SqlValue[][] {
   return ordered.slice(0, intact === -1 ? ordered.length : intact).map(valuesOf);
 }
 
-const valuesOf = (row: Fields): SqlValue[] =>
+const valuesOf = (row: EntryFields): SqlValue[] =>
   auditColumns.map((name) => {
     const value = row[name];
     return typeof value === 'string' || typeof value === 'number' ? value : null;

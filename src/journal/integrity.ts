@@ -14,7 +14,7 @@ export function readSeal(file: string): number | undefined {
   try {
     const text = readPrivateFile(file, () => {})?.toString('latin1') ?? '';
     const [count = '', check] = text.trimEnd().split(' ');
-    return check === checkOf(count) ? Number(count) : undefined;
+    return check === checkOfCount(count) ? Number(count) : undefined;
   } catch {
     // Without a seal the journal still vouches for each of its records.
     return undefined;
@@ -29,14 +29,14 @@ export function writeSeal(file: string, count: number): void {
     const opened = openSync(file, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
     try {
       // Always of one length, so that nothing is left of what stood there.
-      writeSync(opened, `${text} ${checkOf(text)}\n`, 0);
+      writeSync(opened, `${text} ${checkOfCount(text)}\n`, 0);
     } finally {
       closeSync(opened);
     }
   } catch {}
 }
 
-const checkOf = (count: string): string => sha256(`seal ${count}`).slice(0, 16);
+const checkOfCount = (count: string): string => sha256(`seal ${count}`).slice(0, 16);
 
 /**
  * SQL for a column `hides_text`: 1 where a text of a row goes on behind a NUL. The binding of SQLite ends it there, so that

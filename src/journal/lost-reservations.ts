@@ -1,7 +1,7 @@
 import { hashOf, recordOfRow } from './audit-record.ts';
 import { type Reservation, unknownIntent } from './reservation-row.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+type RowFields = Readonly<Record<string, unknown>>;
 
 /**
  * Reservations made up from the audit chain where some are lost: every intent that may have spent something and for
@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * what was written tells nothing. Pure. @param rows of the chain. @param since ms since the epoch.
  */
 export function lostReservations(
-  rows: readonly Fields[],
+  rows: readonly RowFields[],
   there: readonly Reservation[],
   since: number,
 ): Reservation[] {

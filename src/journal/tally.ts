@@ -88,7 +88,7 @@ export class Tally {
 
   #verified(row: Readonly<Record<string, unknown>> | undefined): Verified {
     const verified = { count: Number(row?.count), sums: sumsOf(row ?? {}) };
-    if (row?.checksum === checkOf(verified.count, verified.sums)) return verified;
+    if (row?.checksum === checkOfTally(verified.count, verified.sums)) return verified;
     throw this.damaged('its tally was changed');
   }
 
@@ -99,7 +99,7 @@ export class Tally {
       String(sums.rows),
       String(sums.live),
       String(sums.twins),
-      checkOf(count, sums),
+      checkOfTally(count, sums),
     );
   }
 
@@ -141,4 +141,5 @@ const whole = (value: unknown): bigint => (/^-?\d{1,30}$/.test(String(value)) ? 
 
 const textOf = ({ rows, live, twins }: Sums): string => `${rows} ${live} ${twins}`;
 
-const checkOf = (count: number, sums: Sums): string => sha256(`tally ${count} ${textOf(sums)}`).slice(0, 32);
+const checkOfTally = (count: number, sums: Sums): string =>
+  sha256(`tally ${count} ${textOf(sums)}`).slice(0, 32);

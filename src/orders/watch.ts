@@ -15,10 +15,10 @@ import {
 } from '../platform/poll.ts';
 import { shellWord } from '../platform/shell.ts';
 import {
-  type Standing,
-  standingOf,
-  standingText,
+  progressOf,
+  progressText,
   type Things,
+  type WatchProgress,
   watchingText,
 } from '../platform/wait/standing.ts';
 import type { Context } from '../run/context.ts';
@@ -307,11 +307,11 @@ export class Following<E> {
   }
 
   #told(): string {
-    return standingText(this.#standing(), this.#followed.things);
+    return progressText(this.#standing(), this.#followed.things);
   }
 
-  #standing(): Standing {
-    return standingOf(tallyOf(this.#verdicts.values()));
+  #standing(): WatchProgress {
+    return progressOf(tallyOf(this.#verdicts.values()));
   }
 
   #next(): NextStep {

@@ -99,7 +99,7 @@ export const isBlip = (error: unknown, hasResponded: boolean): error is ErrandEr
   error.category === 'unavailable' &&
   (hasResponded || error.facts.retryable !== false);
 
-interface Standing {
+interface Waiting {
   /** Where things stand. */
   readonly message: string;
   /** The command that goes on. */
@@ -110,7 +110,7 @@ interface Standing {
 export async function* untilStopped<E>(
   events: AsyncIterable<E>,
   signal: AbortSignal,
-  standing: () => Standing,
+  standing: () => Waiting,
 ): AsyncGenerator<E> {
   try {
     yield* events;

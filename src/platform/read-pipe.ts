@@ -14,13 +14,13 @@ const pauseMs = 10;
  * @throws what the signal was aborted with, and NodeJS.ErrnoException for a pipe that cannot be opened.
  */
 export async function* readPipe(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const fd = await openPipe(path, signal);
+  const fd = await openNamedPipe(path, signal);
   // A socket waits without a thread, so that it can be given up; it closes the descriptor.
   yield* piecesOf(new Socket({ fd, readable: true, writable: false }), signal);
 }
 
 /** Opening waits until somebody writes, in a thread that nothing ends but a writer: so one comes, and goes again. */
-async function openPipe(path: string, signal: AbortSignal): Promise<number> {
+async function openNamedPipe(path: string, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
   let isWaiting = true;
   const wake = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { standingText, type Things, watchingText } from '../../src/platform/wait/standing.ts';
+import { progressText, type Things, watchingText } from '../../src/platform/wait/standing.ts';
 
 const orders: Things = { one: 'order', several: 'orders', badly: 'failed' };
 const returns: Things = {
@@ -23,14 +23,14 @@ describe('how far a watch came', () => {
     [3, 3, 1, '3 of 3 orders had ended, ✖ 1 of them failed'],
     [1, 1, 1, '✖ the order failed'],
   ])('of %i, %i ended, %i failed: %s', (total, ended, failed, text) => {
-    expect(standingText({ total, ended, failed }, orders)).toBe(text);
+    expect(progressText({ total, ended, failed }, orders)).toBe(text);
   });
 
   test('says what happened to each kind in its own word', () => {
-    expect(standingText({ total: 4, ended: 3, failed: 1 }, returns)).toBe(
+    expect(progressText({ total: 4, ended: 3, failed: 1 }, returns)).toBe(
       '3 of 4 returns had ended, ✖ 1 of them was denied, the other one goes on',
     );
-    expect(standingText({ total: 9, ended: 3, failed: 2 }, returns)).toContain('✖ 2 of them were denied');
+    expect(progressText({ total: 9, ended: 3, failed: 2 }, returns)).toContain('✖ 2 of them were denied');
   });
 });
 

@@ -6,7 +6,7 @@ import { shellWord } from '../../platform/shell.ts';
 import { PolicyRefusal } from '../../spending/policy/refusal.ts';
 import { PolicyError } from './policy-error.ts';
 
-interface Of {
+interface FailedCall {
   readonly folder: string;
   readonly policy: string | undefined;
   /** What was recorded and has no end yet. */
@@ -14,7 +14,7 @@ interface Of {
 }
 
 /** A failure as a program catches it. Commands that are suggested work from any terminal of the machine. */
-export function asThrown(failure: unknown, of: Of): unknown {
+export function asThrown(failure: unknown, of: FailedCall): unknown {
   const told = withOutcome(failure, { intents: of.intents, hasWritten: false, record: undefined });
   if (!(told instanceof ErrandError)) return told;
   const facts = { ...told.facts, ...(told.facts.next && { next: told.facts.next.map(reachable(of)) }) };
@@ -28,7 +28,7 @@ export function asThrown(failure: unknown, of: Of): unknown {
 }
 
 const reachable =
-  ({ folder, policy }: Of) =>
+  ({ folder, policy }: FailedCall) =>
   ({ command, when }: { readonly command: string; readonly when: string }) => {
     const where = [
       `ERRAND_STATE_DIR=${shellWord(folder)}`,

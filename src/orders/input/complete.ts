@@ -4,16 +4,16 @@ import type { Context } from '../../run/context.ts';
 import { addressWords } from '../addresses/options.ts';
 import { type Asking, eachOrderField, type OrderField, orderFields } from './fields.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+type PayloadFields = Readonly<Record<string, unknown>>;
 
 type Missing = readonly [string, OrderField & { readonly required: NonNullable<OrderField['required']> }];
 
-const isMissing = (payload: Fields, field: readonly [string, OrderField]): field is Missing =>
+const isMissing = (payload: PayloadFields, field: readonly [string, OrderField]): field is Missing =>
   field[1].required !== undefined && payload[field[0]] === undefined;
 
 /** A payload, and the words of a command line that give all of it. */
 export interface Completed {
-  readonly payload: Fields;
+  readonly payload: PayloadFields;
   readonly argv: readonly string[];
 }
 
@@ -57,7 +57,7 @@ async function completeAddress(context: Context, given: Completed): Promise<Comp
   };
 }
 
-const isFields = (value: unknown): value is Fields =>
+const isFields = (value: unknown): value is PayloadFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function refusal(missing: readonly Missing[], why: string, retry: readonly string[]): UsageError {

@@ -24,14 +24,14 @@ export async function payByCommand(
   const printed = await run(context, command, challengeJson(challenge), Math.min(left, longestMs));
   const read = readCredential(printed, challenge);
   if ('credential' in read) return read.credential;
-  throw failed(`the pay command printed ${read.problem}`, walletHint);
+  throw failed(`the pay command printed ${read.problem}`, paidOutsideHint);
 }
 
 /** The challenge as the scheme's public SDK holds it: its parameters, `request` decoded. */
 export const challengeJson = ({ parameters, request }: PaymentChallenge): string =>
   `${JSON.stringify({ ...parameters, request })}\n`;
 
-const walletHint = 'It may have paid all the same: look there before you pay again.';
+const paidOutsideHint = 'It may have paid all the same: look there before you pay again.';
 
 function run(context: Context, command: string, input: string, timeoutMs: number): Promise<string> {
   const { signal, environment } = context;
@@ -54,7 +54,7 @@ function run(context: Context, command: string, input: string, timeoutMs: number
     const fail = (error: ErrandError): void => end(() => reject(error));
     const stop = (): void => fail(interrupted(signal.reason));
     const timer = setTimeout(
-      () => fail(failed(`the pay command took more than ${Math.round(timeoutMs / 1000)} s`, walletHint)),
+      () => fail(failed(`the pay command took more than ${Math.round(timeoutMs / 1000)} s`, paidOutsideHint)),
       timeoutMs,
     );
     signal.addEventListener('abort', stop, { once: true });
@@ -65,7 +65,7 @@ function run(context: Context, command: string, input: string, timeoutMs: number
       size += chunk.length;
       out.push(chunk);
       if (size > longestOutput)
-        fail(failed(`the pay command printed more than ${longestOutput} bytes`, walletHint));
+        fail(failed(`the pay command printed more than ${longestOutput} bytes`, paidOutsideHint));
     });
     child.on('error', (cause) => fail(failed(`the pay command could not be run: ${cause.message}`)));
     child.on('close', (code, killed) => {
@@ -89,6 +89,6 @@ const interrupted = (reason: unknown): ErrandError => {
   const category = stopOf(reason) ?? 'interrupted';
   return new ErrandError(category, `${category} while the pay command ran; nothing was ordered`, {
     outcome: 'not_sent',
-    hint: walletHint,
+    hint: paidOutsideHint,
   });
 };

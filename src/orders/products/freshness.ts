@@ -2,13 +2,13 @@ import { operations } from '../../api/operations/index.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { optionFor } from '../../run/from-contract.ts';
 
-const { query } = operations['product.get'];
+const { query: productQuery } = operations['product.get'];
 
 /** What every read of one product takes. */
 export const freshnessOptions = {
-  retailer: optionFor(query.retailer, { completes: 'retailers' }),
+  retailer: optionFor(productQuery.retailer, { completes: 'retailers' }),
   maxAge: {
-    ...optionFor(query.max_age),
+    ...optionFor(productQuery.max_age),
     description: 'oldest response to accept, in seconds; not together with --newer-than',
   },
   newerThan: {

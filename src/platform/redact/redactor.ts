@@ -3,7 +3,7 @@ import { stretchesOf, withoutStretches } from './stretches.ts';
 
 /** A shorter secret is found only where it stands alone: within words it would be found everywhere. */
 const shortestWithinWords = 6;
-const shortest = 3;
+const minSecretLength = 3;
 
 /** One way to write a secret. A pattern takes milliseconds to compile, so it is made for the first text that may need it. */
 interface Form {
@@ -40,7 +40,7 @@ function onDemand(make: () => RegExp): () => RegExp {
  * for itself and its escapes, so that no mixture of them gets through, and none of the patterns can backtrack far.
  */
 function encodedForms(secret: string): Form[] {
-  if (secret.length < shortest) return [];
+  if (secret.length < minSecretLength) return [];
   const plain = (): string => (secret.match(/\\+|./gsu) ?? []).map(tolerant).join('');
   if (secret.length < shortestWithinWords)
     return [{ pattern: onDemand(() => new RegExp(`(?<![\\p{L}\\p{N}])${plain()}(?![\\p{L}\\p{N}])`, 'gu')) }];

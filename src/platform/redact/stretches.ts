@@ -3,11 +3,11 @@ import { base64Texts } from './base64-texts.ts';
 /** A stretch of a secret as long as this is as good as the secret to whoever guesses the rest. */
 const stretch = 12;
 /** A shorter secret has no part that is worth finding; a longer one is no key, and its parts are text like any. */
-const [shortest, longest] = [20, 256];
+const [minLength, maxLength] = [20, 256];
 
 /** Every run of characters that betrays a part of a secret: of itself in any case, and of its base64 forms. */
 export function stretchesOf(secret: string): string[] {
-  if (secret.length < shortest || secret.length > longest) return [];
+  if (secret.length < minLength || secret.length > maxLength) return [];
   const cases = [secret, secret.toLowerCase(), secret.toUpperCase()];
   const written = [secret, ...cases.flatMap(base64Texts)].map(folded);
   return written.flatMap((text) =>

@@ -11,14 +11,14 @@ export interface Things {
 }
 
 /** How far a watch came. */
-export interface Standing {
+export interface WatchProgress {
   readonly total: number;
   readonly ended: number;
   /** Those of the ended that ended badly. */
   readonly failed: number;
 }
 
-export const standingOf = ({ reached, failed, waiting }: Pick<WatchSummary, Verdict>): Standing => ({
+export const progressOf = ({ reached, failed, waiting }: Pick<WatchSummary, Verdict>): WatchProgress => ({
   total: reached + failed + waiting,
   ended: reached + failed,
   failed,
@@ -28,7 +28,7 @@ export const standingOf = ({ reached, failed, waiting }: Pick<WatchSummary, Verd
  * What was seen, and what goes on: `4 of 6 rows had ended, ✖ 2 of them failed, the others go on`; `the order goes on` of a
  * single one. Pure.
  */
-export function standingText({ total, ended, failed }: Standing, things: Things): string {
+export function progressText({ total, ended, failed }: WatchProgress, things: Things): string {
   const { one, several, badly, verbs = [badly, badly] } = things;
   const [it, them] = verbs;
   if (total === 1 && ended === 0) return `the ${one} goes on`;
@@ -48,7 +48,7 @@ export function standingText({ total, ended, failed }: Standing, things: Things)
  * before the counts, then the time; never what failed. @param room columns.
  */
 export function watchingText(
-  { total, ended, failed }: Standing,
+  { total, ended, failed }: WatchProgress,
   { one, several, badly }: Things,
   elapsedMs: number,
   room: number,
