@@ -29,9 +29,9 @@ export const logout = defineCommand({
         kind: 'none',
         hints: [`profile ${profile.value} has no key${beside > 0 ? ' in use' : ''}`, ...kept],
       };
-    const { withoutKeys } = await import('../../config/with-key.ts');
+    const { withoutStoredKeys } = await import('../../config/with-key.ts');
     await store.setProfile(profile.value, (before = { base_url: context.settings.baseUrl.value }) => {
-      const { legacy_token: _, ...rest } = withoutKeys(before, all);
+      const { legacy_token: _, ...rest } = withoutStoredKeys(before, all);
       return rest;
     });
     const what = kept.length > 0 ? 'the key in use' : 'the keys';
