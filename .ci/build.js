@@ -163,7 +163,7 @@ const groups = [
       'cli/output/writer',
       'cli/handles',
       'commands/root-help',
-      'cli/help/look',
+      'cli/help/layout',
       'platform/version',
       'platform/streams',
       'platform/memory',

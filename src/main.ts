@@ -1,8 +1,7 @@
 import { hasHandles } from './cli/handles.ts';
-import { lookOf } from './cli/help/look.ts';
+import { lookOf } from './cli/help/layout.ts';
 import type { CommandLine } from './cli/mount.ts';
-import { mayDraw } from './cli/output/live-area.ts';
-import { writerOf } from './cli/output/writer.ts';
+import { mayDraw, writerOf } from './cli/output/writer.ts';
 import { rootHelp } from './commands/root-help.ts';
 import type { ListedRows, Result, TitleOf } from './format/result.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './platform/errors.ts';
@@ -107,7 +106,7 @@ async function runCommand(
   try {
     const { printResult } = await import('./cli/output/render.ts');
     const { fields } = context.output;
-    const titles = async () => (await import('./orders/products/titles.ts')).knownTitles(context);
+    const titles = async () => (await import('./orders/products/pick.ts')).knownTitles(context);
     const whole = await withWholeIds(context, line, titles);
     input = whole.input;
     const knownFields = fields && (await import('./cli/known-fields.ts')).knownFieldsOf(command, input);
@@ -165,7 +164,7 @@ const listKeeper =
     const { profile, baseUrl } = context.settings;
     (await context.lastList())?.write({ ...list, profile: profile.value, service: baseUrl.value });
     if (list.kind !== 'products') return;
-    const { keepTitles } = await import('./orders/products/titles.ts');
+    const { keepTitles } = await import('./orders/products/pick.ts');
     await keepTitles(
       context,
       list.rows.map((row) => [row?.facts.url, row?.facts.title]),

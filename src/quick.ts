@@ -1,4 +1,4 @@
-import { plainLook } from './cli/help/look.ts';
+import { plainLook } from './cli/help/layout.ts';
 import { rootHelp } from './commands/root-help.ts';
 import { wantsColor, writeNow } from './platform/streams.ts';
 import { version } from './platform/version.ts';

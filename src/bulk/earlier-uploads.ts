@@ -1,7 +1,7 @@
 import { journalCommand } from '../journal/journal-command.ts';
 import type { JournalRecord } from '../journal/journal-record.ts';
 import { journalExists } from '../journal/journal-tables.ts';
-import { thingOf } from '../orders/things.ts';
+import { thingOf } from '../orders/submit/intent.ts';
 import { ErrandError, type ErrorFacts, StorageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 import { whereFlags } from '../run/context-flags.ts';

@@ -3,17 +3,10 @@ import type { ColumnPlan } from '../api/bulk-columns.ts';
 import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../api/bulk-row.ts';
 import { setOwn } from '../api/json.ts';
 import { bodyHash, sha256 } from '../format/canonical.ts';
-import { addressProblem } from '../orders/addresses/rules.ts';
-import {
-  addressOfOrder,
-  asTaken,
-  calledOffIssues,
-  isContinuation,
-  noReadings,
-  noteHidden,
-  type Readings,
-} from './as-exported.ts';
+import { addressProblem } from '../orders/addresses/options.ts';
+import { addRow } from './check/spend.ts';
 import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './csv/amounts.ts';
+import { hiddenIn } from './csv/decode.ts';
 import {
   emptyColumn,
   type HeadingMap,
@@ -23,8 +16,15 @@ import {
   type TablePlan,
 } from './csv/headings.ts';
 import { breaksIn, delimiters, readTable, type TableOptions } from './csv/reader.ts';
-import { hiddenIn } from './hidden-characters.ts';
-import { addRow } from './row-sample.ts';
+import {
+  addressOfOrder,
+  asTaken,
+  calledOffIssues,
+  isContinuation,
+  noReadings,
+  noteHidden,
+  type Readings,
+} from './csv/shop-export-quirks.ts';
 
 /** A row of a file, read. */
 export interface FileRow {

@@ -12,8 +12,8 @@ import type { RunIntents } from '../journal/intents.ts';
 import type { Journal } from '../journal/journal.ts';
 import { closeAll, once } from '../platform/async.ts';
 import { ServiceClock, systemClock } from '../platform/clock.ts';
+import { Patience } from '../platform/poll.ts';
 import { type Io, interactivity } from '../platform/streams.ts';
-import { Patience } from '../platform/wait/patience.ts';
 import type { Context } from '../run/context.ts';
 import { deliverLines, noteLines } from './output/notice.ts';
 import { outputOptions } from './output/options.ts';
@@ -152,7 +152,7 @@ export async function createContext(making: Making): Promise<Context> {
     lastList: once(async () => {
       const terminal = (await import('../config/terminal.ts')).terminalOf(environment, making.platform);
       if (terminal === undefined) return undefined;
-      const { LastList } = await import('../journal/last-list.ts');
+      const { LastList } = await import('../journal/saved-files.ts');
       return new LastList(folders.state, terminal, systemClock.now);
     }),
     rowFacts: new Map(),

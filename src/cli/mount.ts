@@ -4,7 +4,7 @@ import { UsageError } from '../platform/errors.ts';
 import type { Options } from '../run/option.ts';
 import type { AnyCommand, Noun } from './define.ts';
 import { globalOptions, requestOptions, writeOptions } from './global-options.ts';
-import { definitions } from './help/definitions.ts';
+import { definitions } from './help/page.ts';
 import { onlyReads } from './known-fields.ts';
 import { addHelp, addNoInput, addOptions, globalHeading, type OnTwice } from './options.ts';
 

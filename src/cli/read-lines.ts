@@ -1,7 +1,6 @@
 import { createReadStream, statSync } from 'node:fs';
 import { ErrandError, UsageError } from '../platform/errors.ts';
-import { readPipe } from '../platform/read-pipe.ts';
-import { piecesOf } from '../platform/streams.ts';
+import { piecesOf, readPipe } from '../platform/streams.ts';
 import type { Context } from '../run/context.ts';
 
 /** Of one line, bytes. */

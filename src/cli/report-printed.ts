@@ -1,5 +1,5 @@
 import { reportShown } from '../orders/report.ts';
-import { thingOf } from '../orders/things.ts';
+import { thingOf } from '../orders/submit/intent.ts';
 import type { Context } from '../run/context.ts';
 import { writerOf } from './output/writer.ts';
 

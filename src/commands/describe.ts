@@ -1,6 +1,6 @@
 import type { Command as Commander, Option as CommanderOption } from 'commander';
-import { hintOf, optionHint } from '../cli/completion/hints.ts';
 import type { Tree, TreeOption } from '../cli/completion/tree.ts';
+import { hintOf, optionHint } from '../cli/completion/tree.ts';
 import type { RootCommand, RootNoun } from '../cli/define.ts';
 import { globalOptions, requestOptions, writeOptions } from '../cli/global-options.ts';
 import { topics } from '../cli/help/topics.ts';

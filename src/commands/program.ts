@@ -219,7 +219,7 @@ export async function runProgram(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0 && error.code !== 'commander.help') {
-      const { whereToLook } = await import('../cli/where-to-look.ts');
+      const { whereToLook } = await import('../cli/suggest-option.ts');
       const { withSuggestion } = await import('../cli/suggest-option.ts');
       const said = error.message.replace(/^error: /, '').replace(/\n\(/, ' (');
       const message = withSuggestion(said, root, argv);

@@ -2,8 +2,7 @@ import { createHmac } from 'node:crypto';
 import { apiKeyPattern } from '../api/limits.ts';
 import { UsageError } from '../platform/errors.ts';
 import type { Environment } from './paths.ts';
-import type { KeptKey, Profile } from './stored.ts';
-import { kept } from './with-key.ts';
+import { embeddedUrl, type KeptKey, type Profile, type Stored } from './stored.ts';
 
 /** A key as it may be shown: `xx_test_…a1b2`. What has no known form shows nothing but its last four characters. */
 export function maskKey(key: string): string {
@@ -100,3 +99,106 @@ export function keyMeant(name: string, profile: Profile, given: string): Profile
   const which = given.length <= 12 ? `"${given}"` : maskKey(given);
   throw new UsageError(`profile ${name} has no key ${which}`, { next });
 }
+
+/**
+ * A profile with a key in use, kept beside it the one that was: none is lost. One that is there already is used again.
+ * @param storedAt ISO 8601. Pure.
+ */
+export function withKey(profile: Profile, key: string, storedAt: string): Profile {
+  if (profile.api_key === key) return profile;
+  const { api_key: before, key_stored_at: beforeAt, other_keys: others = [], ...rest } = profile;
+  const known = others.find(({ api_key }) => api_key === key);
+  const at = known ? known.stored_at : storedAt;
+  const beside = [
+    ...(before === undefined ? [] : [kept(before, beforeAt)]),
+    ...others.filter((other) => other !== known),
+  ];
+  return {
+    ...rest,
+    api_key: key,
+    ...(at !== undefined && { key_stored_at: at }),
+    ...(beside.length > 0 && { other_keys: beside }),
+  };
+}
+
+/** A profile without the key in use, and without those beside it where `all` are meant. Pure. */
+export function withoutStoredKeys(profile: Profile, all: boolean): Profile {
+  const { api_key: _, key_stored_at: __, other_keys: others, ...rest } = profile;
+  return all || others === undefined ? rest : { ...rest, other_keys: others };
+}
+
+/** A profile with all of its keys kept and none of them in use. Pure. */
+export function withKeySetAside({
+  api_key: key,
+  key_stored_at: storedAt,
+  other_keys: others = [],
+  ...rest
+}: Profile): Profile {
+  const all = [...(key === undefined ? [] : [kept(key, storedAt)]), ...others];
+  return all.length > 0 ? { ...rest, other_keys: all } : rest;
+}
+
+export const kept = (key: string, storedAt: string | undefined): KeptKey => ({
+  api_key: key,
+  ...(storedAt !== undefined && { stored_at: storedAt }),
+});
+
+/** A stored key that is about to be another one, or none. */
+export interface KeyChange {
+  readonly profile: string;
+  /** The service that the key is for. */
+  readonly service: string;
+  readonly detail: {
+    /** `switched` where the one before is kept beside it. */
+    readonly change: 'stored' | 'replaced' | 'switched' | 'forgotten';
+    readonly what: 'api_key' | 'legacy_token';
+    /** Fingerprints of the keys. */
+    readonly before: string | null;
+    readonly after: string | null;
+  };
+}
+
+/** Which keys differ. The first key of the embedded sandbox is none of them: errand mints it by itself. Pure. */
+export function keyChanges(before: Stored, after: Stored): KeyChange[] {
+  const names = new Set([...Object.keys(before.profiles), ...Object.keys(after.profiles)]);
+  return [...names].flatMap((name) => {
+    const [old, next] = [profileOf(before, name), profileOf(after, name)];
+    const inUse = (['api_key', 'legacy_token'] as const).flatMap((what): KeyChange[] => {
+      const service = serviceOf(next?.[what] === undefined ? old : next, what);
+      const isMintedByItself = service === embeddedUrl && old?.[what] === undefined;
+      if (old?.[what] === next?.[what] || isMintedByItself) return [];
+      const isKept = what === 'api_key' && beside(next).includes(old?.api_key ?? '');
+      const replaced = isKept ? 'switched' : 'replaced';
+      const change =
+        old?.[what] === undefined ? 'stored' : next?.[what] === undefined ? 'forgotten' : replaced;
+      const prints = { before: printOf(old?.[what], service), after: printOf(next?.[what], service) };
+      return [{ profile: name, service, detail: { change, what, ...prints } }];
+    });
+    return [...inUse, ...forgottenBeside(name, old, next)];
+  });
+}
+
+/** The keys beside the one in use that a profile has no more. */
+function forgottenBeside(name: string, old: Profile | undefined, next: Profile | undefined): KeyChange[] {
+  const service = serviceOf(old, 'api_key');
+  const left = [...beside(next), next?.api_key];
+  return beside(old)
+    .filter((key) => !left.includes(key))
+    .map((key) => ({
+      profile: name,
+      service,
+      detail: { change: 'forgotten', what: 'api_key', before: printOf(key, service), after: null },
+    }));
+}
+
+const beside = (profile: Profile | undefined): string[] =>
+  (profile?.other_keys ?? []).map(({ api_key }) => api_key);
+
+const printOf = (key: string | undefined, service: string): string | null =>
+  key === undefined ? null : fingerprint(key, service);
+
+const profileOf = ({ profiles }: Stored, name: string): Profile | undefined =>
+  Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+
+const serviceOf = (profile: Profile | undefined, what: 'api_key' | 'legacy_token'): string =>
+  (what === 'legacy_token' ? profile?.legacy_base_url : undefined) ?? profile?.base_url ?? '';

@@ -1,7 +1,6 @@
 import { UsageError } from '../platform/errors.ts';
-import { keysOf, maskKey } from './keys.ts';
+import { keysOf, maskKey, withKey, withoutStoredKeys } from './keys.ts';
 import type { SettingsStore } from './store.ts';
-import { withKey, withoutStoredKeys } from './with-key.ts';
 
 interface KeyToStore {
   readonly profile: string;

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { retryWhile, type Waiting } from '../platform/async.ts';
 import { StorageError, UsageError } from '../platform/errors.ts';
 import { addressTaken, withAddress, withoutAddress } from './addresses.ts';
-import type { KeyChange } from './key-changes.ts';
+import type { KeyChange } from './keys.ts';
 import { mapIn, type SavedMap, withMap } from './maps.ts';
 import { makeConfigFolder, reasonOf } from './paths.ts';
 import {
@@ -100,7 +100,7 @@ export class SettingsStore {
    * @param mayComeBack keeps the keys beside: its state may be restored.
    */
   async retireKeysAt(baseUrl: string, mayComeBack: boolean): Promise<void> {
-    const { withKeySetAside, withoutStoredKeys } = await import('./with-key.ts');
+    const { withKeySetAside, withoutStoredKeys } = await import('./keys.ts');
     return this.#update((stored) => ({
       ...stored,
       profiles: Object.fromEntries(
@@ -230,7 +230,7 @@ export class SettingsStore {
     try {
       const before = this.#readForWrite();
       const next = change(before);
-      const { keyChanges } = await import('./key-changes.ts');
+      const { keyChanges } = await import('./keys.ts');
       const changes = keyChanges(before, next);
       if (changes.length > 0) await this.#beforeKeys(changes);
       const { default: Conf } = await loadConf();

@@ -10,11 +10,8 @@ import { isLoopback } from '../platform/net/lookup.ts';
 import { hasCredentials } from '../platform/net/urls.ts';
 import { redactor } from '../platform/redact/redactor.ts';
 import { secretsSent } from '../platform/redact/secrets-sent.ts';
-import { type Attempted, sendWithRetries } from './attempts.ts';
 import { credentialFor, type KeySource } from './credentials.ts';
 import { UnavailableError } from './errors.ts';
-import { failureOf, unreadable } from './failed-request.ts';
-import { prepareRaw, type RawRequest } from './raw.ts';
 import {
   checkedBase,
   type Input,
@@ -22,15 +19,17 @@ import {
   isSameOrigin,
   type Prepared,
   prepare,
+  prepareRaw,
+  type RawRequest,
   requestLine,
   type Service,
   unpaid,
 } from './request.ts';
 import { type Advice, adviceToPeople, parseJson } from './response.ts';
-import { Scope } from './scope.ts';
 import type { SendOptions, ServiceResponse } from './send.ts';
+import { type Attempted, Scope, sendWithRetries } from './send.ts';
 import { readSent } from './sent-records.ts';
-import { isHtml } from './service-error.ts';
+import { failureOf, isHtml, unreadable } from './service-error.ts';
 import type { Trace } from './trace.ts';
 import { headerText, type Transport, TransportFailure, type WireHeaders } from './transport/transport.ts';
 

@@ -10,7 +10,7 @@ import {
   writeApproval,
 } from './approval-row.ts';
 import type { AuditChain } from './audit.ts';
-import type { Tally } from './tally.ts';
+import type { Tally } from './integrity.ts';
 
 /** As long as reservations are kept, ms. */
 const keptMs = 400 * 24 * 3600 * 1000;

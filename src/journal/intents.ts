@@ -1,8 +1,7 @@
 import type { Database, StoredRow } from '../platform/sqlite/database.ts';
-import { hiddenText } from './integrity.ts';
+import { hiddenText, sumColumns, Tally } from './integrity.ts';
 import { type IntentRow, intentColumns, isIntact, twinNumber } from './intent-row.ts';
 import type { Intent } from './journal-record.ts';
-import { sumColumns, Tally } from './tally.ts';
 
 /** How long the record of what has ended is kept, ms. */
 const keptMs = 30 * 24 * 3600 * 1000;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sha256 } from '../format/canonical.ts';
 import type { Database } from '../platform/sqlite/database.ts';
-import type { Tally } from './tally.ts';
+import type { Tally } from './integrity.ts';
 
 /** What a journal knows of itself, beside its records: one text for each name. */
 type JournalFact = 'reservations' | 'chain_from' | 'address_salt' | 'policy';

@@ -6,7 +6,7 @@ import { type AuditOrigin, nobody } from './audit-entry.ts';
 import { contentHash } from './content.ts';
 import { type OpenOptions, openStateDatabase } from './database.ts';
 import { Grants } from './grants.ts';
-import { readSeal, sealOf, writeSeal } from './integrity.ts';
+import { damagedAdvice, readSeal, sealOf, writeSeal } from './integrity.ts';
 import { IntentEnds } from './intent-ends.ts';
 import { IntentOutcomes } from './intent-outcomes.ts';
 import { isAdmitted } from './intent-proof.ts';
@@ -20,7 +20,6 @@ import type { Beside } from './postgres/beside.ts';
 import { Quotes } from './quotes.ts';
 import { Reservations, type Reserving } from './reservations.ts';
 import { checkFree, checkReuse, isOthers, mayHaveMade } from './take-over.ts';
-import { damagedAdvice } from './tally.ts';
 import { firstTwin, isMadeByKey, type Twin, type TwinRule } from './twins.ts';
 import { Undoing } from './undoing.ts';
 

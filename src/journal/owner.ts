@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { JournalRecord } from './journal-record.ts';
 
 /** A process as its pid and when it started, so that a reused pid is not taken for it; or as its lease, where machines share a journal. */
 export interface Owner {
@@ -74,3 +75,7 @@ function statOf(pid: number): { readonly state: string; readonly started: string
     return undefined;
   }
 }
+
+/** What is open in the journal that a machine has of its own, in words. @param records at least one. */
+export const ownOpenText = ({ length }: readonly JournalRecord[]): string =>
+  `${length === 1 ? 'one order' : `${length} orders`} of this machine's own journal ${length === 1 ? 'is' : 'are'} in doubt or untold`;

@@ -2,8 +2,8 @@ import { sha256 } from '../format/canonical.ts';
 import { ErrandError } from '../platform/errors.ts';
 import type { Database } from '../platform/sqlite/database.ts';
 import type { AuditChain } from './audit.ts';
+import type { Tally } from './integrity.ts';
 import { readFact, writeFact } from './journal-facts.ts';
-import type { Tally } from './tally.ts';
 
 /** A policy that holds for all machines that share a journal. */
 export interface PublishedPolicy {

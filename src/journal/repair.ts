@@ -5,8 +5,8 @@ import type { SqlValue } from '../platform/sqlite/database.ts';
 import { openReader } from '../platform/sqlite/load.ts';
 import { approvalRow, salvagedApproval, writeApproval } from './approval-row.ts';
 import { AuditChain } from './audit.ts';
-import { intactBeginning } from './audit-carry.ts';
 import type { AuditOrigin } from './audit-entry.ts';
+import { auditColumns, firstPrevious, hashOf, recordOfRow } from './audit-record.ts';
 import { type OpenOptions, openStateDatabase } from './database.ts';
 import { readSeal, sealOf, writeSeal } from './integrity.ts';
 import { type IntentRow, intentColumns, isIntact, recordOf } from './intent-row.ts';
@@ -15,9 +15,7 @@ import { readSum, writeFact } from './journal-facts.ts';
 import type { JournalRecord } from './journal-record.ts';
 import { journalFile, journalMigrations, upgraded } from './journal-tables.ts';
 import { lostIntents } from './lost-intents.ts';
-import { lostReservations } from './lost-reservations.ts';
-import { salvagedReservation } from './reservation-row.ts';
-import { ReservationTable } from './reservation-table.ts';
+import { type Reservation, ReservationTable, salvagedReservation, unknownIntent } from './reservation-row.ts';
 import { checkFree } from './take-over.ts';
 
 export interface Repaired {
@@ -179,3 +177,66 @@ function moveAside(file: string, aside: string): void {
   for (const companion of ['', '-wal', '-shm'])
     if (existsSync(file + companion)) renameSync(file + companion, aside + companion);
 }
+
+type RowFields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reservations made up from the audit chain where some are lost: every intent that may have spent something and for
+ * which none stands, with the most that it may have cost and the approval that it has used up. What it was for is not known any more. A record that is not
+ * what was written tells nothing. Pure. @param rows of the chain. @param since ms since the epoch.
+ */
+function lostReservations(
+  rows: readonly RowFields[],
+  there: readonly Reservation[],
+  since: number,
+): Reservation[] {
+  const covered = new Set(
+    there.flatMap(({ intents, baseUrl }) => intents.map((intent) => idOf(intent, baseUrl))),
+  );
+  const made = new Map<string, Reservation>();
+  const approvals = new Map<string, string>();
+  for (const row of rows.toSorted((one, other) => Number(one.number) - Number(other.number))) {
+    const { hash, key, service, kind, ...record } = recordOfRow(row);
+    if (hashOf({ key, service, kind, ...record }) !== hash) continue;
+    const id = idOf(key, service);
+    const known = made.get(id);
+    const at = Date.parse(String(record.time));
+    // It stands before the intent that it lets through, in the same transaction.
+    if (kind === 'approval_used') approvals.set(id, String(Object(record.detail).approval));
+    else if (kind === 'refused') made.delete(id);
+    else if (kind === 'responded' && known) made.set(id, { ...known, orderId: String(record.order_id) });
+    else if (kind === 'intent' && !covered.has(id) && at >= since && typeof record.amount_cents === 'number')
+      made.set(id, {
+        ...{ key: String(key), baseUrl: String(service), account: String(Object(record.detail).account) },
+        ...{ state: 'held', at: known?.at ?? at, cents: record.amount_cents, counted: record.amount_cents },
+        ...{ feeCents: 0, isRehearsal: false, orderId: undefined, pid: 0, started: '', override: undefined },
+        approval: approvals.get(id),
+        intents: [String(key), unknownIntent],
+        facts: { retailers: [], metadata: [], products: [], address: '' },
+      });
+  }
+  return [...made.values()];
+}
+
+const idOf = (key: unknown, service: unknown): string => JSON.stringify([key, service]);
+
+type EntryFields = Readonly<Record<string, unknown>>;
+
+/** The beginning of a chain that is as it was written, of rows that could still be read. Pure. */
+function intactBeginning(rows: readonly EntryFields[]): SqlValue[][] {
+  const ordered = rows.toSorted((one, other) => Number(one.number) - Number(other.number));
+  let previous = firstPrevious;
+  const intact = ordered.findIndex((row, index) => {
+    const record = recordOfRow(row);
+    const follows = row.number === index + 1 && record.previous === previous;
+    previous = hashOf(record);
+    return !follows || record.hash !== previous;
+  });
+  return ordered.slice(0, intact === -1 ? ordered.length : intact).map(valuesOf);
+}
+
+const valuesOf = (row: EntryFields): SqlValue[] =>
+  auditColumns.map((name) => {
+    const value = row[name];
+    return typeof value === 'string' || typeof value === 'number' ? value : null;
+  });

@@ -1,16 +1,22 @@
 import { sha256 } from '../format/canonical.ts';
-import type { SqlValue, StoredRow } from '../platform/sqlite/database.ts';
-import { hiddenText } from './integrity.ts';
+import type { Database, SqlValue, StoredRow } from '../platform/sqlite/database.ts';
+import { hiddenText, type Tally } from './integrity.ts';
+import {
+  knownReservations,
+  type ReservationSum,
+  sumReservations,
+  writeReservationSum,
+} from './journal-facts.ts';
 import type { Owner } from './owner.ts';
 
 /**
  * `held`: it may be spent, or was, and what it came to is not known. `settled`: what it cost was read. `released`: surely
  * nothing was spent.
  */
-export type ReservationState = 'held' | 'settled' | 'released';
+type ReservationState = 'held' | 'settled' | 'released';
 
 /** What limits may be about, besides the amount. Addresses and metadata are hashes: a reservation outlives its order. */
-export interface ReservedFacts {
+interface ReservedFacts {
   /** Names and hosts. */
   readonly retailers: readonly string[];
   readonly metadata: readonly string[];
@@ -93,11 +99,11 @@ export const createReservations = `
 /** Every column, and whether a text of the row is longer than it is read. */
 export const storedReservations = `SELECT *, ${hiddenText(columns)} FROM reservations`;
 
-export const writeReservation = `INSERT OR REPLACE INTO reservations (${columns.join(', ')}, approval, checksum)
+const writeReservation = `INSERT OR REPLACE INTO reservations (${columns.join(', ')}, approval, checksum)
   VALUES (${columns.map(() => '?').join(', ')}, ?, ?)`;
 
 /** The values of `writeReservation`, with the checksum over all of them. */
-export function rowOf(reservation: Reservation): SqlValue[] {
+function rowOf(reservation: Reservation): SqlValue[] {
   const { key, baseUrl, account, state, at, cents, feeCents, counted, isRehearsal, orderId } = reservation;
   const { pid, started, override, intents, facts, approval = null } = reservation;
   const values = [
@@ -206,4 +212,51 @@ export function claimed(
     override: override ?? before.override,
     approval: approval ?? before.approval,
   };
+}
+
+/** Rows of reservations, and what they must add up to: one that is missing would let the same money be spent again. Within transactions. */
+export class ReservationTable {
+  readonly #database: Database;
+  readonly #tally: Tally;
+
+  constructor(database: Database, tally: Tally) {
+    this.#database = database;
+    this.#tally = tally;
+  }
+
+  /** Each in the place of the one with its key. @throws DamagedError. */
+  write(reservations: readonly Reservation[]): void {
+    let { rows, times } = this.#known();
+    for (const reservation of reservations) {
+      const { key, baseUrl, account, at } = reservation;
+      const sql = 'SELECT at FROM reservations WHERE key = ? AND base_url = ? AND account = ?';
+      const before = this.#database.get(sql, key, baseUrl, account);
+      rows += before ? 0n : 1n;
+      times += BigInt(at) - BigInt(Number(before?.at ?? 0));
+      this.#database.run(writeReservation, ...rowOf(reservation));
+    }
+    writeReservationSum(this.#database, { rows, times });
+  }
+
+  /** Deletes what was reserved before a time, ms since the epoch. @throws DamagedError. */
+  sweep(before: number): void {
+    const { rows, times } = this.#known();
+    const old = sumReservations(this.#database, before);
+    if (old.rows === 0n) return;
+    this.#database.run('DELETE FROM reservations WHERE at < ?', before);
+    writeReservationSum(this.#database, { rows: rows - old.rows, times: times - old.times });
+  }
+
+  /** @throws DamagedError where one is missing, or was moved to another time. */
+  check(): void {
+    const [known, found] = [this.#known(), sumReservations(this.#database)];
+    if (known.rows !== found.rows || known.times !== found.times)
+      throw this.#tally.damaged('reservations are missing from it, or were changed');
+  }
+
+  #known(): ReservationSum {
+    const known = knownReservations(this.#database);
+    if (known) return known;
+    throw this.#tally.damaged('the count of its reservations was changed');
+  }
 }

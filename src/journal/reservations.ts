@@ -1,5 +1,5 @@
 import type { DamagedError } from '../platform/errors.ts';
-import { withoutPrivate } from '../platform/redact/without-private.ts';
+import { withoutPrivate } from '../platform/redact/redactor.ts';
 import type { Database, StoredRow } from '../platform/sqlite/database.ts';
 import type { Approvals } from './approvals.ts';
 import type { AuditChain } from './audit.ts';
@@ -13,13 +13,13 @@ import {
   claimed,
   type OrderToReserve,
   type Reservation,
+  ReservationTable,
   reservationOf,
   storedReservations,
   unknownIntent,
   usesApproval,
   withOrder,
 } from './reservation-row.ts';
-import { ReservationTable } from './reservation-table.ts';
 
 /** How long a reservation is kept, ms: every month of a year, and the one before it. */
 const keptMs = 400 * 24 * 3600 * 1000;

@@ -5,8 +5,7 @@ import { storable } from './integrity.ts';
 import { type IntentRow, isIntact, recordOf, sealed } from './intent-row.ts';
 import type { IntentTable } from './intents.ts';
 import type { IntentState } from './journal-record.ts';
-import { type Reservation, reservationOf, storedReservations } from './reservation-row.ts';
-import { ReservationTable } from './reservation-table.ts';
+import { type Reservation, ReservationTable, reservationOf, storedReservations } from './reservation-row.ts';
 import { isOthers } from './take-over.ts';
 
 /** The code of a record whose sandbox was brought back to a state before it. */

@@ -5,7 +5,7 @@ import { type ErrandError, type ErrorFacts, stopOf } from '../platform/errors.ts
 import { whereFlags } from '../run/context-flags.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import { noteInDoubt } from './audited.ts';
-import { type Thing, thingOf } from './things.ts';
+import { type Thing, thingOf } from './submit/intent.ts';
 
 /** Whether a failure of the first send proves that there is no order: it never left, or the service itself refused it. */
 export const isCertain = ({ facts: { outcome } }: ErrandError): boolean =>

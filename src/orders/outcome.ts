@@ -4,7 +4,7 @@ import { journalCommand } from '../journal/journal-command.ts';
 import { ErrandError, type ErrorFacts, OutputError, StorageError, toError } from '../platform/errors.ts';
 import { shellWord } from '../platform/shell.ts';
 import { hintInDoubt } from './doubt.ts';
-import { thingOf } from './things.ts';
+import { thingOf } from './submit/intent.ts';
 
 /** What a run has done by the time it fails. */
 export interface RunSoFar {

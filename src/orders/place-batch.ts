@@ -1,13 +1,12 @@
 import type { JournalRecord } from '../journal/journal-record.ts';
 import { wasSentWithAnother } from '../journal/take-over.ts';
 import type { OrderContext } from '../run/order-context.ts';
-import { type IntentOf, intentOf } from './intent.ts';
-import { asBatch } from './journaled-order.ts';
-import type { Placing } from './placed.ts';
-import { readyToSend } from './ready.ts';
-import { repeated } from './repeated.ts';
-import { isRepeated, recordOnce } from './repeats.ts';
 import { type BatchIntent, createBatch, notice, type PlacedBatch, sendBatch } from './send-batch.ts';
+import type { Placing } from './submit/intent.ts';
+import { asBatch, type IntentOf, intentOf } from './submit/intent.ts';
+import { repeated } from './submit/repeated.ts';
+import { isRepeated, recordOnce } from './submit/repeats.ts';
+import { readyToSend } from './submit/submit.ts';
 
 /**
  * Creates one batch for one intent: journaled before it is sent, found again where a response got lost, also when the

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { OrderContext } from '../run/order-context.ts';
-import { intentOf } from './intent.ts';
 import type { MadeBy } from './order-record.ts';
-import type { Made, Placing } from './placed.ts';
-import { previewKey } from './preview.ts';
-import { readyToSend } from './ready.ts';
-import { recordOnce } from './repeats.ts';
 import { type ReturnBody, sendReturn } from './send-return.ts';
+import type { Made, Placing } from './submit/intent.ts';
+import { intentOf } from './submit/intent.ts';
+import { previewKey } from './submit/preview.ts';
+import { recordOnce } from './submit/repeats.ts';
+import { readyToSend } from './submit/submit.ts';
 
 /**
  * Requests one return for one intent. The same return again, a short while after or by a command that was interrupted, is

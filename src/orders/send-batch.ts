@@ -7,9 +7,8 @@ import { backoffMs } from '../platform/async.ts';
 import { ErrandError } from '../platform/errors.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import { isCertain, leftInDoubt } from './doubt.ts';
-import { otherKeyOf } from './existing.ts';
-import { heldCall } from './hold.ts';
-import { refuseIntent, settleIntent } from './settle.ts';
+import { otherKeyOf } from './submit/existing.ts';
+import { heldCall, refuseIntent, settleIntent } from './submit/send.ts';
 
 /** Rows to be placed together. Each has an idempotency key, so that sending them twice places nothing twice. */
 export interface BatchIntent {

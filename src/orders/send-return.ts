@@ -11,10 +11,9 @@ import { ErrandError } from '../platform/errors.ts';
 import { shellLine } from '../platform/shell.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import { isCertain, leftInDoubt } from './doubt.ts';
-import { existingId, otherKeyOf, withoutId } from './existing.ts';
-import { heldCall } from './hold.ts';
-import type { Made } from './placed.ts';
-import { refuseIntent, settleIntent } from './settle.ts';
+import { existingId, otherKeyOf, withoutId } from './submit/existing.ts';
+import type { Made } from './submit/intent.ts';
+import { heldCall, refuseIntent, settleIntent } from './submit/send.ts';
 
 export type ReturnBody = Shape<'ReturnRequestCreate'>;
 type ReturnRecord = Received<'return.get'> | Received<'return.create'>;

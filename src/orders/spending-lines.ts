@@ -1,11 +1,48 @@
 import { own } from '../api/json.ts';
+import type { Surface } from '../api/operation.ts';
 import type { Received } from '../api/received.ts';
 import type { Shape } from '../api/schemas/index.ts';
 import { formatMoney } from '../format/money.ts';
 import { UnavailableError } from '../http/errors.ts';
+import { ErrandError, UsageError } from '../platform/errors.ts';
+import { typedCommand } from '../platform/shell.ts';
+import type { Context } from '../run/context.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import { policyLines } from '../spending/through-policy.ts';
-import { meantBy } from './place.ts';
+import { meantBy } from './submit/submit.ts';
+
+interface Spending {
+  /** Whether `--yes` was given. */
+  readonly yes: boolean;
+  readonly question: string;
+  /** Whose key or token pays; the current one unless told otherwise. */
+  readonly surface?: Surface;
+  /** What is bought, for how much, and how it is paid; read only where it is shown. */
+  lines(): Promise<readonly string[]>;
+}
+
+/**
+ * Asks once before a live key spends. A test key never asks.
+ * @throws UsageError when nobody can answer and --yes is missing; ErrandError when the answer is no.
+ */
+export async function confirmSpending(
+  context: Context,
+  { yes, question, surface, lines }: Spending,
+): Promise<void> {
+  if (yes || context.isRehearsal(surface) || context.previewsRequests) return;
+  if (!context.interactive.yes) {
+    throw new UsageError(
+      `this spends real money: pass --yes to confirm, because ${context.interactive.why}`,
+      {
+        next: [{ command: typedCommand([...context.argv, '--yes']), when: 'to spend' }],
+      },
+    );
+  }
+  for (const line of await lines()) context.note(line);
+  const prompt = await context.prompt();
+  if (await prompt.confirm(context, question)) return;
+  throw new ErrandError('interrupted', 'nothing was ordered', { outcome: 'not_sent' });
+}
 
 /** An order as a person checks it before spending: items, ceiling, fee, address and how it is paid. */
 export async function spendingLines(context: OrderContext, body: Shape<'OrderCreate'>): Promise<string[]> {

@@ -20,7 +20,7 @@ import {
   type Things,
   type WatchProgress,
   watchingText,
-} from '../platform/wait/standing.ts';
+} from '../platform/watch-progress.ts';
 import type { Context } from '../run/context.ts';
 import { typedIds, waitFlags } from '../run/context-flags.ts';
 import { observeOrder } from './observed.ts';

@@ -1,5 +1,5 @@
 import { systemClock, type Timer } from './clock.ts';
-import type { Patience } from './wait/patience.ts';
+import type { Patience } from './poll.ts';
 
 /** Runs `work` when it is first called for; every later call waits for that one run and shares its outcome. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {

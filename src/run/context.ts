@@ -5,7 +5,7 @@ import type { SettingsStore } from '../config/store.ts';
 import type { Column, OutputOptions, Row } from '../format/result.ts';
 import type { Client } from '../http/client.ts';
 import type { PaceKeeper } from '../http/transport/paced.ts';
-import type { LastList } from '../journal/last-list.ts';
+import type { LastList } from '../journal/saved-files.ts';
 import type { Uploads } from '../journal/uploads.ts';
 import type { WebhookStore } from '../journal/webhook-store.ts';
 import type { ServiceClock } from '../platform/clock.ts';

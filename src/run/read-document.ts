@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { ErrandError, UsageError } from '../platform/errors.ts';
-import { readPipe } from '../platform/read-pipe.ts';
+import { readPipe } from '../platform/streams.ts';
 import type { Context } from './context.ts';
 import type { OrderContext } from './order-context.ts';
 

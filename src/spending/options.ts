@@ -1,3 +1,4 @@
+import { readAmount } from '../api/amount.ts';
 import type { ApprovablePlan } from './approval/subject.ts';
 
 /** What every command takes that places orders. */
@@ -44,3 +45,9 @@ export const consentOf = ({ overridePolicy, approval, waitApproval }: Consent): 
 
 /** What exit code 11 means for each of them. */
 export const policyExit = 'the policy refuses it, or wants an approval; nothing was sent';
+
+/** Whether somebody has typed an amount that was shown to them, with or without its sign. */
+export function isAmount(typed: string, cents: number): boolean {
+  const read = readAmount(typed);
+  return read.problem === undefined && read.cents === cents;
+}

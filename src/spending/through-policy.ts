@@ -151,7 +151,7 @@ export async function allowedVerdict(
 export async function policyLines(context: OrderContext, meant: readonly Meant[]): Promise<string[]> {
   const verdict = await lookAtPolicy(context, meant);
   if (!verdict) return [];
-  const { verdictLines } = await import('./policy/lines.ts');
+  const { verdictLines } = await import('./policy/refusal.ts');
   return verdictLines(verdict);
 }
 

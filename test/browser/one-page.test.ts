@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { barChart } from '../../src/format/page/bar-chart.ts';
-import { pageText } from '../../src/format/page/page.ts';
-import { pageTable } from '../../src/format/page/page-table.ts';
+import { barChart, pageTable, pageText } from '../../src/format/page/page.ts';
 import { describeInChromium, openTab } from './chromium.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'errand-page-'));

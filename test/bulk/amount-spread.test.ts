@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AmountSpread, farLines } from '../../src/bulk/amount-spread.ts';
+import { AmountSpread, farLines } from '../../src/bulk/check/outliers.ts';
 
 function spreadOf(cents: Iterable<number>): AmountSpread {
   const spread = new AmountSpread();

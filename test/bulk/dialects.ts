@@ -1,5 +1,5 @@
 import { orderOfRow } from '../../src/api/bulk-row.ts';
-import { noReadings, readingLines } from '../../src/bulk/as-exported.ts';
+import { noReadings, readingLines } from '../../src/bulk/csv/shop-export-quirks.ts';
 import { type RowsOptions, readRows } from '../../src/bulk/rows.ts';
 
 /** What a file is to order: the same in every dialect. */

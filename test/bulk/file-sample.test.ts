@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { sampleOf } from '../../src/bulk/csv/ask-mapping.ts';
 import { readTable } from '../../src/bulk/csv/reader.ts';
-import { sampleOf } from '../../src/bulk/mapping/ask.ts';
 
 const options = { name: 'orders.csv', map: {} };
 

@@ -2,11 +2,10 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Batch, batchesOf } from '../../src/bulk/batches.ts';
-import { KeptRows } from '../../src/bulk/file-check.ts';
-import { Identity } from '../../src/bulk/identity.ts';
+import { Identity, KeptRows } from '../../src/bulk/check/file-check.ts';
 import { RowKeys, readRows } from '../../src/bulk/rows.ts';
-import { PrivateBlocks } from '../../src/bulk/source.ts';
+import { type Batch, batchesOf } from '../../src/bulk/upload/batches.ts';
+import { PrivateBlocks } from '../../src/bulk/upload/source.ts';
 
 let folder: string;
 let blocks: PrivateBlocks;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { likeliest, likenessOf, type MappedColumn, mistakenFor } from '../../src/bulk/mapping/likeness.ts';
+import { likeliest, likenessOf, type MappedColumn, mistakenFor } from '../../src/bulk/csv/mapping.ts';
 
 const pick = (column: MappedColumn, headings: readonly string[]): string | undefined =>
   headings[likeliest(column, headings, () => true) ?? -1];

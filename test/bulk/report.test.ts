@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Batch } from '../../src/bulk/batch.ts';
 import { windowsOf } from '../../src/bulk/report/read-orders.ts';
+import type { Batch } from '../../src/bulk/upload/batch.ts';
 
 const at = (time: string): number => Date.parse(`2026-11-30T${time}:00Z`);
 const batch = (

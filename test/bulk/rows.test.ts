@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { plainBulkFields, planColumns } from '../../src/api/bulk-columns.ts';
 import { orderOfRow, readBulkRow } from '../../src/api/bulk-row.ts';
 import { checkShape } from '../../src/api/schemas/check.ts';
-import { batchesOf } from '../../src/bulk/batches.ts';
-import { inFlight } from '../../src/bulk/flow.ts';
 import { RowKeys, readRows } from '../../src/bulk/rows.ts';
+import { batchesOf } from '../../src/bulk/upload/batches.ts';
+import { inFlight } from '../../src/bulk/upload/concurrency-limiter.ts';
 
 const headings = 'product_url,max_price_cents,name,address,city,zip,phone';
 const line = (n: number) => `https://x.example/${n},5000,Ada Byron,${n} Main St,Austin,78701,5125550100`;

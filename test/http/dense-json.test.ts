@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { endOfObject } from '../../src/http/dense-json.ts';
+import { endOfObject } from '../../src/http/sent-records.ts';
 
 const mostDeep = 200;
 const endOf = (text: string): number => endOfObject(Buffer.from(text), 1, mostDeep);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/api/operations/index.ts';
-import { readTarget } from '../../src/http/request-target.ts';
+import { readTarget } from '../../src/http/request.ts';
 
 const bases = { base: 'https://service.example/api', legacyBase: 'https://legacy.example' };
 const read = (first: string, second?: string, sends = false) => readTarget([first, second], sends, bases);

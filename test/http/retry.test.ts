@@ -5,8 +5,8 @@ import {
   defaultRetries,
   longestRetryAfterMs,
   nextAttempt,
-} from '../../src/http/retry.ts';
-import { readRetryAfter } from '../../src/http/retry-after.ts';
+  readRetryAfter,
+} from '../../src/http/send.ts';
 
 const policies = ['safe', 'idempotency_key', 'never'] as const;
 const anyPolicy = fc.constantFrom(...policies);

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { batchDetailScreen, batchList } from '../../src/bulk/batch-columns.ts';
+import { batchDetailScreen, batchList } from '../../src/bulk/upload/columns.ts';
 import { approvalColumns } from '../../src/commands/approval/columns.ts';
 import { journalColumns } from '../../src/commands/order/journal/columns.ts';
 import { returnColumns } from '../../src/commands/return/columns.ts';
-import { trackScreen } from '../../src/commands/track/columns.ts';
+import { trackScreen } from '../../src/commands/track/index.ts';
 import { eventList, eventView } from '../../src/commands/webhook/columns.ts';
 import type { Column, Result, Row } from '../../src/format/result.ts';
 import { milestoneScreen } from '../../src/orders/columns.ts';
-import { offerList, resultList } from '../../src/orders/products/columns.ts';
-import { listingList } from '../../src/orders/products/listing-columns.ts';
+import { listingList, offerList, resultList } from '../../src/orders/products/columns.ts';
 import { orderList, orderView } from '../../src/orders/screen.ts';
 import { printed } from './streams.ts';
 

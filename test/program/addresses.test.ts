@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { addressProblems, emailProblem } from '../../src/orders/addresses/rules.ts';
+import { addressProblems, emailProblem } from '../../src/orders/addresses/options.ts';
 import { errand, shell } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 

@@ -2,8 +2,7 @@ import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readPipe } from '../../src/platform/read-pipe.ts';
-import { piecesOf } from '../../src/platform/streams.ts';
+import { piecesOf, readPipe } from '../../src/platform/streams.ts';
 import { begin, shell } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 

@@ -18,8 +18,7 @@ import { type BooksFormat, readable } from '../../src/spending/accounting/files.
 import { hledger } from '../../src/spending/accounting/hledger.ts';
 import { differencesIn } from '../../src/spending/accounting/ledger.ts';
 import { ofx } from '../../src/spending/accounting/ofx.ts';
-import { Collection } from '../../src/spending/books/collect.ts';
-import { entriesOf } from '../../src/spending/books/order-entries.ts';
+import { Collection, entriesOf } from '../../src/spending/accounting/order-entries.ts';
 import { describeWithBookkeepers, readByBeancount, readByHledger, readStatement } from '../books-programs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'errand-books-'));

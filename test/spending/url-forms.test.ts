@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hostOf, isPlainUrl, productOf } from '../../src/spending/policy/url-forms.ts';
+import { hostOf, isPlainUrl, productOf } from '../../src/spending/policy/policy.ts';
 import { matchesUrl } from '../../src/spending/policy/verdict.ts';
 
 describe('a URL is judged as whoever orders it reads it', () => {

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type KeptRow, LastList } from '../../src/journal/last-list.ts';
+import { type KeptRow, LastList } from '../../src/journal/saved-files.ts';
 
 const hour = 3600 * 1000;
 const row = (id: string, facts: KeptRow['facts'] = {}): KeptRow => ({ id, label: `label of ${id}`, facts });

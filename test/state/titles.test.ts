@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Titles } from '../../src/journal/titles.ts';
+import { Titles } from '../../src/journal/saved-files.ts';
 
 let folder: string;
 beforeEach(() => {

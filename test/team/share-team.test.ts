@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { SharedPace } from '../../src/bulk/share/pace.ts';
-import { Team } from '../../src/bulk/share/team.ts';
-import { RequestBudget } from '../../src/journal/postgres/budget.ts';
-import { ShareQueue } from '../../src/journal/postgres/queue.ts';
+import { SharedPace } from '../../src/bulk/workers/pace.ts';
+import { Team } from '../../src/bulk/workers/team.ts';
+import { RequestBudget, ShareQueue } from '../../src/journal/postgres/queue.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { ErrandError } from '../../src/platform/errors.ts';
 import type { Context } from '../../src/run/context.ts';

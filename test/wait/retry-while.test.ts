@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { retryWhile } from '../../src/platform/async.ts';
-import { Patience } from '../../src/platform/wait/patience.ts';
+import { Patience } from '../../src/platform/poll.ts';
 
 /** Time that passes while somebody sleeps, and at no other moment. */
 function timer() {

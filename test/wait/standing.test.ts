@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { progressText, type Things, watchingText } from '../../src/platform/wait/standing.ts';
+import { progressText, type Things, watchingText } from '../../src/platform/watch-progress.ts';
 
 const orders: Things = { one: 'order', several: 'orders', badly: 'failed' };
 const returns: Things = {

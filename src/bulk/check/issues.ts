@@ -6,9 +6,8 @@ import type { Row } from '../../format/result.ts';
 import { byteOrderMark } from '../../platform/csv-cell.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import type { ShownIssue } from '../check.ts';
-import { addRow, hasMore, noRows, type RowSample } from '../row-sample.ts';
-import { rowsText } from '../spend.ts';
+import type { ShownIssue } from './check.ts';
+import { addRow, hasMore, noRows, type RowSample, rowsText } from './spend.ts';
 
 /** Rows with the same thing wrong in the same column. */
 interface IssueGroup extends RowSample {

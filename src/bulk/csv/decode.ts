@@ -1,5 +1,6 @@
 import { TextDecoder } from 'node:util';
 import { UsageError } from '../../platform/errors.ts';
+import { invisibleAstral, invisibleBmp } from '../../platform/redact/safe-text.ts';
 
 /** What a table's text may be written in, beside what its first bytes say. */
 export const encodings = ['utf-8', 'latin1', 'utf-16le', 'utf-16be'] as const;
@@ -98,4 +99,76 @@ function refuseBinary(bytes: Uint8Array, name: string, encoding: Encoding): void
     // Latin letters have their NUL first in big-endian, second in little-endian text.
     hint: `Text in UTF-16 without a byte order mark needs --encoding utf-16${bytes.indexOf(0) % 2 === 0 ? 'be' : 'le'}.`,
   });
+}
+
+const carriageReturn = 13;
+const quote = 34;
+
+/**
+ * A table from its headings on, with a line feed for each LF, CRLF and CR outside quotes: a file that was appended to may end its
+ * rows in several ways, and csv-parse takes a tenth more time where it looks for more than one.
+ */
+export async function* withLineFeeds(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isQuoted = false;
+  for await (const chunk of withWholeEnds(chunks)) {
+    yield chunk.includes(carriageReturn) ? rewritten(chunk, isQuoted) : chunk;
+    // A quote within a quoted cell is written twice.
+    if (countQuotes(chunk) % 2 === 1) isQuoted = !isQuoted;
+  }
+}
+
+/** The chunks, none of them with half of a CRLF. */
+async function* withWholeEnds(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let isHeld = false;
+  for await (const { buffer, byteOffset, length } of chunks) {
+    const chunk = Buffer.from(buffer, byteOffset, length);
+    const whole: Buffer = isHeld ? Buffer.concat([Buffer.of(carriageReturn), chunk]) : chunk;
+    isHeld = whole.at(-1) === carriageReturn;
+    const given = isHeld ? whole.subarray(0, -1) : whole;
+    if (given.length > 0) yield given;
+  }
+  if (isHeld) yield Buffer.of(carriageReturn);
+}
+
+function rewritten(chunk: Buffer, isQuoted: boolean): Buffer {
+  // Each byte is one character of Latin-1.
+  const parts = chunk.toString('latin1').split('"');
+  const plain = isQuoted ? 1 : 0;
+  return Buffer.from(
+    parts.map((part, at) => (at % 2 === plain ? part.replace(/\r\n?/g, '\n') : part)).join('"'),
+    'latin1',
+  );
+}
+
+function countQuotes(chunk: Buffer): number {
+  let count = 0;
+  for (let at = chunk.indexOf(quote); at >= 0; at = chunk.indexOf(quote, at + 1)) count += 1;
+  return count;
+}
+
+const invisible = new RegExp(`[${invisibleBmp}${invisibleAstral}]`, 'gu');
+/** Looks like a space and is none. */
+const oddSpace = '\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000';
+const hidden = new RegExp(`[${oddSpace}${invisibleBmp}${invisibleAstral}]`, 'gu');
+const plain = /^[\x20-\x7e]*$/;
+
+const names: Readonly<Record<string, string>> = {
+  '\u00a0': 'a no-break space',
+  '\u00ad': 'a soft hyphen',
+  '\u200b': 'a zero-width space',
+  '\u200e': 'a left-to-right mark',
+  '\u200f': 'a right-to-left mark',
+  '\u202f': 'a narrow no-break space',
+  '\ufeff': 'a byte order mark',
+};
+
+/** A text without what nobody sees in it. */
+export const visible = (text: string): string => (plain.test(text) ? text : text.replace(invisible, ''));
+
+/** The first character of a text that is not what a person sees: `a no-break space (U+00A0)`; undefined without one. */
+export function hiddenIn(text: string): string | undefined {
+  const [found] = plain.test(text) ? [] : (text.match(hidden) ?? []);
+  if (found === undefined) return undefined;
+  const number = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return `${names[found] ?? 'an invisible character'} (U+${number})`;
 }

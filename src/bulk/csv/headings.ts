@@ -12,9 +12,9 @@ import type { TableLayout } from '../../journal/uploads.ts';
 import { StorageError, UsageError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
-import { hiddenIn, visible } from '../hidden-characters.ts';
-import { mistakenFor, optionalColumns } from '../mapping/likeness.ts';
 import { centsHeading, isCentsHeading, namesCurrency } from './amounts.ts';
+import { hiddenIn, visible } from './decode.ts';
+import { mistakenFor, optionalColumns } from './mapping.ts';
 
 /** Headings of a file to the columns they stand for. */
 export type ColumnMap = Readonly<Record<string, string>>;

@@ -1,8 +1,6 @@
 import { fused } from '../../platform/csv-cell.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { visible } from '../hidden-characters.ts';
-import { withLineFeeds } from '../line-ends.ts';
-import { asUtf8, type Encoding } from './decode.ts';
+import { asUtf8, type Encoding, visible, withLineFeeds } from './decode.ts';
 
 export interface TableOptions {
   /** Of the file, for messages. */

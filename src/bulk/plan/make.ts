@@ -10,28 +10,36 @@ import { UsageError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
-import { ordersOf, type SpendingOrder } from '../../spending/policy/facts.ts';
+import { hostAsName, ordersOf, type SpendingOrder } from '../../spending/policy/facts.ts';
 import type { Meant } from '../../spending/policy/gate.ts';
-import { outcomeWords } from '../../spending/policy/lines.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
-import { periodsAt, type Verdict } from '../../spending/policy/policy.ts';
-import { hostAsName } from '../../spending/policy/retailers.ts';
-import { hostOf } from '../../spending/policy/url-forms.ts';
+import { hostOf, periodsAt, type Verdict } from '../../spending/policy/policy.ts';
+import { outcomeWords } from '../../spending/policy/refusal.ts';
 import { gateFor } from '../../spending/through-policy.ts';
-import { AmountSpread, type Usual, usualText } from '../amount-spread.ts';
-import type { FileCheck } from '../file-check.ts';
-import { changesOf, changesText, orderOfCells } from '../kept-keys.ts';
+import type { FileCheck } from '../check/file-check.ts';
+import { AmountSpread, type Usual, usualText } from '../check/outliers.ts';
 import { type FileRow, RowKeys, type UploadRow } from '../rows.ts';
-import type { Source } from '../source.ts';
-import { type Again, planAgain, whereOf } from './again.ts';
-import { earlierBatches, journaled, placedText } from './earlier.ts';
+import { changesOf, changesText, orderOfCells } from '../upload/kept-keys.ts';
+import type { Source } from '../upload/source.ts';
 import { mostOf, planLifeMs } from './file.ts';
 import { lookUpProducts, type ProductQuery } from './products.ts';
 import type { ReadPlan } from './read.ts';
 import { planRefused } from './read.ts';
 import { sellersOf, totalsOf } from './totals.ts';
 import { twinsOf } from './twins.ts';
-import { meantByPlan, type SendableRow, sentRows, type Work, workOf } from './work.ts';
+import {
+  type Again,
+  earlierBatches,
+  journaled,
+  meantByPlan,
+  placedText,
+  planAgain,
+  type SendableRow,
+  sentRows,
+  type Work,
+  whereOf,
+  workOf,
+} from './work.ts';
 
 export interface PlanOptions {
   readonly batchSize: number;

@@ -1,8 +1,6 @@
 import type { Plan, PlanTotal } from '../../api/schemas/plan-file.ts';
 import { formatMoney } from '../../format/money.ts';
-import { type Bar, barChart } from '../../format/page/bar-chart.ts';
-import { type PageSection, pageText } from '../../format/page/page.ts';
-import { pageTable } from '../../format/page/page-table.ts';
+import { type Bar, barChart, type PageSection, pageTable, pageText } from '../../format/page/page.ts';
 import type { Html } from '../../platform/html.ts';
 import type { ShownRow } from './make.ts';
 

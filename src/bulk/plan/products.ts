@@ -3,7 +3,7 @@ import type { PlanProduct } from '../../api/schemas/plan-file.ts';
 import { plainText } from '../../format/path.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { inFlight } from '../flow.ts';
+import { inFlight } from '../upload/concurrency-limiter.ts';
 
 /** A product page that rows name, and where their orders go. */
 export interface ProductQuery {

@@ -1,13 +1,23 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { isAbsolute, relative } from 'node:path';
 import { objectsIn, textIn } from '../../api/json.ts';
+import type { Plan } from '../../api/schemas/plan-file.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
+import type { JournalRecord } from '../../journal/journal-record.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import { mayHaveMade } from '../../journal/take-over.ts';
 import { batchIntent } from '../../orders/place-batch.ts';
-import { ErrandError } from '../../platform/errors.ts';
+import { ErrandError, type ErrorFacts } from '../../platform/errors.ts';
+import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
-import { whereFlags } from '../../run/context-flags.ts';
+import { flagsTo, whereFlags } from '../../run/context-flags.ts';
+import { rowKeysOf } from '../../spending/policy/facts.ts';
 import type { Meant } from '../../spending/policy/gate.ts';
-import type { Batch } from '../batches.ts';
+import { tableFlags } from '../csv/table-options.ts';
 import { keyOfRows, type UploadRow } from '../rows.ts';
-import { type EarlierBatch, placedText } from './earlier.ts';
+import { type Batch, usualBatchRows } from '../upload/batches.ts';
 import { rangesText } from './file.ts';
 
 /** A row of a plan as it is sent. */
@@ -174,4 +184,146 @@ export async function meantByPlan(
       numbers,
     });
   return meant;
+}
+
+/** A batch of the journal that orders rows of a plan, or may have. */
+interface EarlierBatch {
+  readonly record: JournalRecord;
+  /** Of all its rows, in their order. */
+  readonly keys: readonly string[];
+}
+
+/** What the journal of this machine holds for this service; nothing where there is none yet. @throws StorageError. */
+export async function journaled(context: Context): Promise<readonly JournalRecord[]> {
+  const { baseUrl } = context.settings;
+  if (!journalExists(context.settings)) return [];
+  return (await context.journal()).list(true).filter(({ base_url: at }) => at === baseUrl.value);
+}
+
+/** The batches that have ordered some of these rows, or may have, oldest first. @param keys of the rows. */
+export async function earlierBatches(
+  context: Context,
+  records: readonly JournalRecord[],
+  keys: ReadonlySet<string>,
+): Promise<EarlierBatch[]> {
+  const sender = await context.sender();
+  return records
+    .filter((record) => record.operation === 'bulk.create' && mayHaveMade(record, sender))
+    .map((record) => ({ record, keys: rowKeysOf(record.body) }))
+    .filter((batch) => batch.keys.some((key) => keys.has(key)));
+}
+
+/** `batch ID`, or `KEY, which is in doubt`. */
+export const placedText = ({ record: { key, order_id: id, state } }: EarlierBatch): string =>
+  id === null ? `${key}, which ${state === 'forgotten' ? 'was given up' : 'is in doubt'}` : `batch ${id}`;
+
+/** How a plan is made again so that no row gets another key; no command where that cannot be promised. */
+export type Again = Pick<ErrorFacts, 'hint' | 'next'>;
+
+/** What of an upload decides its rows, its keys and its batches, as flags, each after a space. */
+export function uploadFlags({
+  run = '',
+  batchSize = usualBatchRows,
+  skipInvalid = false,
+  notifies = false,
+  prices = true,
+  shard,
+}: {
+  readonly run?: string | undefined;
+  readonly batchSize?: number | undefined;
+  readonly skipInvalid?: boolean | undefined;
+  readonly notifies?: boolean | undefined;
+  readonly prices?: boolean | undefined;
+  readonly shard?: string | undefined;
+}): string {
+  const flags = [
+    run !== '' && `--run ${shellWord(run)}`,
+    batchSize !== usualBatchRows && `--batch-size ${batchSize}`,
+    skipInvalid && '--skip-invalid',
+    notifies && '--notify-on-complete',
+    !prices && '--no-prices',
+    shard !== undefined && `--shard ${shard}`,
+  ];
+  return flags.flatMap((flag) => (flag === false ? [] : ` ${flag}`)).join('');
+}
+
+/** @param path of the plan. */
+export async function planAgain(
+  context: Context,
+  { path, plan }: { readonly path: string; readonly plan: Plan },
+): Promise<Again> {
+  const { made_from: from, file } = plan;
+  const where = await whereOf(context, plan);
+  if (where === undefined) return { hint: `Plan again with the key that it was made with: ${keysFollow}` };
+  const source = from.path === null ? '-' : shown(from.path);
+  const problem = from.path === null ? undefined : await changeOf(from.path, file.sha256, 'planned');
+  if (problem !== undefined)
+    return {
+      hint: `${source} ${problem}. Plan again from the file as it was: a row that has changed would be a new order, though it was ordered before.`,
+    };
+  if (from.preset !== undefined && (await context.store()).map(from.preset))
+    return {
+      hint: `A saved map has the name of the preset ${from.preset}, with which this was planned: its rows would be other orders.`,
+    };
+  const { map, amounts, encoding, delimiter, locale, skip_invalid: skipInvalid } = from;
+  const table = tableFlags({
+    map,
+    useMap: from.preset,
+    amounts: amounts ?? undefined,
+    encoding: encoding ?? undefined,
+    delimiter: delimiter ?? undefined,
+    locale: locale ?? undefined,
+  });
+  const upload = uploadFlags({
+    ...{ run: plan.run, batchSize: plan.batch_size, skipInvalid },
+    ...{ notifies: plan.notify_on_complete, prices: plan.priced_at !== null },
+  });
+  return {
+    hint: 'Plan again in the same way: rows that were ordered keep their keys, and are not ordered twice.',
+    next: [
+      {
+        command: `errand bulk plan ${shellWord(source)} --out ${shellWord(path)} --force${table}${upload}${where}`,
+        when: from.path === null ? `to plan it again, with ${file.name} on stdin` : 'to plan it again',
+      },
+    ],
+  };
+}
+
+const keysFollow = 'under another account each row would be a new order.';
+
+/** The flags that reach the account of a plan; undefined where none is known to. */
+export async function whereOf(context: Context, plan: Plan): Promise<string | undefined> {
+  const { settings } = context;
+  const { account } = await context.sender();
+  const isHere = plan.service === settings.baseUrl.value && plan.account === account;
+  if (plan.profile === settings.profile.value) return isHere ? whereFlags(context) : undefined;
+  if ((await context.store()).profile(plan.profile) === undefined)
+    return isHere ? whereFlags(context) : undefined;
+  if (plan.service !== settings.baseUrl.value || settings.baseUrl.from === 'flag')
+    return flagsTo(context, plan.profile, plan.service);
+  return ` --profile ${shellWord(plan.profile)}`;
+}
+
+/** From the working folder where the file is under it. */
+function shown(path: string): string {
+  const near = relative(process.cwd(), path);
+  if (near === '' || near.startsWith('..') || isAbsolute(near)) return path;
+  return near.startsWith('-') ? `./${near}` : near;
+}
+
+/** Why a file does not give the same rows; undefined where it does. */
+export async function changeOf(
+  path: string,
+  sha256: string,
+  since: 'planned' | 'uploaded',
+): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile()) return 'is no longer there';
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(path)) hash.update(chunk);
+  } catch {
+    return 'cannot be read';
+  }
+  return hash.digest('hex') === sha256 ? undefined : `has changed since it was ${since}`;
 }

@@ -4,7 +4,7 @@ import type { Client, QueryOf } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
 import { Deadline } from '../../platform/clock.ts';
 import type { Context } from '../../run/context.ts';
-import { type Batch, rowsOf } from '../batch.ts';
+import { type Batch, rowsOf } from '../upload/batch.ts';
 import { factsOf, type OrderFacts } from './rows.ts';
 
 /** When orders were created, ms since the epoch. */

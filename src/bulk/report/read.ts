@@ -1,10 +1,10 @@
 import { textIn } from '../../api/json.ts';
 import { plainText } from '../../format/path.ts';
 import type { Context } from '../../run/context.ts';
-import { readWallet } from '../../spending/report/wallet-facts.ts';
-import { type Batch, type BatchRow, rowsOf } from '../batch.ts';
-import { metOrders, withOrders } from '../met-orders.ts';
-import { type NamedBatches, readBatches, uploadNames } from '../named.ts';
+import { readWallet } from '../../spending/report/read.ts';
+import { type Batch, type BatchRow, rowsOf } from '../upload/batch.ts';
+import { metOrders, withOrders } from '../upload/follow.ts';
+import { type NamedBatches, readBatches, uploadNames } from '../upload/named.ts';
 import { readOrders } from './read-orders.ts';
 import { type Attempt, attemptOf, chainsOf, fileRowsOf, type ReportRow, reportRows } from './rows.ts';
 

@@ -1,10 +1,7 @@
 import { formatMoney } from '../../format/money.ts';
-import { barChart } from '../../format/page/bar-chart.ts';
-import { type PageSection, pageText } from '../../format/page/page.ts';
-import { type PageColumn, pageTable } from '../../format/page/page-table.ts';
+import { barChart, type PageColumn, type PageSection, pageTable, pageText } from '../../format/page/page.ts';
 import { payerNames } from '../../spending/report/rows.ts';
-import { type ReportGroup, totalsOf } from './groups.ts';
-import { recordOf } from './record.ts';
+import { type ReportGroup, recordOf, totalsOf } from './groups.ts';
 import type { ReportRow } from './rows.ts';
 import { cellUnder } from './rows.ts';
 import { tellingColumns } from './summary.ts';

@@ -20,15 +20,21 @@ import type { Context } from '../../run/context.ts';
 import { addedSums, type MoneyLine, type MoneySum, type Payer } from '../../spending/money-lines.ts';
 import { moneyOf } from '../../spending/money-of-order.ts';
 import { centsIn } from '../../spending/price-of-order.ts';
-import { orderOfAttempt, tellingAttempts } from '../attempts.ts';
-import { type Batch, type BatchRow, rowsOf } from '../batch.ts';
-import { rowState } from '../batch-columns.ts';
 import { centsHeading } from '../csv/amounts.ts';
 import { isPriceHeading } from '../csv/headings.ts';
-import { codeOfReason } from '../reasons.ts';
-import { isMet, type RowState, stateOf } from '../row-state.ts';
 import { stableKey } from '../rows.ts';
-import { findJournaledRows, type UploadedRows } from '../uploaded-rows.ts';
+import {
+  type Batch,
+  type BatchRow,
+  isMet,
+  orderOfAttempt,
+  type RowState,
+  rowsOf,
+  stateOf,
+  tellingAttempts,
+} from '../upload/batch.ts';
+import { codeOfReason, rowState } from '../upload/columns.ts';
+import { findJournaledRows, type UploadedRows } from '../upload/uploaded-rows.ts';
 
 /** One attempt to make an order of a row: the row of a batch. */
 export interface Attempt extends FileRow {

@@ -5,12 +5,11 @@ import { formatMoney } from '../../format/money.ts';
 import { joinedText } from '../../format/path.ts';
 import type { Column, Row } from '../../format/result.ts';
 import { payerNames } from '../../spending/report/rows.ts';
+import { rowsText } from '../check/spend.ts';
 import { columnOf } from '../csv/headings.ts';
-import { countedReasons } from '../reasons.ts';
-import { rowsText } from '../spend.ts';
-import { totalsOf } from './groups.ts';
+import { countedReasons } from '../upload/columns.ts';
+import { hasMore, totalsOf } from './groups.ts';
 import type { Report } from './read.ts';
-import { hasMore } from './record.ts';
 import { cellUnder, headingsOf, type ReportRow } from './rows.ts';
 
 /**

@@ -2,25 +2,25 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
-import { confirmSpending } from '../../orders/confirm-spending.ts';
-import { readyToSend } from '../../orders/ready.ts';
+import { confirmSpending } from '../../orders/spending-lines.ts';
+import { readyToSend } from '../../orders/submit/submit.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { type Consent, consentOf } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
-import { usualBatchRows } from '../batches.ts';
-import { uploadName } from '../begin-upload.ts';
-import { checkedFile } from '../checked-file.ts';
-import type { FileCheck, Scope } from '../file-check.ts';
-import { readReading } from '../reading.ts';
-import { type Shard, shardText } from '../shard.ts';
-import type { Source } from '../source.ts';
-import { isShort, leftOutText, rowsText, shortOf, spendLine } from '../spend.ts';
-import { type TableFlags, tableFlags } from '../table-options.ts';
-import { UploadLook } from '../upload-look.ts';
-import { keptSource } from '../upload-source.ts';
+import { type Shard, shardText } from '../check/check.ts';
+import type { FileCheck, Scope } from '../check/file-check.ts';
+import { checkedFile } from '../check/file-check.ts';
+import { isShort, leftOutText, rowsText, shortOf, spendLine } from '../check/spend.ts';
+import { readReading } from '../csv/reading.ts';
+import { type TableFlags, tableFlags } from '../csv/table-options.ts';
+import { usualBatchRows } from './batches.ts';
+import { uploadName } from './begin.ts';
+import type { Source } from './source.ts';
+import { keptSource } from './source.ts';
 import { meantByUpload, type Upload, wasBegun } from './upload.ts';
+import { UploadLook } from './upload-warnings.ts';
 
 /** What a user says of an upload, and agrees to. */
 export interface UploadGiven extends TableFlags, Omit<Consent, 'plan'> {

@@ -2,20 +2,20 @@ import { journalExists } from '../../journal/journal-tables.ts';
 import { mayHaveMade } from '../../journal/take-over.ts';
 import type { KeptUpload } from '../../journal/uploads.ts';
 import { batchIntent, placeBatch } from '../../orders/place-batch.ts';
-import { readyToSend } from '../../orders/ready.ts';
 import type { BatchIntent } from '../../orders/send-batch.ts';
+import { readyToSend } from '../../orders/submit/submit.ts';
 import { ErrandError, StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import type { Consent } from '../../spending/options.ts';
 import type { Meant } from '../../spending/policy/gate.ts';
 import { hasPolicy, reserveAhead } from '../../spending/through-policy.ts';
-import type { Batch } from '../batches.ts';
-import { type BeginningUpload, beginUpload } from '../begin-upload.ts';
+import type { FileCheck } from '../check/file-check.ts';
+import { rowsText } from '../check/spend.ts';
 import { tellingEarlier } from '../earlier-uploads.ts';
-import type { FileCheck } from '../file-check.ts';
-import { inFlight } from '../flow.ts';
-import { resumeStep } from '../named.ts';
-import { rowsText } from '../spend.ts';
+import type { Batch } from './batches.ts';
+import { type BeginningUpload, beginUpload } from './begin.ts';
+import { inFlight } from './concurrency-limiter.ts';
+import { resumeStep } from './named.ts';
 
 /** A batch that the service has. */
 export interface Uploaded {

@@ -114,7 +114,7 @@ async function localKey(context: Context, client: Client): Promise<string> {
   const store = await context.store();
   // First the address: another process that finds the key already takes it that the rest is there too.
   const isExampleSaved = await store.saveExample('home', own(body.example_order, 'shipping_address'));
-  const { withKey } = await import('../../config/with-key.ts');
+  const { withKey } = await import('../../config/keys.ts');
   const storedAt = new Date(context.clock.now()).toISOString();
   let key = body.api_key;
   await store.setProfile(localProfile, (before = { base_url: embeddedUrl }) => {

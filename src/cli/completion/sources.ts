@@ -8,8 +8,7 @@ import { peekApprovals, peekEvents, peekJournal, peekUploads } from '../../journ
 import { openReader } from '../../platform/sqlite/load.ts';
 import type { RecordSource, SourceName } from '../../run/option.ts';
 import { type Kind, peekRetailers, peekSandbox } from '../../sandbox/peek.ts';
-import type { LookUp } from './complete.ts';
-import type { Cursor } from './cursor.ts';
+import type { Cursor, LookUp } from './complete.ts';
 import type { Candidate } from './tree.ts';
 
 /** What this machine is asked about. */

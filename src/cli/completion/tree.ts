@@ -1,4 +1,4 @@
-import type { SourceName } from '../../run/option.ts';
+import type { Completable, Option, SourceName } from '../../run/option.ts';
 
 /** What stands where a value is expected; nothing of it where every text will do. */
 export interface Hint {
@@ -26,7 +26,7 @@ export interface TreeOption {
   readonly repeats?: true;
 }
 
-export interface TreeArgument {
+interface TreeArgument {
   readonly takes: Hint;
   readonly variadic?: true;
 }
@@ -47,3 +47,31 @@ export interface Tree {
   /** A command may be one word there: `order.list`. */
   readonly isDotted?: true;
 }
+
+/** What a value is, from the definition of its argument or option. */
+export function hintOf({ names = [], completes = [], offers }: Completable): Hint {
+  const kinds = [completes].flat().filter((kind) => kind !== 'commands');
+  const from = kinds.find((kind) => kind !== 'files') ?? [names].flat().find((kind) => kind !== 'products');
+  return {
+    ...(offers && { values: candidates(offers) }),
+    ...(from && { from }),
+    ...(kinds.includes('files') && { files: true }),
+  };
+}
+
+/** What the value of an option is: one of its own values, where it lists them. */
+export function optionHint(option: Option): Hint {
+  if (option.kind === 'choice') return { values: candidates(option.values) };
+  if (option.kind === 'list')
+    return { commas: true, ...(option.values && { values: candidates(option.values) }) };
+  if (option.kind === 'text' && option.suggests) return { values: candidates(option.suggests) };
+  return hintOf(option);
+}
+
+const candidates = (offers: NonNullable<Completable['offers']>): Candidate[] =>
+  isList(offers)
+    ? offers.map((value) => ({ value }))
+    : Object.entries(offers).map(([value, { description: text }]) => ({ value, text }));
+
+const isList = (offers: NonNullable<Completable['offers']>): offers is readonly string[] =>
+  Array.isArray(offers);

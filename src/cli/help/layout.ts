@@ -1,5 +1,7 @@
+import type { Io } from '../../platform/streams.ts';
 import type { Example } from '../define.ts';
-import type { Paint } from '../output/paint.ts';
+import { asTyped } from '../output/as-typed.ts';
+import { noPaint, type Paint, paintFor } from '../output/paint.ts';
 import { foldCommand, wrap } from '../output/wrap.ts';
 import type { HelpItem, HelpPage, HelpPart, HelpSection } from './page.ts';
 
@@ -102,3 +104,15 @@ const indented = (
   indent: number,
   paint: (line: string) => string = (line) => line,
 ): string[] => lines.map((line) => ' '.repeat(indent) + paint(line));
+
+/** Where there is no terminal. */
+export const plainLook: HelpLook = { width: 100, paint: noPaint, asTyped: (text) => text };
+
+/** What help is made for on these streams. */
+export async function lookOf(io: Io): Promise<HelpLook> {
+  return {
+    width: io.stdout.columns() || plainLook.width,
+    paint: await paintFor(io.stdout.color),
+    asTyped: (text) => asTyped(text, io, 'stdout'),
+  };
+}

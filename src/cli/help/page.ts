@@ -1,6 +1,5 @@
 import type { Command as Commander } from 'commander';
-import type { Example } from '../define.ts';
-import { definitions } from './definitions.ts';
+import type { AnyCommand, Example } from '../define.ts';
 
 /** What is typed or named, and what it means. */
 export interface HelpItem {
@@ -160,3 +159,12 @@ function definedSections({
 
 const itemsOf = (rows: Readonly<Record<string, string>>): HelpItem[] =>
   Object.entries(rows).map(([term, text]) => ({ term, text }));
+
+interface Defined {
+  readonly command: AnyCommand;
+  /** `POST /orders` */
+  readonly endpoints: readonly string[];
+}
+
+/** What each mounted command was made of, for its help; the help of the program itself loads no contract. */
+export const definitions = new WeakMap<Commander, Defined>();

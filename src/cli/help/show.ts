@@ -1,8 +1,7 @@
 import type { Command as Commander } from 'commander';
 import { UsageError } from '../../platform/errors.ts';
 import type { Io } from '../../platform/streams.ts';
-import { layOutPage, layOutTopic } from './layout.ts';
-import { lookOf } from './look.ts';
+import { layOutPage, layOutTopic, lookOf } from './layout.ts';
 import { type HelpSection, pageOf } from './page.ts';
 
 /** The help of a mounted command. */

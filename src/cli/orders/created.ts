@@ -1,17 +1,19 @@
 import type { Printed } from '../../api/outputs/printed.ts';
 import type { ResultOf } from '../../format/output-forms.ts';
-import { confirmSpending } from '../../orders/confirm-spending.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
 import type { Completed } from '../../orders/input/complete.ts';
 import type { OrderRecord } from '../../orders/order-record.ts';
-import { placeOrder } from '../../orders/place.ts';
+import { owedLine } from '../../orders/owed.ts';
 import { orderView } from '../../orders/screen.ts';
-import { spendingLines } from '../../orders/spending-lines.ts';
+import { confirmSpending, spendingLines } from '../../orders/spending-lines.ts';
+import { placeOrder } from '../../orders/submit/submit.ts';
 import { type Until, untilValues } from '../../orders/watch-policy.ts';
-import { UsageError } from '../../platform/errors.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { type Consent, consentOf } from '../../spending/options.ts';
+import type { AnyCommand } from '../define.ts';
 import { watchResult } from './watch-result.ts';
 
 /** What follows an order that was placed. */
@@ -91,4 +93,26 @@ export async function orderAssembled(
   );
   if (existed) context.note('this order existed already; nothing was ordered twice');
   return createdResult(context, order, placing);
+}
+
+/** An order command that, once it has run, tells of what is in doubt: one line, and only where there is something. */
+export const reminding = (command: AnyCommand): AnyCommand => ({
+  ...command,
+  async run(context, input) {
+    const result = await command.run(context, input);
+    if (!journalExists(context.settings)) return result;
+    const line = await reminder(context);
+    if (line !== undefined) context.note(line);
+    return result;
+  },
+});
+
+/** What the command has done stands, whatever has become of the journal. */
+async function reminder(context: Context): Promise<string | undefined> {
+  try {
+    return await owedLine(context, (await context.journal()).owed());
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    return `cannot check whether an order is in doubt: ${error.message}`;
+  }
 }

@@ -13,9 +13,9 @@ import { defaultPace, type Until } from '../../orders/watch-policy.ts';
 import { stopwatch } from '../../platform/clock.ts';
 import { exitCodeOf, interruptionText } from '../../platform/poll.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
-import type { Things } from '../../platform/wait/standing.ts';
+import type { Things } from '../../platform/watch-progress.ts';
 import type { Context } from '../../run/context.ts';
-import { spinnerEveryMs, spinnerSign } from '../output/spinner.ts';
+import { spinnerEveryMs, spinnerSign } from '../output/paint.ts';
 
 /** What a command prints that follows orders. */
 export const watchedOutput = [
@@ -139,7 +139,7 @@ async function watchView(
   const { canDrawLive, createLive } = await import('../output/live.ts');
   if (context.output.format !== 'table' || !canDrawLive(context.io)) return lineView(context);
   const live = await createLive(context.io);
-  const { knownTitles } = await import('../../orders/products/titles.ts');
+  const { knownTitles } = await import('../../orders/products/pick.ts');
   const table = await LiveTable.open(context, ids, await knownTitles(context));
   const elapsedMs = stopwatch(context.clock);
   let latest: ReadonlyMap<string, OrderRecord> = new Map();

@@ -4,9 +4,9 @@ import { toError } from '../../platform/errors.ts';
 import { redactor } from '../../platform/redact/redactor.ts';
 import type { Io } from '../../platform/streams.ts';
 import { asTyped } from './as-typed.ts';
-import { makeRoom } from './live-area.ts';
 import { deliverErr } from './notice.ts';
 import { paintFor } from './paint.ts';
+import { makeRoom } from './writer.ts';
 
 /** What is reported of a failure of any kind; the member names are those of the JSON. */
 export type ErrorReport = Omit<Output<'ErrorReport'>, 'stack'>;

@@ -1,8 +1,8 @@
 import { cut, fullMeasure, type Measure } from '../../format/width.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import type { Io } from '../../platform/streams.ts';
-import { mayDraw, openArea } from './live-area.ts';
 import { writeQuietly } from './notice.ts';
+import { mayDraw, openArea } from './writer.ts';
 
 export interface Live {
   /**

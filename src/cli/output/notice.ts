@@ -5,9 +5,8 @@ import { redactor } from '../../platform/redact/redactor.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import type { Io } from '../../platform/streams.ts';
 import { asTyped } from './as-typed.ts';
-import { makeRoom } from './live-area.ts';
 import { wrap } from './wrap.ts';
-import { writerOf } from './writer.ts';
+import { makeRoom, writerOf } from './writer.ts';
 
 /**
  * Lines for people, on stderr: with `-o table`, or where stderr is a terminal. A program that requested another format

@@ -46,3 +46,11 @@ export function paintMood(mood: Mood | undefined, paint: Paint): (text: string) 
 /** The colour of a status, by its last word, so that a value not known today may still find one. */
 export const paintStatus = (status: string, paint: Paint): ((text: string) => string) =>
   paintMood(moodOf(status), paint);
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/** Between two frames, ms. */
+export const spinnerEveryMs = 120;
+
+/** The sign at the beginning of a line that moves. @param frame which of them, from 0, endlessly. */
+export const spinnerSign = (frame: number): string => frames[frame % frames.length] ?? '';

@@ -2,9 +2,9 @@ import { Writable } from 'node:stream';
 import cliProgress from 'cli-progress';
 import { cut, fullMeasure, type Measure } from '../../format/width.ts';
 import type { OutputStream } from '../../platform/streams.ts';
-import { mayDraw, openArea } from './live-area.ts';
 import { type Paint, paintFor } from './paint.ts';
 import type { ProgressFacts } from './progress.ts';
+import { mayDraw, openArea } from './writer.ts';
 
 export interface Bar {
   show(done: number, facts: ProgressFacts): void;

@@ -3,7 +3,6 @@ import type { Writable } from 'node:stream';
 import type { Scrub } from '../../format/result.ts';
 import { realMs } from '../../platform/clock.ts';
 import { OutputError } from '../../platform/errors.ts';
-import { makeRoom } from './live-area.ts';
 
 const chunkSize = 64 * 1024;
 const del = 0x7f;
@@ -181,3 +180,32 @@ export function writerOf(stream: Writable): Writer {
   writers.set(stream, made);
   return made;
 }
+
+/**
+ * What is drawn again and again on the terminal: a bar, a live table. It goes before anything else is printed there, and
+ * is drawn anew below it; not in the middle of a line that is still being printed.
+ */
+interface LiveArea {
+  /** Takes what is drawn away, and leaves the cursor at the start of its line. */
+  hide(): void;
+}
+
+let current: LiveArea | undefined;
+let isLineOpen = false;
+
+/** Puts an area on the terminal. @returns how to take it off. */
+export function openArea(area: LiveArea): () => void {
+  current = area;
+  return () => {
+    if (current === area) current = undefined;
+  };
+}
+
+/** Call it before other text is printed on the terminal. @param endsLine whether that text ends with a line break. */
+export function makeRoom(endsLine: boolean): void {
+  current?.hide();
+  isLineOpen = !endsLine;
+}
+
+/** Whether an area may be drawn: the cursor stands at the start of a line. */
+export const mayDraw = (): boolean => !isLineOpen;

@@ -1,15 +1,15 @@
 import { defineCommand } from '../../cli/define.ts';
-import { emailProblem } from '../../orders/addresses/rules.ts';
+import { emailProblem } from '../../orders/addresses/options.ts';
 import { refusedBy, UsageError } from '../../platform/errors.ts';
 import { shellLine, typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
-import { auditedAccount } from './audited-account.ts';
 import {
   accountDetailColumns,
   accountFields,
   accountOptions,
   agreeToRetailer,
   askRetailer,
+  auditedAccount,
   checkTotp,
   readSecrets,
   secretOptions,

@@ -3,7 +3,9 @@ import { limits } from '../../api/limits.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { listRows } from '../../cli/list-command.ts';
 import type { Column } from '../../format/result.ts';
-import { emailProblem } from '../../orders/addresses/rules.ts';
+import type { AuditDetails } from '../../journal/audit-entry.ts';
+import { emailProblem } from '../../orders/addresses/options.ts';
+import { audited } from '../../orders/audited.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { nearestWord } from '../../platform/near-words.ts';
 import { typedCommand } from '../../platform/shell.ts';
@@ -221,3 +223,24 @@ export const accountDetailColumns: readonly Column<Shape<'ManagedAccount'>>[] = 
   ...accountColumns,
   { name: 'forwarding address', path: 'forwarding_email', weight: 7 },
 ];
+
+/** Changes a retailer account at the service, with its records in the audit chain. @param shortId of one that is there. */
+export function auditedAccount<T>(
+  context: Context,
+  change: AuditDetails['account']['change'],
+  shortId: string | null,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { profile, baseUrl } = context.settings;
+  const subject = { profile: profile.value, service: baseUrl.value };
+  let account = shortId;
+  return audited(
+    context,
+    (step) => ({ kind: 'account', ...subject, detail: { ...step, change, account } }),
+    async () => {
+      const result = await work();
+      account ??= textIn(result, 'short_id') ?? null;
+      return result;
+    },
+  );
+}

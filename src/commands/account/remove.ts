@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { checkName, eachId, readIds } from '../../run/ids.ts';
-import { auditedAccount } from './audited-account.ts';
+import { auditedAccount } from './fields.ts';
 
 export const remove = defineCommand({
   name: 'remove',

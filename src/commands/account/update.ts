@@ -1,12 +1,12 @@
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { checkName, readIds } from '../../run/ids.ts';
-import { auditedAccount } from './audited-account.ts';
 import {
   accountDetailColumns,
   accountFields,
   accountOptions,
   agreeToRetailer,
+  auditedAccount,
   readSecrets,
   secretOptions,
   unlistedOption,

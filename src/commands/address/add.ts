@@ -1,7 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { addressTaken } from '../../config/addresses.ts';
-import { addressColumns } from '../../orders/addresses/columns.ts';
-import { addressFields, addressOptions } from '../../orders/addresses/options.ts';
+import { addressColumns, addressFields, addressOptions } from '../../orders/addresses/options.ts';
 import { readDocument } from '../../run/read-document.ts';
 
 export const add = defineCommand({
@@ -41,7 +40,7 @@ export const add = defineCommand({
     };
     const isPrompted = context.interactive.yes && file === undefined;
     const whole = isPrompted
-      ? await (await import('../../orders/addresses/ask.ts')).askAddress(context, given)
+      ? await (await import('../../orders/addresses/prompt.ts')).askAddress(context, given)
       : given;
     const { checkedAddress } = await import('../../orders/addresses/checked.ts');
     const address = checkedAddress(whole);

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { addressColumns } from '../../orders/addresses/columns.ts';
+import { addressColumns } from '../../orders/addresses/options.ts';
 import { ErrandError } from '../../platform/errors.ts';
 
 export const show = defineCommand({

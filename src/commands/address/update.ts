@@ -1,6 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { addressColumns } from '../../orders/addresses/columns.ts';
-import { addressFields, addressOptions } from '../../orders/addresses/options.ts';
+import { addressColumns, addressFields, addressOptions } from '../../orders/addresses/options.ts';
 
 export const update = defineCommand({
   name: 'update',

@@ -1,4 +1,4 @@
-import type { PayOptions } from '../../orders/payments/options.ts';
+import type { PayOptions } from '../../orders/payments/pay.ts';
 import type { Options } from '../../run/option.ts';
 
 const group = 'Payment';

@@ -7,10 +7,10 @@ import type { Context } from '../../run/context.ts';
 import { notApproved } from '../../spending/approval/carried.ts';
 import { requestLines, type ShownState, shownApproval, stateAt } from '../../spending/approval/shown.ts';
 import { sign, signedBy } from '../../spending/approval/ssh.ts';
+import { isAmount } from '../../spending/options.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
 import type { Policy } from '../../spending/policy/policy.ts';
-import { isAmount } from '../../spending/typed-amount.ts';
 import { addressLinesOf } from './address-lines.ts';
 import { idArgument, recordColumns } from './columns.ts';
 

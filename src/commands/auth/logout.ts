@@ -29,7 +29,7 @@ export const logout = defineCommand({
         kind: 'none',
         hints: [`profile ${profile.value} has no key${beside > 0 ? ' in use' : ''}`, ...kept],
       };
-    const { withoutStoredKeys } = await import('../../config/with-key.ts');
+    const { withoutStoredKeys } = await import('../../config/keys.ts');
     await store.setProfile(profile.value, (before = { base_url: context.settings.baseUrl.value }) => {
       const { legacy_token: _, ...rest } = withoutStoredKeys(before, all);
       return rest;

@@ -21,7 +21,7 @@ export const use = defineCommand({
     const { profile, apiKey } = context.settings;
     const [{ keyMeant }, { withKey }] = await Promise.all([
       import('../../config/keys.ts'),
-      import('../../config/with-key.ts'),
+      import('../../config/keys.ts'),
     ]);
     let used = '';
     let wasInUse = false;

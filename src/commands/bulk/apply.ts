@@ -1,8 +1,8 @@
-import { shardOption } from '../../bulk/shard.ts';
+import { shardOption } from '../../bulk/check/check.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
+import { sentOutput } from './place-file.ts';
 import { applyPlan } from './place-plan.ts';
-import { sentOutput } from './uploaded.ts';
 
 export const apply = defineCommand({
   name: 'apply',

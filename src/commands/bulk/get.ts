@@ -1,12 +1,15 @@
 import { textIn } from '../../api/json.ts';
 import { limits } from '../../api/limits.ts';
-import { type Batch, rowsOf } from '../../bulk/batch.ts';
-import { batchDetailColumns, batchDetailScreen, wholeBatchList } from '../../bulk/batch-columns.ts';
 import { layoutOf } from '../../bulk/csv/headings.ts';
-import { withMetOrders } from '../../bulk/met-orders.ts';
-import { batchesArgument, namedBatches } from '../../bulk/named.ts';
-import { readReasons } from '../../bulk/reasons.ts';
-import { stateOf } from '../../bulk/row-state.ts';
+import { type Batch, rowsOf, stateOf } from '../../bulk/upload/batch.ts';
+import {
+  batchDetailColumns,
+  batchDetailScreen,
+  readReasons,
+  wholeBatchList,
+} from '../../bulk/upload/columns.ts';
+import { withMetOrders } from '../../bulk/upload/follow.ts';
+import { batchesArgument, namedBatches } from '../../bulk/upload/named.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Result } from '../../format/result.ts';
 import { shellWord } from '../../platform/shell.ts';

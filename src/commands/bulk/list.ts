@@ -1,4 +1,4 @@
-import { batchList } from '../../bulk/batch-columns.ts';
+import { batchList } from '../../bulk/upload/columns.ts';
 import { listCommand } from '../../cli/list-command.ts';
 
 export const list = listCommand('bulk.list', {

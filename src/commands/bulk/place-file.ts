@@ -1,10 +1,18 @@
-import { shardOf } from '../../bulk/shard.ts';
-import { openCopy } from '../../bulk/source.ts';
+import type { Printed } from '../../api/outputs/printed.ts';
+import { shardOf } from '../../bulk/check/check.ts';
+import { uploadedColumns } from '../../bulk/upload/columns.ts';
+import { namedBatches } from '../../bulk/upload/named.ts';
 import { prepareUpload, type UploadGiven } from '../../bulk/upload/prepare.ts';
-import { existedBefore, uploadFile } from '../../bulk/upload/upload.ts';
+import { openCopy } from '../../bulk/upload/source.ts';
+import { existedBefore, type Sent, uploadFile } from '../../bulk/upload/upload.ts';
+import type { SharedGiven } from '../../bulk/workers/share-upload.ts';
+import { checkShared } from '../../bulk/workers/terms.ts';
 import type { ResultOf } from '../../format/output-forms.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { shellLine, shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
-import { nothingIn, type sentOutput, sentResult } from './uploaded.ts';
+import { whereFlags } from '../../run/context-flags.ts';
+import { followResult } from './watch.ts';
 
 /** Checks a file, shows what it comes to, places its orders, and shows what became of them. @throws ErrandError. */
 export async function placeFile(
@@ -23,4 +31,94 @@ export async function placeFile(
   } finally {
     await source.close();
   }
+}
+
+/** Uploads a file as one of several workers, and shows what became of all of it. @throws ErrandError. */
+export async function shareFile(
+  context: Context,
+  file: string | undefined,
+  { shard, watch = false, ...given }: SharedGiven & { readonly shard?: string | undefined },
+): Promise<ResultOf<typeof sentOutput>> {
+  checkShared({ shard, file, name: given.name, errors: given.errors });
+  const { database } = context.settings;
+  if (!database)
+    throw new UsageError('bulk upload --share needs a database that all workers reach, and none is named', {
+      hint: 'Set ERRAND_DATABASE_URL, or the database of a profile. Without one, --shard 1/4 takes a part of a file.',
+    });
+  const source = file === undefined ? undefined : await openCopy(context, file);
+  try {
+    const { shareUpload } = await import('../../bulk/workers/share-upload.ts');
+    const { sent, facts, toldRows, hasOrdered } = await shareUpload(context, database, source, given);
+    return await sentResult(context, sent, {
+      facts: [...facts, ...(hasOrdered ? [] : existedBefore(sent.batches))],
+      watch,
+      toldRows,
+    });
+  } finally {
+    await source?.close();
+  }
+}
+
+/** What names everything that was sent, in a command to type. */
+const wordsOf = ({ name, batches }: Sent): readonly string[] =>
+  name === undefined ? batches.map(({ id }) => id) : [name];
+
+/** What a command prints that sends batches. */
+export const sentOutput = [
+  { list: 'SentBatch' },
+  { list: 'bulk.list', when: 'with --watch' },
+  { events: 'BatchWatchEvent', when: 'and --watch' },
+] as const satisfies readonly Printed[];
+
+/** What becomes of a shard that no row falls to. @param shard `3/8`. @param name of the file or the plan. */
+export const nothingIn = (shard: string, name: string): ResultOf<typeof sentOutput> => ({
+  kind: 'list',
+  rows: [],
+  columns: uploadedColumns,
+  empty: `no row of ${name} is in shard ${shard}; nothing was sent`,
+});
+
+/**
+ * The batches that were sent, followed to their end where that is asked for. @param facts what is to be told of them.
+ * @param toldRows as `followResult` takes them.
+ */
+export async function sentResult(
+  context: Context,
+  sent: Sent,
+  {
+    facts,
+    watch,
+    toldRows,
+  }: {
+    readonly facts: readonly string[];
+    readonly watch: boolean;
+    readonly toldRows?: ReadonlySet<number> | undefined;
+  },
+): Promise<ResultOf<typeof sentOutput>> {
+  const words = wordsOf(sent);
+  const follow = `follow: errand bulk watch ${words.map(shellWord).join(' ')}${whereFlags(context)}`;
+  if (!watch)
+    return {
+      kind: 'list',
+      rows: sent.batches.map((batch) => ({
+        ...batch,
+        next: [
+          {
+            command: shellLine`errand bulk watch ${batch.id}` + whereFlags(context),
+            when: 'to follow it to its end',
+          },
+        ],
+      })),
+      columns: uploadedColumns,
+      hints: () => [...facts, follow],
+    };
+  context.note(follow);
+  // Other workers may have sent a part of it.
+  await (await context.journal()).refresh('now');
+  await (await context.uploads()).refresh('now');
+  const named = await namedBatches(context, words);
+  // What was left out of a plan was left out on purpose.
+  const uploads = named.uploads.map((upload) => ({ ...upload, rows: upload.sent }));
+  const result = await followResult(context, { ...named, uploads }, toldRows);
+  return { ...result, hints: () => [...facts, ...(result.hints?.() ?? [])] };
 }

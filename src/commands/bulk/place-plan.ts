@@ -1,27 +1,33 @@
 import { resolve } from 'node:path';
-import { type BeginningUpload, uploadName } from '../../bulk/begin-upload.ts';
-import { identityOf } from '../../bulk/identity.ts';
-import { approvable } from '../../bulk/plan/approvable.ts';
-import { earlierBatches, journaled } from '../../bulk/plan/earlier.ts';
+import { shardOf, shardText } from '../../bulk/check/check.ts';
+import { identityOf } from '../../bulk/check/file-check.ts';
+import { rowsText, spendLine } from '../../bulk/check/spend.ts';
 import { checkHolds } from '../../bulk/plan/make.ts';
 import { chosenRows, restLine } from '../../bulk/plan/parts.ts';
-import { type ReadPlan, readPlan } from '../../bulk/plan/read.ts';
-import { checkRest, notePrices, recheckPrices } from '../../bulk/plan/recheck.ts';
-import { countOf, meantByPlan, toSend, type Work, workOf } from '../../bulk/plan/work.ts';
-import { shardOf, shardText } from '../../bulk/shard.ts';
-import { rowsText, spendLine } from '../../bulk/spend.ts';
+import { checkRest, notePrices, type ReadPlan, readPlan, recheckPrices } from '../../bulk/plan/read.ts';
+import { approvable } from '../../bulk/plan/summary.ts';
+import {
+  countOf,
+  earlierBatches,
+  journaled,
+  meantByPlan,
+  toSend,
+  type Work,
+  workOf,
+} from '../../bulk/plan/work.ts';
+import { type BeginningUpload, uploadName } from '../../bulk/upload/begin.ts';
 import { checkTotal } from '../../bulk/upload/prepare.ts';
+import type { LeftOut } from '../../bulk/upload/source.ts';
 import { existedBefore, sendBatches, type Uploaded } from '../../bulk/upload/upload.ts';
-import type { LeftOut } from '../../bulk/upload-source.ts';
 import { countText } from '../../format/counts.ts';
 import type { ResultOf } from '../../format/output-forms.ts';
-import { confirmSpending } from '../../orders/confirm-spending.ts';
-import { readyToSend } from '../../orders/ready.ts';
+import { confirmSpending } from '../../orders/spending-lines.ts';
+import { readyToSend } from '../../orders/submit/submit.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { type Consent, consentOf } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
-import { nothingIn, type sentOutput, sentResult } from './uploaded.ts';
+import { nothingIn, type sentOutput, sentResult } from './place-file.ts';
 
 /** What a user says of a plan that is applied, and agrees to. */
 interface Given extends Omit<Consent, 'plan'> {

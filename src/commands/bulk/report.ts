@@ -1,12 +1,4 @@
 import type { Output } from '../../api/outputs/index.ts';
-import { retryLines } from '../../bulk/conclusions.ts';
-import {
-  batchesArgument,
-  leftOutLines,
-  type NamedBatches,
-  namedBatches,
-  unsentLines,
-} from '../../bulk/named.ts';
 import {
   type Grouping,
   groupingNamed,
@@ -15,18 +7,26 @@ import {
   groupOfRow,
   groupsOf,
   hiddenColumn,
+  recordOf,
 } from '../../bulk/report/groups.ts';
 import { type Report, readReport } from '../../bulk/report/read.ts';
-import { recordOf } from '../../bulk/report/record.ts';
 import type { ReportRow } from '../../bulk/report/rows.ts';
 import { headingsOf } from '../../bulk/report/rows.ts';
 import { missingLines, reportColumns, reportScreen, summaryLines } from '../../bulk/report/summary.ts';
+import { retryLines } from '../../bulk/upload/follow.ts';
+import {
+  batchesArgument,
+  leftOutLines,
+  type NamedBatches,
+  namedBatches,
+  unsentLines,
+} from '../../bulk/upload/named.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { checkPage, pageOptions, savePage } from '../../cli/page-options.ts';
 import type { ListResult, Row } from '../../format/result.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { nearestWord } from '../../platform/near-words.ts';
-import { readRetailers } from '../../spending/report/retailers.ts';
+import { readRetailers } from '../../spending/report/read.ts';
 import { reportZone } from '../../spending/report/time-zone.ts';
 
 export const report = defineCommand({

@@ -1,10 +1,9 @@
-import type { Batch } from '../../bulk/batch.ts';
-import { followBatches } from '../../bulk/follow.ts';
-import { batchesArgument, leftOutLines, namedBatches, unsentLines } from '../../bulk/named.ts';
 import { readReport } from '../../bulk/report/read.ts';
+import { resultsCsv } from '../../bulk/report/results-csv.ts';
 import { missingLines } from '../../bulk/report/summary.ts';
-import { resultsCsv } from '../../bulk/results-csv.ts';
-import { batchesGoOn } from '../../bulk/standing.ts';
+import type { Batch } from '../../bulk/upload/batch.ts';
+import { batchesGoOn, followBatches } from '../../bulk/upload/follow.ts';
+import { batchesArgument, leftOutLines, namedBatches, unsentLines } from '../../bulk/upload/named.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';

@@ -1,20 +1,24 @@
 import { textIn } from '../../api/json.ts';
-import { type KnownUpload, knownUpload, namedBatches, unknownName, unsentIn } from '../../bulk/named.ts';
-import { changeOf, uploadFlags } from '../../bulk/plan/again.ts';
-import { settleOpen } from '../../bulk/settle-open.ts';
-import { tableFlags } from '../../bulk/table-options.ts';
+import { tableFlags } from '../../bulk/csv/table-options.ts';
+import { changeOf, uploadFlags } from '../../bulk/plan/work.ts';
+import {
+  type KnownUpload,
+  knownUpload,
+  namedBatches,
+  unknownName,
+  unsentIn,
+} from '../../bulk/upload/named.ts';
 import { maxTotalOption } from '../../bulk/upload/prepare.ts';
-import { sourceOf, type UploadSource } from '../../bulk/upload-source.ts';
+import { settleOpen } from '../../bulk/upload/settle-open.ts';
+import { sourceOf, type UploadSource } from '../../bulk/upload/source.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { ErrandError, type NextStep, UsageError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
-import { placeFile } from './place-file.ts';
+import { placeFile, sentOutput, shareFile } from './place-file.ts';
 import { applyPlan } from './place-plan.ts';
-import { shareFile } from './share-file.ts';
-import { sentOutput } from './uploaded.ts';
 import { followResult } from './watch.ts';
 
 export const resume = defineCommand({

@@ -1,6 +1,9 @@
-import type { Batch as NewBatch } from '../../bulk/batches.ts';
-import { usualBatchRows } from '../../bulk/batches.ts';
-import { namedBatches, uploadOfBatch } from '../../bulk/named.ts';
+import { rowsText } from '../../bulk/check/spend.ts';
+import { notifyOnComplete, tableOptions } from '../../bulk/csv/table-options.ts';
+import type { Batch as NewBatch } from '../../bulk/upload/batches.ts';
+import { usualBatchRows } from '../../bulk/upload/batches.ts';
+import { namedBatches, uploadOfBatch } from '../../bulk/upload/named.ts';
+import { checkTotal, maxTotalOption } from '../../bulk/upload/prepare.ts';
 import {
   checkSettled,
   failedRows,
@@ -11,21 +14,18 @@ import {
   retryBatches,
   rowsToRetry,
   withReason,
-} from '../../bulk/retried.ts';
-import { writtenRows } from '../../bulk/rows-file.ts';
-import { rowsText } from '../../bulk/spend.ts';
-import { notifyOnComplete, tableOptions } from '../../bulk/table-options.ts';
-import { checkTotal, maxTotalOption } from '../../bulk/upload/prepare.ts';
+  writtenRows,
+} from '../../bulk/upload/retried.ts';
 import { meantByBatches, sendBatches } from '../../bulk/upload/upload.ts';
-import { ceilingsOf, journaledRows, rowsOfFile } from '../../bulk/uploaded-rows.ts';
+import { ceilingsOf, journaledRows, rowsOfFile } from '../../bulk/upload/uploaded-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { formatMoney } from '../../format/money.ts';
-import { confirmSpending } from '../../orders/confirm-spending.ts';
-import { readyToSend } from '../../orders/ready.ts';
+import { confirmSpending } from '../../orders/spending-lines.ts';
+import { readyToSend } from '../../orders/submit/submit.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
-import { sentOutput, sentResult } from './uploaded.ts';
+import { sentOutput, sentResult } from './place-file.ts';
 
 export const retry = defineCommand({
   name: 'retry',

@@ -1,13 +1,11 @@
+import { shardOption } from '../../bulk/check/check.ts';
 import { errorsOption, savesErrors } from '../../bulk/check/issues.ts';
-import { shardOption } from '../../bulk/shard.ts';
-import { notifyOnComplete, tableOptions } from '../../bulk/table-options.ts';
+import { notifyOnComplete, tableOptions } from '../../bulk/csv/table-options.ts';
 import { maxTotalOption, nameOption, shareOptions, uploadOptions } from '../../bulk/upload/prepare.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
-import { placeFile } from './place-file.ts';
-import { shareFile } from './share-file.ts';
-import { sentOutput } from './uploaded.ts';
+import { placeFile, sentOutput, shareFile } from './place-file.ts';
 
 export const upload = defineCommand({
   name: 'upload',

@@ -6,7 +6,7 @@ import {
   nextSteps,
   unsentIn,
   unsentLines,
-} from '../../bulk/named.ts';
+} from '../../bulk/upload/named.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Column } from '../../format/result.ts';
 

@@ -1,19 +1,24 @@
 import type { Printed } from '../../api/outputs/printed.ts';
-import type { Batch } from '../../bulk/batch.ts';
-import { batchColumns, batchScreen, countedColumns } from '../../bulk/batch-columns.ts';
-import { conclusions } from '../../bulk/conclusions.ts';
-import { exitCodeOf, type FollowSummary, withoutRows } from '../../bulk/follow.ts';
-import { keptAfter } from '../../bulk/kept-after.ts';
+import type { Batch } from '../../bulk/upload/batch.ts';
+import { tallyOf } from '../../bulk/upload/batch.ts';
+import { batchColumns, batchScreen, countedColumns, readReasons } from '../../bulk/upload/columns.ts';
+import {
+  conclusions,
+  exitCodeOf,
+  type FollowSummary,
+  goingOn,
+  rowsStanding,
+  stoppable,
+  withoutRows,
+} from '../../bulk/upload/follow.ts';
 import {
   batchesArgument,
   type NamedBatches,
   namedBatches,
   nextSteps,
   unsentLines,
-} from '../../bulk/named.ts';
-import { readReasons } from '../../bulk/reasons.ts';
-import { tallyOf } from '../../bulk/row-state.ts';
-import { goingOn, rowsStanding, stoppable } from '../../bulk/standing.ts';
+} from '../../bulk/upload/named.ts';
+import { keptAfter } from '../../bulk/upload/uploaded-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { createProgress } from '../../cli/output/progress.ts';
 import { countText } from '../../format/counts.ts';
@@ -43,7 +48,7 @@ export const watch = defineCommand({
   async run(context, { ids }) {
     const { database } = context.settings;
     if (!database) return followResult(context, await namedBatches(context, ids));
-    const { untilPlaced } = await import('../../bulk/share/until-placed.ts');
+    const { untilPlaced } = await import('../../bulk/workers/place-together.ts');
     const leftMs = await untilPlaced(context, ids);
     return followResult({ ...context, waitMs: () => leftMs }, await namedBatches(context, ids));
   },

@@ -1,21 +1,21 @@
 import { defineRootCommand } from '../../cli/define.ts';
+import { embeddedUrl } from '../../config/stored.ts';
 import type { Column } from '../../format/result.ts';
-import { exitCodes } from '../../platform/errors.ts';
+import { stopwatch } from '../../platform/clock.ts';
+import { ErrandError, exitCodes } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { type Check, type Ground, type Probe, troubleOf } from './check.ts';
-import { clock } from './checks/clock.ts';
-import { completion } from './checks/completion.ts';
-import { contract } from './checks/contract.ts';
-import { database } from './checks/database.ts';
-import { journal } from './checks/journal.ts';
-import { key } from './checks/key.ts';
-import { policy } from './checks/policy.ts';
-import { proxy } from './checks/proxy.ts';
-import { service } from './checks/service.ts';
-import { configuration, permissions, settings } from './checks/settings.ts';
-import { program, terminal } from './checks/surroundings.ts';
-import { tls } from './checks/tls.ts';
-import { probe } from './probe.ts';
+import { database, journal } from './checks/journal.ts';
+import {
+  completion,
+  configuration,
+  permissions,
+  policy,
+  program,
+  settings,
+  terminal,
+} from './checks/machine.ts';
+import { clock, contract, key, proxy, service, tls } from './checks/service.ts';
 
 /** In the order in which one explains the next. */
 const checks: readonly Check[] = [
@@ -95,5 +95,29 @@ async function findings(check: Check, ground: Ground) {
     return [await check.run(ground)].flat();
   } catch (error) {
     return [troubleOf(error)];
+  }
+}
+
+/** Asks the service for its description, once. Any response of the service, a refusal too, shows that it is reached. */
+async function probe(context: Context): Promise<Probe> {
+  const tookMs = stopwatch(context.clock);
+  const reached = (date: string | undefined, version: string | undefined): Probe => {
+    return { reached: true, tookMs: tookMs(), at: context.clock.now(), date, version };
+  };
+  try {
+    const client = await context.client();
+    const { headers, body } = await client.call('openapi.get', {});
+    const { date } = headers;
+    const version: unknown = Object(Object(body).info).version;
+    const isEmbedded = context.settings.baseUrl.value === embeddedUrl;
+    return reached(
+      typeof date === 'string' && !isEmbedded ? date : undefined,
+      typeof version === 'string' ? version : undefined,
+    );
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    const { status, hint, next } = error.facts;
+    if (status !== undefined && status < 500) return reached(undefined, undefined);
+    return { reached: false, message: error.message, remedy: hint ?? next?.[0]?.command };
   }
 }

@@ -2,9 +2,14 @@ import { operations } from '../../api/operations/index.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Column } from '../../format/result.ts';
-import { freshnessFields, freshnessOptions } from '../../orders/products/freshness.ts';
 import { namedProduct, productArgument } from '../../orders/products/named.ts';
-import { noProduct, noResponse, noSuchProduct } from '../../orders/products/search.ts';
+import {
+  freshnessFields,
+  freshnessOptions,
+  noProduct,
+  noResponse,
+  noSuchProduct,
+} from '../../orders/products/search.ts';
 import { optionFor } from '../../run/from-contract.ts';
 
 const { query } = operations['legacy.product'];

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
-import { confirmSpending } from '../../orders/confirm-spending.ts';
-import { retryOrder } from '../../orders/retry-order.ts';
+import { confirmSpending } from '../../orders/spending-lines.ts';
+import { retryOrder } from '../../orders/submit/retry-order.ts';
 import { eachId, readIds } from '../../run/ids.ts';
 
 export const retry = defineCommand({

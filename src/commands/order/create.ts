@@ -89,7 +89,7 @@ async function assembled(context: Context, { like, ...input }: Input): Promise<C
 /** What a person at a terminal knows a product by; a log has its URL. */
 async function shownTitles(context: Context, received: TitleOf): Promise<TitleOf> {
   if (!context.io.stderr.isTerminal) return () => undefined;
-  const { knownTitles } = await import('../../orders/products/titles.ts');
+  const { knownTitles } = await import('../../orders/products/pick.ts');
   const known = await knownTitles(context);
   return (url) => received(url) ?? known(url);
 }

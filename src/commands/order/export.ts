@@ -3,7 +3,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { collectOften } from '../../platform/memory.ts';
 import { optionsFrom } from '../../run/from-contract.ts';
-import { orderFilters } from './filters.ts';
+import { orderFilters } from './list.ts';
 
 const filters = optionsFrom(operations['order.export'], orderFilters);
 

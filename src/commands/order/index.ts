@@ -1,5 +1,5 @@
 import type { RootNoun } from '../../cli/define.ts';
-import { reminding } from '../../cli/orders/remind.ts';
+import { reminding } from '../../cli/orders/created.ts';
 import { cancel } from './cancel.ts';
 import { create } from './create.ts';
 import { explain } from './explain.ts';

@@ -1,6 +1,12 @@
 import { listCommand } from '../../cli/list-command.ts';
 import { orderList } from '../../orders/screen.ts';
-import { orderFilters } from './filters.ts';
+
+/** How the filters of orders are shown, by `list` and `export`. */
+export const orderFilters = {
+  group: 'Filters',
+  rename: { status_filter: 'status' },
+  completes: { order_id: 'orders' },
+} as const;
 
 export const list = listCommand('order.list', {
   summary: 'List orders, newest first',

@@ -1,20 +1,20 @@
-import { usualBatchRows } from '../../bulk/batches.ts';
-import { FileCheck } from '../../bulk/file-check.ts';
-import { readOptions } from '../../bulk/reading.ts';
-import { openSource } from '../../bulk/source.ts';
-import { leftOutText } from '../../bulk/spend.ts';
-import { type TableFlags, tableOptions } from '../../bulk/table-options.ts';
+import { FileCheck } from '../../bulk/check/file-check.ts';
+import { leftOutText } from '../../bulk/check/spend.ts';
+import { readOptions } from '../../bulk/csv/reading.ts';
+import { type TableFlags, tableOptions } from '../../bulk/csv/table-options.ts';
+import { usualBatchRows } from '../../bulk/upload/batches.ts';
+import { openSource } from '../../bulk/upload/source.ts';
 import { meantByUpload } from '../../bulk/upload/upload.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Column } from '../../format/result.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
-import { meantBy } from '../../orders/place.ts';
+import { meantBy } from '../../orders/submit/submit.ts';
 import { exitCodes, type NextStep } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import type { Meant } from '../../spending/policy/gate.ts';
-import { approvalLine } from '../../spending/policy/lines.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
 import type { Verdict } from '../../spending/policy/policy.ts';
+import { approvalLine } from '../../spending/policy/refusal.ts';
 import { gateFor } from '../../spending/through-policy.ts';
 
 const findingColumns: readonly Column[] = [

@@ -2,7 +2,7 @@ import { defineCommand } from '../../cli/define.ts';
 import type { Column } from '../../format/result.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
-import { shownUsage } from '../../spending/policy/usage.ts';
+import { shownUsage } from '../../spending/policy/settle.ts';
 
 const columns: readonly Column[] = [
   { name: 'rule', path: 'rule', weight: 10 },

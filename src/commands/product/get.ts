@@ -1,10 +1,9 @@
 import { textIn } from '../../api/json.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { detailColumns } from '../../orders/products/columns.ts';
-import { freshnessOptions } from '../../orders/products/freshness.ts';
 import { productArgument } from '../../orders/products/named.ts';
-import { noResponse, noSuchProduct } from '../../orders/products/search.ts';
-import { keepTitles } from '../../orders/products/titles.ts';
+import { keepTitles } from '../../orders/products/pick.ts';
+import { freshnessOptions, noResponse, noSuchProduct } from '../../orders/products/search.ts';
 import { eachId } from '../../run/ids.ts';
 import { readProduct, waitOption } from './read.ts';
 

@@ -1,7 +1,6 @@
 import type { Received } from '../../api/received.ts';
-import { type Freshness, freshnessFields } from '../../orders/products/freshness.ts';
 import { namedProduct } from '../../orders/products/named.ts';
-import { noProduct } from '../../orders/products/search.ts';
+import { type Freshness, freshnessFields, noProduct } from '../../orders/products/search.ts';
 import { Deadline } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import { poll } from '../../platform/poll.ts';

@@ -3,7 +3,7 @@ import type { ReceivedRow } from '../../api/received.ts';
 import { formatMoney } from '../../format/money.ts';
 import { plainText } from '../../format/path.ts';
 import type { OrderRecord } from '../../orders/order-record.ts';
-import { placeOrder } from '../../orders/place.ts';
+import { placeOrder } from '../../orders/submit/submit.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';

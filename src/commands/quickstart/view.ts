@@ -1,8 +1,7 @@
 import { asTyped } from '../../cli/output/as-typed.ts';
 import { canDrawLive, createLive } from '../../cli/output/live.ts';
 import { writeErr } from '../../cli/output/notice.ts';
-import { paintFor } from '../../cli/output/paint.ts';
-import { spinnerEveryMs, spinnerSign } from '../../cli/output/spinner.ts';
+import { paintFor, spinnerEveryMs, spinnerSign } from '../../cli/output/paint.ts';
 import { foldCommand, wrap } from '../../cli/output/wrap.ts';
 import { cut, fullMeasure } from '../../format/width.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';

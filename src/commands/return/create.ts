@@ -11,7 +11,7 @@ import type { Column } from '../../format/result.ts';
 import { lineNames } from '../../orders/columns.ts';
 import type { Order } from '../../orders/order-record.ts';
 import { requestReturn } from '../../orders/place-return.ts';
-import { knownTitles } from '../../orders/products/titles.ts';
+import { knownTitles } from '../../orders/products/pick.ts';
 import { productLine } from '../../orders/screen.ts';
 import { ErrandError, refusedBy, UsageError } from '../../platform/errors.ts';
 import { shellLine, typedCommand } from '../../platform/shell.ts';
@@ -21,7 +21,7 @@ import { parseInteger } from '../../run/parse-option.ts';
 import { readDocument } from '../../run/read-document.ts';
 import { RequestPreview } from '../../run/request-preview.ts';
 import { returnDetailColumns } from './columns.ts';
-import { labelUrls } from './label-files.ts';
+import { labelUrls } from './labels.ts';
 
 type Body = Shape<'ReturnRequestCreate'>;
 

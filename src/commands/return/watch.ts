@@ -1,8 +1,7 @@
 import type { ReturnStatus } from '../../api/enums.ts';
 import type { Received } from '../../api/received.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { paintFor } from '../../cli/output/paint.ts';
-import { spinnerEveryMs, spinnerSign } from '../../cli/output/spinner.ts';
+import { paintFor, spinnerEveryMs, spinnerSign } from '../../cli/output/paint.ts';
 import { tableLines } from '../../cli/output/table.ts';
 import { plainText } from '../../format/path.ts';
 import type { Result } from '../../format/result.ts';
@@ -21,7 +20,7 @@ import {
   watchWithSummary,
 } from '../../platform/poll.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
-import type { Things } from '../../platform/wait/standing.ts';
+import type { Things } from '../../platform/watch-progress.ts';
 import type { Context } from '../../run/context.ts';
 import { readIds } from '../../run/ids.ts';
 import { returnColumns, returnDetailColumns } from './columns.ts';

@@ -1,4 +1,7 @@
+import { fullestSandboxWalletCents } from '../../api/limits.ts';
 import { faultGrammar, sandboxFaults } from '../../api/sandbox-faults.ts';
+import { formatMoney } from '../../format/money.ts';
+import { UsageError } from '../../platform/errors.ts';
 
 /** How a sandbox that is started behaves. */
 export const rehearsalOptions = {
@@ -18,3 +21,12 @@ export const rehearsalOptions = {
 
 /** What `fault` takes, for the help. */
 export const faultList = { title: 'Faults', rows: sandboxFaults, note: faultGrammar };
+
+/** Cents for a wallet of the sandbox. @throws UsageError for more than one holds. */
+export function walletCents(flag: string, cents: number): number {
+  if (cents > fullestSandboxWalletCents)
+    throw new UsageError(
+      `${flag} is at most ${formatMoney(fullestSandboxWalletCents)}, not ${formatMoney(cents)}`,
+    );
+  return cents;
+}

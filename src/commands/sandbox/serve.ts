@@ -11,9 +11,8 @@ import { isLoopback } from '../../platform/net/lookup.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
-import { faultList, rehearsalOptions } from './rehearsal-options.ts';
+import { faultList, rehearsalOptions, walletCents } from './rehearsal-options.ts';
 import { scenarioNamed, scenarioOption } from './scenario-file.ts';
-import { walletCents } from './wallet-cents.ts';
 
 /** Who reaches a served sandbox, and whom it calls. */
 const reachOptions = {

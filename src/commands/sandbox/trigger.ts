@@ -6,7 +6,7 @@ import type { Column } from '../../format/result.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { checkName, eachId, readIds } from '../../run/ids.ts';
 import { checkSandbox } from './controlled.ts';
-import { walletCents } from './wallet-cents.ts';
+import { walletCents } from './rehearsal-options.ts';
 
 const events = Object.keys(sandboxTriggers);
 

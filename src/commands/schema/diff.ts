@@ -1,8 +1,7 @@
-import { compareDocuments, type Drift, isBreaking } from '../../api/drift/compare.ts';
-import { changeClasses } from '../../api/drift/compare-facts.ts';
+import { changeClasses, compareDocuments, type Drift, isBreaking } from '../../api/drift/compare.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Column } from '../../format/result.ts';
-import { isAddress, readTarget } from '../../http/request-target.ts';
+import { isAddress, readTarget } from '../../http/request.ts';
 import { ErrandError, exitCodes, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { readDocument } from '../../run/read-document.ts';

@@ -1,5 +1,4 @@
-import { Budget } from '../../api/drift/budget.ts';
-import { boundNames, type Facts, fieldsOf } from '../../api/drift/fields.ts';
+import { Budget, boundNames, type Facts, fieldsOf } from '../../api/drift/compare.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { shapeSchema } from '../../api/openapi.ts';
 import type { Operation } from '../../api/operation.ts';

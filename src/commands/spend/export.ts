@@ -14,14 +14,12 @@ import {
   othersNote,
   standingIn,
 } from '../../spending/accounting/ledger.ts';
-import { Collection, openingEntry } from '../../spending/books/collect.ts';
-import { entriesOf } from '../../spending/books/order-entries.ts';
+import { Collection, entriesOf, openingEntry } from '../../spending/accounting/order-entries.ts';
 import { datesIn } from '../../spending/policy/policy.ts';
 import { agentOrderNotes } from '../../spending/report/agent-orders.ts';
-import { readRetailers } from '../../spending/report/retailers.ts';
+import { readRetailers, readWallet } from '../../spending/report/read.ts';
 import { spanOf } from '../../spending/report/tally.ts';
 import { reportZone } from '../../spending/report/time-zone.ts';
-import { readWallet } from '../../spending/report/wallet-facts.ts';
 import { ordersOf, spanOptions } from './orders.ts';
 
 const formats = ['hledger', 'beancount', 'ofx', 'csv'] as const;

@@ -4,11 +4,10 @@ import { forTable } from '../../format/result.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { nearestWord } from '../../platform/near-words.ts';
 import { agentOrderNotes } from '../../spending/report/agent-orders.ts';
-import { readRetailers } from '../../spending/report/retailers.ts';
+import { readRetailers, readWallet } from '../../spending/report/read.ts';
 import { plainColumns, recordOf, shareColumn, tableColumns } from '../../spending/report/rows.ts';
 import { type Grouping, groupings, groupOf, spanOf, Tally, totalsOf } from '../../spending/report/tally.ts';
 import { reportZone } from '../../spending/report/time-zone.ts';
-import { readWallet } from '../../spending/report/wallet-facts.ts';
 import { ordersOf, spanOptions } from './orders.ts';
 
 export const show = defineCommand({

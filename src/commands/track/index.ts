@@ -1,9 +1,12 @@
+import { orderState, type ShownState } from '../../api/order-state.ts';
+import type { Unchecked } from '../../api/received.ts';
+import type { Shape } from '../../api/schemas/index.ts';
 import { defineRootCommand } from '../../cli/define.ts';
+import type { Column } from '../../format/result.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { checkUuid } from '../../run/ids.ts';
 import { isOnScreen } from '../../run/on-screen.ts';
-import { flatColumns, stateOfTracked, trackColumns, trackScreen } from './columns.ts';
 
 export const command = defineRootCommand({
   description: 'Needs no key: whoever knows the id of an order can follow it.',
@@ -37,3 +40,68 @@ async function fulfillmentOf(context: Context, path: { readonly order_id: string
     return undefined;
   }
 }
+
+const orderFacts: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
+  { name: 'order', path: 'order_id', kind: 'id', weight: 9 },
+  { name: 'status', path: 'current_status', kind: 'status', weight: 10 },
+  { name: 'expected', path: 'estimated_delivery_date', kind: 'date', weight: 8 },
+  { name: 'city', path: 'destination.city', weight: 5 },
+  { name: 'country', path: 'destination.country', weight: 4 },
+];
+
+const parcels: Column<Shape<'PublicTrackingResponse'>> = {
+  name: 'parcels',
+  path: 'shipments',
+  columns: [
+    { name: 'carrier', path: 'carrier', weight: 7 },
+    { name: 'tracking number', path: 'tracking_number', weight: 8 },
+    { name: 'state', path: 'status', kind: 'status', weight: 9 },
+    { name: 'last seen', path: 'checkpoints.0.message', weight: 6 },
+    { name: 'at', path: 'checkpoints.0.checkpoint_time', kind: 'time', weight: 6 },
+  ],
+};
+
+/**
+ * On a terminal: the one state of the order, and each parcel. @param fulfillment of the order, where it is known: public
+ * tracking does not tell that less was bought than was asked for
+ */
+export const trackScreen = (fulfillment: unknown): readonly Column<Shape<'PublicTrackingResponse'>>[] => [
+  ...orderFacts.filter(({ name }) => name !== 'status').slice(0, 1),
+  {
+    name: 'state',
+    path: 'state',
+    kind: 'status',
+    value: (tracked) => stateOfTracked(tracked, fulfillment).text,
+    mood: (tracked) => stateOfTracked(tracked, fulfillment).mood,
+  },
+  ...orderFacts.filter(({ name }) => name !== 'status').slice(1),
+  {
+    ...parcels,
+    columns: [
+      { name: 'state', path: 'status', kind: 'status', weight: 9 },
+      { name: 'carrier', path: 'carrier', weight: 7 },
+      { name: 'tracking number', path: 'tracking_number', kind: 'id', weight: 8 },
+      { name: 'last seen', path: 'checkpoints.0.message', weight: 6, isProse: true, goesBelow: true },
+      { name: 'at', path: 'checkpoints.0.checkpoint_time', kind: 'time', weight: 5 },
+    ],
+  },
+];
+
+const stateOfTracked = (
+  { current_status: status, items, shipments: parcels }: Unchecked<Shape<'PublicTrackingResponse'>>,
+  fulfillment?: unknown,
+): ShownState => orderState({ status, items, parcels, fulfillment });
+
+/** For a row of a table, which holds one parcel; the last column has all. */
+const flatColumns: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
+  ...orderFacts,
+  { name: 'carrier', path: 'shipments.0.carrier', weight: 7 },
+  { name: 'tracking number', path: 'shipments.0.tracking_number', weight: 7 },
+  { name: 'shipment', path: 'shipments.0.status', kind: 'status', weight: 8 },
+  { name: 'last seen', path: 'shipments.0.checkpoints.0.message', weight: 6 },
+  { name: 'at', path: 'shipments.0.checkpoints.0.checkpoint_time', kind: 'time', weight: 6 },
+  { name: 'parcels', path: 'shipments', weight: 1 },
+];
+
+/** The table of a pipe, which opens the parcels. */
+const trackColumns: readonly Column<Shape<'PublicTrackingResponse'>>[] = [...orderFacts, parcels];

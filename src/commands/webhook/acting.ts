@@ -2,7 +2,7 @@ import { runCommand } from '../../integrations/webhooks/exec.ts';
 import { forward } from '../../integrations/webhooks/forward.ts';
 import type { ListenOptions } from '../../integrations/webhooks/listen.ts';
 import type { Context } from '../../run/context.ts';
-import { forwardTarget } from './forwarding.ts';
+import { forwardTarget } from './registration.ts';
 
 /** How long an event waits for its order, ms; those behind it wait as long. */
 const rereadMs = 15_000;

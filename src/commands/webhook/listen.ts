@@ -31,8 +31,7 @@ import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { readOrder, runner, sender } from './acting.ts';
 import { eventColumns, stateOfEvent } from './columns.ts';
-import { forwardTarget } from './forwarding.ts';
-import { registerWhileListening } from './registration.ts';
+import { forwardTarget, registerWhileListening } from './registration.ts';
 
 export const listenCommand = defineCommand({
   name: 'listen',

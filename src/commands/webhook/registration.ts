@@ -1,5 +1,6 @@
+import type { ForwardTarget } from '../../integrations/webhooks/forward.ts';
 import { maskAddress } from '../../integrations/webhooks/listener.ts';
-import { ErrandError } from '../../platform/errors.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 
 /** Whose registration it is: the service keeps one for each account, and another one for test mode. */
@@ -42,3 +43,23 @@ export async function registerWhileListening(context: Context, url: string): Pro
 
 const nothingBefore =
   'the service cannot remove an address, and no earlier one is known: events go to this one until `errand webhook register URL` sets another';
+
+const usualRetries = 4;
+
+/** Where events are sent on to. @throws UsageError naming the flag for what is not an http address. */
+export function forwardTarget(
+  context: Context,
+  flag: string,
+  url: string,
+  allowPrivate: boolean,
+): ForwardTarget {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new UsageError(`${flag} takes an http or https address, such as http://127.0.0.1:3000/hooks`);
+  return {
+    url,
+    allowPrivate,
+    retries: context.settings.retries.value ?? usualRetries,
+    clock: context.clock,
+    version: context.version,
+  };
+}

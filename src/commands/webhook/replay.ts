@@ -8,7 +8,7 @@ import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { eachId } from '../../run/ids.ts';
 import { readEventIds } from './columns.ts';
-import { forwardTarget } from './forwarding.ts';
+import { forwardTarget } from './registration.ts';
 
 export const replay = defineCommand({
   name: 'replay',

@@ -1,7 +1,7 @@
 import { own, textIn } from '../../api/json.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { canDrawLive, createLive } from '../../cli/output/live.ts';
-import { spinnerEveryMs, spinnerSign } from '../../cli/output/spinner.ts';
+import { spinnerEveryMs, spinnerSign } from '../../cli/output/paint.ts';
 import { embeddedUrl } from '../../config/stored.ts';
 import { awaitEvent } from '../../integrations/webhooks/await-event.ts';
 import { eventNames, olderNames, sameEvents } from '../../integrations/webhooks/listener.ts';

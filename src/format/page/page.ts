@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Html, html } from '../../platform/html.ts';
-import { inert } from './inert.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
 
 export interface PageSection {
   readonly heading: string;
@@ -9,7 +9,7 @@ export interface PageSection {
   readonly notes?: readonly string[];
 }
 
-export interface Page {
+interface Page {
   readonly title: string;
   /** Lines below the title: what, of when, from where. */
   readonly about: readonly string[];
@@ -81,4 +81,68 @@ ${body}${lines(notes)}</section>
 </html>
 `.text
   }`;
+}
+
+/** Text from outside for a page: one line, cut where it is too long; what would be obeyed or is unseen is shown. Not escaped yet. */
+const inert = (text: string, limit = 500): string => safeText(text, limit);
+
+export interface Bar {
+  readonly label: string;
+  /** Its length beside the others; what is below 0 is drawn as nothing. */
+  readonly value: number;
+  /** What stands at its end: `$12.34`. */
+  readonly text: string;
+}
+
+const longestLabel = 80;
+/** Most bars of one chart; a table beside it has them all. */
+const mostBars = 60;
+
+/**
+ * Horizontal bars, each with its label and its value as text that wraps, so that they are read on a telephone too. Bars are
+ * inline SVG, whose colours are those of the page. @param title what it shows, for whoever hears it.
+ * @param isByTime the last of too many are drawn, in place of the first.
+ */
+export function barChart(title: string, bars: readonly Bar[], { isByTime = false } = {}): Html {
+  const drawn = isByTime ? bars.slice(-mostBars) : bars.slice(0, mostBars);
+  const most = Math.max(1, ...drawn.map(({ value }) => value));
+  const left = bars.length - drawn.length;
+  const rows = drawn.map(({ label, value, text }) => {
+    const length = Math.max(0, Math.round((value / most) * 1000) / 10);
+    return html`<li><span class="label">${inert(label, longestLabel)}</span><svg class="bar" aria-hidden="true" viewBox="0 0 100 10" preserveAspectRatio="none"><rect width="${length}" height="10"/></svg><span class="value">${inert(text)}</span></li>
+`;
+  });
+  return html`<figure><ul class="bars" aria-label="${inert(title)}">
+${rows}</ul>${left > 0 && html`<figcaption>${left} more in the table.</figcaption>`}</figure>
+`;
+}
+
+export interface PageColumn {
+  readonly name: string;
+  /** Amounts and counts: to the right. */
+  readonly isNumber?: boolean;
+  /** Words: never broken within one as long as the page can be scrolled. */
+  readonly isProse?: boolean;
+}
+
+/** A table for a page; a row of `totals` is set apart at its end. Cells are text as it stands anywhere. */
+export function pageTable(
+  columns: readonly PageColumn[],
+  rows: readonly (readonly string[])[],
+  totals: readonly (readonly string[])[] = [],
+): Html {
+  const cell = (text: string, at: number): Html => {
+    if (columns[at]?.isNumber) return html`<td class="number">${inert(text)}</td>`;
+    return columns[at]?.isProse ? html`<td class="prose">${inert(text)}</td>` : html`<td>${inert(text)}</td>`;
+  };
+  const line = (cells: readonly string[]): Html => html`<tr>${cells.map(cell)}</tr>
+`;
+  return html`<div class="wide" tabindex="0"><table><thead><tr>${columns.map(({ name, isNumber }) =>
+    isNumber
+      ? html`<th scope="col" class="number">${inert(name)}</th>`
+      : html`<th scope="col">${inert(name)}</th>`,
+  )}</tr></thead>
+<tbody>${rows.map(line)}</tbody>
+${totals.length > 0 && html`<tfoot>${totals.map(line)}</tfoot>`}</table></div>
+`;
 }

@@ -1,5 +1,5 @@
 import { systemClock } from '../../platform/clock.ts';
-import { readRetryAfter } from '../retry-after.ts';
+import { readRetryAfter } from '../send.ts';
 import type { Transport } from './transport.ts';
 
 /** How fast requests may go that several programs send together. */

@@ -9,7 +9,7 @@ import {
   openInProcess,
 } from '../../sandbox/in-process.ts';
 import { fetchThrough } from './in-process-fetch.ts';
-import { readOptions, shown } from './sandbox-options.ts';
+import { readOptions, shown, triggerBody, triggered } from './sandbox-options.ts';
 import type {
   Sandbox,
   SandboxDelivery,
@@ -17,7 +17,6 @@ import type {
   SandboxRequest,
   SandboxSnapshot,
 } from './sandbox-types.ts';
-import { triggerBody, triggered } from './trigger.ts';
 import type { OrderResponse } from './wire.ts';
 
 export type {

@@ -8,8 +8,8 @@ import type { Sqlite } from '../../platform/sqlite/load.ts';
 import { hashOf, recordOfRow } from '../audit-record.ts';
 import { isAlive, type LeaseBook, leasePrefix, self } from '../owner.ts';
 import { newId } from './connect.ts';
+import type { ChainEnd } from './copy.ts';
 import { applyPulled, copyState, type Pulled, watchSql } from './copy.ts';
-import type { ChainEnd } from './mirror-sql.ts';
 import type { Remote } from './remote.ts';
 import type { Mirror } from './tables.ts';
 

@@ -4,9 +4,9 @@ import type { Freshness, Synchronous } from '../../platform/sqlite/database.ts';
 import type { Sqlite } from '../../platform/sqlite/load.ts';
 import { keepBook } from '../owner.ts';
 import { ConnectionLost, newId, refusedBy, UnsettledCommit, uncopied } from './connect.ts';
+import type { Change } from './copy.ts';
 import { allRows, applyChange, copyState, type Pulled, touchedRows, writeCopyState } from './copy.ts';
 import { DatabaseCopy, type SharedOptions } from './database-copy.ts';
-import type { Change } from './mirror-sql.ts';
 import { ContradictedError, OvertakenError } from './remote.ts';
 
 /** For so long what was read last is taken as it was, ms. */

@@ -6,7 +6,7 @@ import { recordOf } from '../intent-row.ts';
 import { IntentTable } from '../intents.ts';
 import type { JournalRecord } from '../journal-record.ts';
 import { journalFile, journalMigrations } from '../journal-tables.ts';
-import { ownOpenText } from '../own-open.ts';
+import { ownOpenText } from '../owner.ts';
 
 /** What helps where that journal is damaged: while a database is named, other commands look at the database. */
 export const ownDamagedAdvice = {

@@ -2,7 +2,6 @@ import { retryWhile, type Waiting } from '../../platform/async.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { StorageError } from '../../platform/errors.ts';
 import { type Connection, ConnectionLost, type DatabaseRow, refusedBy, StatementError } from './connect.ts';
-import { type Pulled, pulledOf } from './copy.ts';
 import {
   brokenChainCode,
   type ChainEnd,
@@ -10,9 +9,11 @@ import {
   lockSql,
   newerCode,
   overtakenCode,
+  type Pulled,
+  pulledOf,
   pullSql,
   pushSql,
-} from './mirror-sql.ts';
+} from './copy.ts';
 import { migrate, schemaVersion } from './schema.ts';
 import type { Mirror } from './tables.ts';
 

@@ -1,5 +1,5 @@
 import type { Connection } from './connect.ts';
-import { brokenChainCode } from './mirror-sql.ts';
+import { brokenChainCode } from './copy.ts';
 
 /** The number of the advisory lock under which the schema is made or changed: every version must use the same. */
 const schemaLock = 7_264_911_063;

@@ -6,7 +6,7 @@ import { StorageError } from '../../platform/errors.ts';
 import { makePrivateFolder, readPrivateFile, type Tell } from '../../platform/private-files.ts';
 import type { StoredGrant } from '../grants.ts';
 import type { RefusalReason } from '../intent-ends.ts';
-import { removeIfPossible } from '../write-whole.ts';
+import { removeIfPossible } from '../saved-files.ts';
 
 /** The service has made something of an intent. */
 export interface MissedMade {

@@ -1,7 +1,6 @@
 import { checkShape } from '../../api/schemas/check.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { type AddressFields, addressFlag } from './options.ts';
-import { addressProblems } from './rules.ts';
+import { type AddressFields, addressFlag, addressProblems } from './options.ts';
 
 /** An address as it is saved. @throws UsageError naming each field that is wrong by its flag. */
 export function checkedAddress(given: AddressFields): Readonly<Record<string, string | null>> {

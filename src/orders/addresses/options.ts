@@ -1,4 +1,7 @@
+import { usStates } from '../../api/country.ts';
 import { destinationCountries } from '../../api/enums.ts';
+import { limits } from '../../api/limits.ts';
+import type { Column } from '../../format/result.ts';
 import type { Options } from '../../run/option.ts';
 
 const group = 'Address';
@@ -28,7 +31,7 @@ const wireNames = {
   phoneNumber: 'phone_number',
 } as const satisfies Record<keyof typeof addressOptions, string>;
 
-export type AddressFlags = { readonly [K in keyof typeof addressOptions]?: string };
+type AddressFlags = { readonly [K in keyof typeof addressOptions]?: string };
 export type AddressFields = Readonly<Record<string, unknown>>;
 
 /** The address fields that were given as flags, under their wire names. */
@@ -65,3 +68,87 @@ export const addressLine = (address: AddressFields): string => {
     .filter((part) => part !== '')
     .join(', ');
 };
+
+export const addressColumns: readonly Column[] = [
+  { name: 'name', path: 'name', weight: 10 },
+  { name: 'default', path: 'default', kind: 'flag', weight: 5 },
+  {
+    name: 'recipient',
+    path: 'recipient',
+    weight: 9,
+    value: ({ first_name, last_name }) => joined(first_name, last_name),
+  },
+  {
+    name: 'street',
+    path: 'address_line1',
+    weight: 8,
+    value: (it) => joined(it.address_line1, it.address_line2),
+  },
+  { name: 'postal code', path: 'postal_code', weight: 6 },
+  { name: 'city', path: 'city', weight: 7 },
+  { name: 'state', path: 'state', weight: 4 },
+  { name: 'country', path: 'country', weight: 6 },
+  { name: 'phone', path: 'phone_number', weight: 3 },
+];
+
+const joined = (...parts: unknown[]): string =>
+  parts.filter((part) => typeof part === 'string' && part !== '').join(' ');
+
+/** Digits with the signs that people group them with, and an extension. */
+const phoneForm = /^\+?[\d\s()./-]+(?:(?:x|ext\.?)\s?\d{1,6})?$/i;
+const phoneDigits = { min: 7, max: 15 };
+const longestPhone = 40;
+
+const stateNames = new Set(Object.values(usStates).map((name) => name.toLowerCase()));
+
+/**
+ * What is wrong with a field of an address that the service accepts and no carrier can use.
+ * Said where a person gives the address; undefined where nothing is wrong.
+ */
+export function addressProblem(field: string, address: AddressFields): string | undefined {
+  const value = address[field];
+  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  if (field === 'phone_number') return phoneProblem(value.trim());
+  const isUs = typeof address.country === 'string' && address.country.trim().toUpperCase() === 'US';
+  return field === 'state' && isUs ? stateProblem(value.trim()) : undefined;
+}
+
+/** Every such problem of the fields given. */
+export const addressProblems = (address: AddressFields): { field: string; message: string }[] =>
+  Object.keys(address).flatMap((field) => {
+    const message = addressProblem(field, address);
+    return message === undefined ? [] : [{ field, message }];
+  });
+
+function phoneProblem(text: string): string | undefined {
+  if (text.length <= longestPhone && phoneForm.test(text)) {
+    const digits = digitsIn(text);
+    if (digits >= phoneDigits.min && digits <= phoneDigits.max) return undefined;
+  }
+  return `"${shortened(text)}" is not a phone number: ${phoneDigits.min} to ${phoneDigits.max} digits`;
+}
+
+/** How many digits stand before an extension. Each row of a file has a phone number, so no text is made of it. */
+function digitsIn(text: string): number {
+  let count = 0;
+  for (const character of text) {
+    if (character === 'x' || character === 'X') break;
+    if (character >= '0' && character <= '9') count += 1;
+  }
+  return count;
+}
+
+function stateProblem(text: string): string | undefined {
+  if (Object.hasOwn(usStates, text.toUpperCase()) || stateNames.has(text.toLowerCase())) return undefined;
+  return `"${shortened(text)}" is not a US state; write its two letters, such as TX`;
+}
+
+const emailForm = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
+
+/** Why a text is not an email address; undefined for one. */
+export function emailProblem(text: string): string | undefined {
+  if (text.length <= limits.userEmailLength.max && emailForm.test(text)) return undefined;
+  return `"${shortened(text)}" is not an email address`;
+}
+
+const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);

@@ -10,7 +10,7 @@ import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { observeOrder } from '../observed.ts';
 import { stateOfOrder } from '../order-record.ts';
-import { thingOf } from '../things.ts';
+import { thingOf } from '../submit/intent.ts';
 import { type LocalPart, localPart, partOfIntent } from './local.ts';
 import { type Story, storyOf } from './story.ts';
 

@@ -9,8 +9,8 @@ import {
   addressFlag,
   addressLine,
   addressOptions,
+  addressProblems,
 } from '../addresses/options.ts';
-import { addressProblems } from '../addresses/rules.ts';
 import { resolveAddress } from '../addresses/ship-to.ts';
 import { type Completed, completePayload } from './complete.ts';
 import { eachOrderField, type OrderFlags, orderFieldOptions } from './fields.ts';

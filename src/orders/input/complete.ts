@@ -45,7 +45,7 @@ async function completeAddress(context: Context, given: Completed): Promise<Comp
   const { payload, argv } = given;
   const { shipping_address: address } = payload;
   if (!context.interactive.yes || !isFields(address)) return given;
-  const { askAddress, lacksFields } = await import('../addresses/ask.ts');
+  const { askAddress, lacksFields } = await import('../addresses/prompt.ts');
   if (!lacksFields(address)) return given;
   const whole = await askAddress(context, address);
   const { offerToSave } = await import('../addresses/prompt.ts');

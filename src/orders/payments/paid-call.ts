@@ -5,7 +5,7 @@ import { readGrant } from '../../http/payment-credential.ts';
 import { appendOrTell } from '../../journal/append-or-tell.ts';
 import { paymentEntry } from '../../journal/audit.ts';
 import type { Context } from '../../run/context.ts';
-import type { PayOptions } from './options.ts';
+import type { PayOptions } from './pay.ts';
 import { agreeOnPayment, notePaid, pay, requestPrice } from './pay.ts';
 
 /** What is read for a fixed price. */

@@ -1,12 +1,12 @@
+import { spawn } from 'node:child_process';
+import { formatMoney } from '../../format/money.ts';
 import { PaymentRequiredError } from '../../http/errors.ts';
 import { isForBody, type PaymentChallenge } from '../../http/payment-challenge.ts';
-import { type Grant, paymentCredential } from '../../http/payment-credential.ts';
+import { type Grant, paymentCredential, readCredential } from '../../http/payment-credential.ts';
 import { wireBody } from '../../http/request.ts';
-import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { ErrandError, stopOf, UsageError } from '../../platform/errors.ts';
+import { tellLines } from '../../platform/process.ts';
 import type { Context } from '../../run/context.ts';
-import type { PayOptions } from './options.ts';
-import { payByCommand } from './pay-command.ts';
-import { challengeCents, checkPrice, priceText } from './price.ts';
 
 /** Sends a request without payment. @returns its response, or the challenges where it must be paid for. */
 export async function requestPrice<T>(
@@ -188,3 +188,174 @@ const refused = (message: string, hint?: string): ErrandError =>
     retryable: false,
     hint,
   });
+
+type Priced = Pick<PaymentChallenge, 'amount' | 'currency' | 'request'>;
+
+/** What a challenge asks for in cents; undefined for what is not US dollars, which nobody here can compare. */
+function challengeCents(challenge: Priced): number | undefined {
+  const cents = Number(challenge.amount);
+  return isDollars(challenge) && !hasOtherDecimals(challenge) && Number.isSafeInteger(cents)
+    ? cents
+    : undefined;
+}
+
+/** Without the `u` flag a pattern folds ASCII letters only: `toUpperCase` would take `u\u017fd` for USD. */
+const isDollars = ({ currency }: Priced): boolean => /^usd$/i.test(currency);
+
+/** Whether a challenge counts its currency in another unit than cents: then `5100` is not $51.00. */
+const hasOtherDecimals = ({ request }: Priced): boolean =>
+  [request, Object(request.methodDetails)].some(
+    ({ decimals }) => decimals !== undefined && decimals !== centDecimals,
+  );
+
+const centDecimals = 2;
+
+/** The price for people: `$51.00`, or the bare amount with the name of its unit. */
+export function priceText(challenge: Priced): string {
+  const cents = challengeCents(challenge);
+  return cents === undefined
+    ? `${challenge.amount} units of ${asciiText(challenge.currency)}`
+    : formatMoney(cents);
+}
+
+/** A letter that only looks like one of USD is shown as what it is. */
+const asciiText = (text: string): string =>
+  text.replace(/[^\u0020-\u007e]/gu, (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`);
+
+/**
+ * Refuses to pay more than was agreed: the flag's amount, or else what the contract says the call costs (both cents).
+ * @throws ErrandError payment. A price that cannot be compared passes only where no flag caps it; a person must then agree.
+ */
+function checkPrice(
+  challenge: Priced,
+  {
+    expectedCents,
+    maxPayCents,
+  }: { readonly expectedCents: number; readonly maxPayCents?: number | undefined },
+): void {
+  if (isDollars(challenge) && hasOtherDecimals(challenge))
+    throw new ErrandError(
+      'payment',
+      'the service counts US dollars in another unit than cents, so its price cannot be checked; nothing was paid',
+      { code: 'payment_failed', details: { ...challenge.request }, outcome: 'not_sent', retryable: false },
+    );
+  const cents = challengeCents(challenge);
+  const most = maxPayCents ?? expectedCents;
+  if (cents === undefined ? maxPayCents === undefined : cents <= most) return;
+  const limit = maxPayCents === undefined ? 'this costs' : '--max-pay allows';
+  throw new ErrandError(
+    'payment',
+    `the service asks for ${priceText(challenge)}, and ${limit} ${formatMoney(most)}; nothing was paid`,
+    {
+      code: 'payment_failed',
+      details: { amount: challenge.amount, currency: challenge.currency, allowed_cents: most },
+      outcome: 'not_sent',
+      retryable: false,
+      hint: hintFor(cents, maxPayCents),
+    },
+  );
+}
+
+function hintFor(cents: number | undefined, maxPayCents: number | undefined): string {
+  if (cents === undefined)
+    return 'The price is not in US dollars, so --max-pay cannot cap it. Without --max-pay a person is shown the price and decides.';
+  return maxPayCents === undefined
+    ? 'The price is not the one that the service publishes. --max-pay allows another one.'
+    : 'Allow more with --max-pay, or order under a lower --max-price.';
+}
+
+/** A wallet may ask its owner; after this it is not waited for, ms. */
+const longestMs = 10 * 60_000;
+const longestOutput = 64 * 1024;
+
+/**
+ * Has a command pay a challenge: it gets the challenge as one JSON object on stdin and prints the credential.
+ * @returns the header that pays. @throws ErrandError payment where it declines, prints no credential or takes too long;
+ * interrupted on Ctrl-C.
+ */
+async function payByCommand(context: Context, command: string, challenge: PaymentChallenge): Promise<string> {
+  const { clock } = context;
+  const left = challenge.expiresAt === undefined ? longestMs : challenge.expiresAt - clock.now();
+  const printed = await run(context, command, challengeJson(challenge), Math.min(left, longestMs));
+  const read = readCredential(printed, challenge);
+  if ('credential' in read) return read.credential;
+  throw failed(`the pay command printed ${read.problem}`, paidOutsideHint);
+}
+
+/** The challenge as the scheme's public SDK holds it: its parameters, `request` decoded. */
+const challengeJson = ({ parameters, request }: PaymentChallenge): string =>
+  `${JSON.stringify({ ...parameters, request })}\n`;
+
+const paidOutsideHint = 'It may have paid all the same: look there before you pay again.';
+
+function run(context: Context, command: string, input: string, timeoutMs: number): Promise<string> {
+  const { signal, environment } = context;
+  const child = spawn(command, {
+    shell: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+    env: { ...environment },
+  });
+  return new Promise((resolve, reject) => {
+    const out: Buffer[] = [];
+    let size = 0;
+    const end = (settle: () => void): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+      if (child.exitCode === null) child.kill();
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+      settle();
+    };
+    const fail = (error: ErrandError): void => end(() => reject(error));
+    const stop = (): void => fail(interrupted(signal.reason));
+    const timer = setTimeout(
+      () => fail(failed(`the pay command took more than ${Math.round(timeoutMs / 1000)} s`, paidOutsideHint)),
+      timeoutMs,
+    );
+    signal.addEventListener('abort', stop, { once: true });
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
+    tellLines(child.stderr, context.note);
+    child.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      out.push(chunk);
+      if (size > longestOutput)
+        fail(failed(`the pay command printed more than ${longestOutput} bytes`, paidOutsideHint));
+    });
+    child.on('error', (cause) => fail(failed(`the pay command could not be run: ${cause.message}`)));
+    child.on('close', (code, killed) => {
+      if (code === 0) end(() => resolve(Buffer.concat(out).toString()));
+      else
+        fail(failed(`the pay command declined (${code === null ? `ended by ${killed}` : `exit ${code}`})`));
+    });
+    if (signal.aborted) stop();
+  });
+}
+
+const failed = (message: string, hint?: string): ErrandError =>
+  new ErrandError('payment', message, {
+    code: 'payment_failed',
+    outcome: 'not_sent',
+    retryable: false,
+    hint,
+  });
+
+const interrupted = (reason: unknown): ErrandError => {
+  const category = stopOf(reason) ?? 'interrupted';
+  return new ErrandError(category, `${category} while the pay command ran; nothing was ordered`, {
+    outcome: 'not_sent',
+    hint: paidOutsideHint,
+  });
+};
+
+/** How a call that is paid by challenge may be paid. */
+export interface PayOptions {
+  /** Only this payment method. */
+  readonly method?: string | undefined;
+  /** A shell command that pays; without it the built-in payer of the method `sandbox`. */
+  readonly payCommand?: string | undefined;
+  /** The most that may be paid; without it what the contract says the call costs. */
+  readonly maxPayCents?: number | undefined;
+  /** Pay without asking. */
+  readonly yes: boolean;
+}

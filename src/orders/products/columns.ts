@@ -1,13 +1,25 @@
 import { type JsonObject, objectsIn, own } from '../../api/json.ts';
+import type { Mood } from '../../api/order-state.ts';
 import type { Unchecked } from '../../api/received.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { plainText } from '../../format/path.ts';
 import type { Column } from '../../format/result.ts';
-import { stock } from './stock.ts';
+
+/** Whether it can be bought now; nothing where nobody says so. */
+const stock = {
+  name: 'stock',
+  path: 'available',
+  kind: 'status',
+  weight: 6,
+  value: ({ available }: { readonly available?: unknown }): string =>
+    available === true ? 'in stock' : available === false ? 'sold out' : '',
+  mood: ({ available }: { readonly available?: unknown }): Mood | undefined =>
+    available === true ? 'good' : available === false ? 'bad' : undefined,
+} as const;
 
 type Offer = Unchecked<Shape<'Offer'>>;
 
-export const resultColumns: readonly Column<Shape<'ProductSearchResult'>>[] = [
+const resultColumns: readonly Column<Shape<'ProductSearchResult'>>[] = [
   { name: 'product id', path: 'product_id', names: 'products', weight: 10 },
   { name: 'title', path: 'title', weight: 8, least: 24 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 9 },
@@ -55,7 +67,7 @@ export const detailColumns: readonly Column<Shape<'ProductDetailsPayload'>>[] = 
   },
 ];
 
-export const offerColumns: readonly Column<Shape<'Offer'>>[] = [
+const offerColumns: readonly Column<Shape<'Offer'>>[] = [
   { name: 'offer', path: 'offer_id', weight: 6 },
   { name: 'price', path: 'price', kind: 'money', weight: 10 },
   { name: 'condition', path: 'condition', weight: 9 },
@@ -83,3 +95,35 @@ export const offerList = {
 
 /** The offers of a payload; none where it has no list of them. */
 export const offersOf = (payload: JsonObject): readonly Offer[] => objectsIn(payload, 'offers');
+
+/** A listing found across retailers. */
+const listingColumns: readonly Column<Shape<'Sku'>>[] = [
+  { name: 'title', path: 'title', weight: 9, least: 24 },
+  { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
+  { name: 'retailer', path: 'retailer', kind: 'id', weight: 7 },
+  { name: 'stars', path: 'stars', weight: 4 },
+  { name: 'reviews', path: 'num_reviews', kind: 'count', weight: 3 },
+  { name: 'free shipping', path: 'free_shipping', kind: 'flag', weight: 2 },
+  { name: 'available', path: 'available', kind: 'flag', weight: 1 },
+  { name: 'url', path: 'url', kind: 'url', names: 'products', weight: 8 },
+];
+
+/** Listings on a terminal: their titles tell them apart. */
+const listingScreen: readonly Column<Shape<'Sku'>>[] = [
+  { name: 'title', path: 'title', weight: 11 },
+  { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
+  { name: 'retailer', path: 'retailer', kind: 'id', weight: 7 },
+  stock,
+  { name: 'stars', path: 'stars', weight: 4, isExtra: true },
+  { name: 'reviews', path: 'num_reviews', kind: 'count', weight: 3, isExtra: true },
+  { name: 'url', path: 'url', kind: 'url', weight: 8, isExtra: true },
+];
+
+/** Listings as a list, for scripts and for a terminal. */
+export const listingList = { columns: listingColumns, screen: listingScreen } as const;
+
+/** What a search adds to its results. */
+export function searchHints(excluded: number | undefined, hint: string | undefined): string[] {
+  const dropped = excluded ? [`${excluded} more outside the price bounds`] : [];
+  return hint ? [...dropped, hint] : dropped;
+}

@@ -2,13 +2,14 @@ import { serviceCurrency } from '../../api/amount.ts';
 import { type JsonObject, numberIn, objectsIn, textIn } from '../../api/json.ts';
 import type { Received } from '../../api/received.ts';
 import type { Shape } from '../../api/schemas/index.ts';
-import type { Column } from '../../format/result.ts';
+import type { Column, TitleOf } from '../../format/result.ts';
+import type { SeenTitle, Titles } from '../../journal/saved-files.ts';
 import type { Context } from '../../run/context.ts';
-import { searchHints } from './listing-columns.ts';
-import { keepTitles } from './titles.ts';
+import { isOnScreen } from '../../run/on-screen.ts';
+import { searchHints } from './columns.ts';
 
 /** A product that a person has picked. */
-export interface Picked {
+interface Picked {
   readonly url: string;
   /** Cents in the service's own currency, as the search has it; undefined where it is in another. */
   readonly price: number | undefined;
@@ -67,4 +68,19 @@ type Orderable = JsonObject & { readonly url: string };
 function isOrderable(listing: JsonObject): listing is Orderable {
   const url = textIn(listing, 'url');
   return listing.available !== false && url !== undefined && URL.canParse(url) && /^https?:/i.test(url);
+}
+
+/** Keeps the titles of products that a person is shown; scripts keep none. */
+export async function keepTitles(context: Context, seen: Iterable<SeenTitle>): Promise<void> {
+  if (isOnScreen(context)) (await open(context)).keep(seen);
+}
+
+/** The titles of products that this machine was shown at the service in use. */
+export const knownTitles = async (context: Context): Promise<TitleOf> => (await open(context)).reader();
+
+async function open(context: Context): Promise<Titles> {
+  const { Titles } = await import('../../journal/saved-files.ts');
+  const { account } = await context.sender();
+  const { folders, baseUrl } = context.settings;
+  return new Titles(folders.state, { service: baseUrl.value, account });
 }

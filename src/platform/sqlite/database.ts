@@ -1,7 +1,7 @@
 import { retryWhile, type Waiting } from '../async.ts';
 import { systemClock } from '../clock.ts';
+import { Patience } from '../poll.ts';
 import type { Tell } from '../private-files.ts';
-import { Patience } from '../wait/patience.ts';
 import { DatabaseError, databaseError, isBusy, isOfSqlite } from './database-error.ts';
 import type { Sqlite, Statement } from './load.ts';
 

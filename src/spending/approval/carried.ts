@@ -6,8 +6,8 @@ import { ErrandError, type ErrorFacts, UsageError } from '../../platform/errors.
 import type { OrderContext } from '../../run/order-context.ts';
 import { readBytes } from '../../run/read-document.ts';
 import type { Policy } from '../policy/policy.ts';
+import { signatureBegin } from './approvers.ts';
 import { distrust, signedBy } from './ssh.ts';
-import { signatureBegin } from './ssh-key.ts';
 
 const carried = new WeakMap<OrderContext, Promise<string>>();
 

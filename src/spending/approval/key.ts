@@ -4,7 +4,7 @@ import type { Intent } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { Consent } from '../options.ts';
-import { feeOf } from '../policy/fee.ts';
+import { feeOf } from '../policy/facts.ts';
 import type { Policy } from '../policy/policy.ts';
 import { carriedApproval, openApprovals } from './carried.ts';
 import { untimely } from './covers.ts';

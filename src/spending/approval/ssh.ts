@@ -7,8 +7,7 @@ import { ErrandError } from '../../platform/errors.ts';
 import { tellLines } from '../../platform/process.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { Policy } from '../policy/policy.ts';
-import { type PolicyOfApprovers, readApprovers } from './approvers.ts';
-import { type PublicKey, signerOf } from './ssh-key.ts';
+import { type PolicyOfApprovers, type PublicKey, readApprovers, signerOf } from './approvers.ts';
 
 /** What a signature is made for, so that one that was made for anything else is none. */
 const namespace = 'errand-approval';

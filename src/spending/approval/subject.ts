@@ -4,7 +4,7 @@ import type { ApprovalRequest } from '../../journal/approval-row.ts';
 import { canonicalContent } from '../../journal/content.ts';
 import type { Intent } from '../../journal/journal-record.ts';
 import { rowsIn } from '../policy/facts.ts';
-import { hostOf } from '../policy/url-forms.ts';
+import { hostOf } from '../policy/policy.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

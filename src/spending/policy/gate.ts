@@ -10,14 +10,12 @@ import { carriedApproval } from '../approval/carried.ts';
 import { GateApprovals } from '../approval/gate-approvals.ts';
 import { subjectOf } from '../approval/subject.ts';
 import type { Consent } from '../options.ts';
-import { isAmount } from '../typed-amount.ts';
-import { ordersOf, type SpendingOrder } from './facts.ts';
-import { feeOf } from './fee.ts';
+import { isAmount } from '../options.ts';
+import { feeOf, ordersOf, type SpendingOrder, withRetailers } from './facts.ts';
 import { checkUnchanged, policyHash } from './load.ts';
 import type { Policy, Verdict } from './policy.ts';
 import { periodsAt } from './policy.ts';
 import { against, findingText, PolicyRefusal } from './refusal.ts';
-import { withRetailers } from './retailers.ts';
 import { settleUnsettled } from './settle.ts';
 import { judge, said } from './verdict.ts';
 

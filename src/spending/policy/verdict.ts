@@ -1,21 +1,23 @@
 import { formatMoney } from '../../format/money.ts';
 import { durationText } from '../../format/time.ts';
 import type { Reservation } from '../../journal/reservation-row.ts';
-import { metadataHash, type SpendingOrder } from './facts.ts';
+import { isRetailer, metadataHash, type SpendingOrder } from './facts.ts';
 import type { Period, Periods } from './policy.ts';
 import {
+  comparable,
   type Finding,
+  isPlainUrl,
   type Limit,
   outcomes,
   type Policy,
+  productOf,
   type Rule,
   type Scope,
   scopeText,
+  spellingsOf,
   type Verdict,
   type VerdictOutcome,
 } from './policy.ts';
-import { isRetailer } from './retailers.ts';
-import { comparable, isPlainUrl, productOf, spellingsOf } from './url-forms.ts';
 
 export interface Judged {
   readonly policy: Policy;

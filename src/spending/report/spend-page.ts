@@ -1,7 +1,5 @@
 import { formatMoney } from '../../format/money.ts';
-import { barChart } from '../../format/page/bar-chart.ts';
-import { type PageSection, pageText } from '../../format/page/page.ts';
-import { pageTable } from '../../format/page/page-table.ts';
+import { barChart, type PageSection, pageTable, pageText } from '../../format/page/page.ts';
 import { payerNames } from './rows.ts';
 import type { Grouping, Span, SpendRow } from './tally.ts';
 

@@ -4,7 +4,7 @@ import { UsageError } from '../../platform/errors.ts';
 import { type MoneyLine, type MoneySum, type Payer, tooMuch } from '../money-lines.ts';
 import { moneyOf } from '../money-of-order.ts';
 import { beginOf, datesIn } from '../policy/policy.ts';
-import { type RetailerNames, retailersOf } from './retailers.ts';
+import { type RetailerNames, retailersOf } from './read.ts';
 
 /** What the orders of a group came to, of one payer in one currency. */
 export interface SpendRow {

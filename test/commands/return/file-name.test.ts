@@ -1,7 +1,7 @@
 import { win32 } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { pathInside, safeFileName } from '../../../src/commands/return/label-files.ts';
+import { pathInside, safeFileName } from '../../../src/commands/return/labels.ts';
 
 test.each(['..', '.', '', 'a/b', '../a', '/a', 'a/..'])('%j is proved to leave its folder', (name) => {
   expect(() => pathInside('labels', name)).toThrow('would leave the folder');

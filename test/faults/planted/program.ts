@@ -38,14 +38,14 @@ const money: readonly PlantedFault[] = [
   },
   {
     name: 'each send of an order has a new idempotency key',
-    file: 'src/orders/send.ts',
+    file: 'src/orders/submit/send.ts',
     from: 'await create(client, body, await heldCall(context, intent))',
     to: 'await create(client, { ...body, idempotency_key: crypto.randomUUID() }, await heldCall(context, intent))',
     caughtBy: ['test/program/one-intent.test.ts'],
   },
   {
     name: 'a refusal of the second send ends the doubt that the first one left',
-    file: 'src/orders/send.ts',
+    file: 'src/orders/submit/send.ts',
     from: "if (sending === 'again' || !isCertain(error))",
     to: 'if (!isCertain(error))',
     caughtBy: ['test/program/refused-later.test.ts'],
@@ -59,7 +59,7 @@ const money: readonly PlantedFault[] = [
   },
   {
     name: 'the same command within ten minutes orders again',
-    file: 'src/orders/repeats.ts',
+    file: 'src/orders/submit/repeats.ts',
     from: "rule !== 'owed' && windowMs > 0 ?",
     to: "rule !== 'owed' && windowMs < 0 ?",
     caughtBy: ['test/program/one-intent.test.ts'],
@@ -177,21 +177,21 @@ const output: readonly PlantedFault[] = [
 const http: readonly PlantedFault[] = [
   {
     name: 'a POST without a key is sent again after it may have arrived',
-    file: 'src/http/retry.ts',
+    file: 'src/http/send.ts',
     from: "return retry !== 'never' || result.sent === 'not_sent';",
     to: 'return true;',
     caughtBy: ['test/http/retry.test.ts'],
   },
   {
     name: 'Retry-After is not waited for',
-    file: 'src/http/retry.ts',
+    file: 'src/http/send.ts',
     from: "const leastMs = 'status' in result ? (result.retryAfterMs ?? 0) : 0;",
     to: "const leastMs = 'status' in result ? 0 : 0;",
     caughtBy: ['test/http/retry.test.ts'],
   },
   {
     name: 'a 503 to the first attempt is forgotten when the third is refused',
-    file: 'src/http/attempts.ts',
+    file: 'src/http/send.ts',
     from: 'earlierMayHaveActed ||= mayHaveActed(result);',
     to: 'earlierMayHaveActed = mayHaveActed(result);',
     caughtBy: ['test/http/retrying.test.ts'],

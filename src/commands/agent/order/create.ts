@@ -7,7 +7,7 @@ import {
   watchOptions,
 } from '../../../cli/orders/created.ts';
 import { assembleOrder, orderInputOptions } from '../../../orders/input/assemble.ts';
-import { placePaidOrder } from '../../../orders/place-paid.ts';
+import { placePaidOrder } from '../../../orders/submit/paid.ts';
 import { consentOf, policyExit, policyOptions } from '../../../spending/options.ts';
 import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';
 

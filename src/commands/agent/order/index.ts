@@ -1,5 +1,5 @@
 import type { Noun } from '../../../cli/define.ts';
-import { reminding } from '../../../cli/orders/remind.ts';
+import { reminding } from '../../../cli/orders/created.ts';
 import { create } from './create.ts';
 import { receipt } from './receipt.ts';
 

@@ -1,8 +1,7 @@
 import { defineCommand } from '../../../cli/define.ts';
 import { detailColumns } from '../../../orders/products/columns.ts';
-import { freshnessOptions } from '../../../orders/products/freshness.ts';
 import { productArgument } from '../../../orders/products/named.ts';
-import { noResponse, noSuchProduct } from '../../../orders/products/search.ts';
+import { freshnessOptions, noResponse, noSuchProduct } from '../../../orders/products/search.ts';
 import { paymentExit, payOptions } from '../pay-options.ts';
 import { readPaid } from './read.ts';
 

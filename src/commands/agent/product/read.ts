@@ -1,8 +1,7 @@
 import type { Received } from '../../../api/received.ts';
 import { paidCall } from '../../../orders/payments/paid-call.ts';
-import { type Freshness, freshnessFields } from '../../../orders/products/freshness.ts';
 import { namedProduct } from '../../../orders/products/named.ts';
-import { noProduct } from '../../../orders/products/search.ts';
+import { type Freshness, freshnessFields, noProduct } from '../../../orders/products/search.ts';
 import type { Context } from '../../../run/context.ts';
 import { paymentFrom } from '../pay-options.ts';
 

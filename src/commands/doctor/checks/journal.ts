@@ -1,8 +1,9 @@
-import { ownOpenText } from '../../../journal/own-open.ts';
+import { ownOpenText } from '../../../journal/owner.ts';
+import type { DatabaseFacts } from '../../../journal/postgres/examine.ts';
 import { owedLine, settlingCommands } from '../../../orders/owed.ts';
 import { DamagedError } from '../../../platform/errors.ts';
 import { anotherService } from '../../../run/context-flags.ts';
-import { type Check, ok, trouble, troubleOf } from '../check.ts';
+import { type Check, type Finding, info, ok, trouble, troubleOf } from '../check.ts';
 
 export const journal: Check = {
   name: 'journal',
@@ -38,3 +39,106 @@ export const journal: Check = {
     }
   },
 };
+
+/** Longer than this for a round trip and every order waits for it, ms. */
+const slowMs = 250;
+/** Leases end by the clock of the database, whatever this machine's says: only people are misled, ms. */
+const allowedMs = 30_000;
+
+/** PostgreSQL's code for a right that the role lacks. */
+const isRights = (error: unknown): boolean => error instanceof Error && Object(error.cause).code === '42501';
+
+export const database: Check = {
+  name: 'database',
+  async run({ context }) {
+    const { database: named } = context.settings;
+    if (!named) return [];
+    const by = named.from === 'profile' ? `profile ${named.name}` : named.name;
+    try {
+      const { examineDatabase } = await import('../../../journal/postgres/examine.ts');
+      const facts = await examineDatabase(named, context.clock, context.signal);
+      return [reached(facts, `${named.shown} (${by})`), ...rights(facts), ...lasting(facts), ...clock(facts)];
+    } catch (error) {
+      const found = troubleOf(error);
+      return trouble(
+        `${found.message} (named by ${by})`,
+        isRights(error)
+          ? 'Name the role in the address that owns the schema errand and all that is in it: a team has one.'
+          : 'See that the server runs, that this machine reaches it, and that user, password and sslmode of the address are right.',
+      );
+    }
+  },
+};
+
+function reached({ server, latencyMs, isEncrypted }: DatabaseFacts, name: string): Finding {
+  const how = isEncrypted ? 'encrypted' : 'not encrypted';
+  const message = `${name}: PostgreSQL ${server} responds in ${latencyMs} ms, ${how}`;
+  return latencyMs <= slowMs
+    ? ok(message)
+    : trouble(message, 'An order takes two round trips to it: use a database that is nearer.');
+}
+
+function rights({ mayUse, hasSchema, role, schema, atWork }: DatabaseFacts): Finding[] {
+  const owner = /^\w+$/.test(role) ? role : 'ROLE';
+  if (!mayUse && hasSchema)
+    return [
+      trouble(
+        'the role may not use the schema errand, which is of another role',
+        'Name the role in the address that owns the schema: a team has one.',
+      ),
+    ];
+  if (!mayUse)
+    return [
+      trouble(
+        'there is no schema errand, and the role may not make it',
+        `As the owner of the database or a superuser: CREATE SCHEMA errand AUTHORIZATION ${owner};`,
+      ),
+    ];
+  if (!schema) return [ok('the role has the rights it needs; the first command makes the tables')];
+  const { version, known } = schema;
+  if (version > known)
+    return [
+      trouble(`its tables are of version ${version}; this errand knows ${known}`, 'Update errand here.'),
+    ];
+  const { processes, machines } = atWork;
+  const work =
+    processes === 0
+      ? 'no process is at work'
+      : `${processes === 1 ? 'a process is' : `${processes} processes are`} at work on ${machines === 1 ? 'one machine' : `${machines} machines`}`;
+  return [
+    version < known
+      ? info(`its tables are of version ${version}; the next command brings them to ${known}`)
+      : ok(`its tables are of version ${version}, as errand knows them; ${work}`),
+  ];
+}
+
+function lasting({ off, isStandby }: DatabaseFacts): Finding[] {
+  return [
+    ...(isStandby
+      ? [
+          trouble(
+            'it takes no writes: it is a standby, or read-only',
+            'Name the primary server in the address, or let the role write.',
+          ),
+        ]
+      : []),
+    ...off.map((name) =>
+      trouble(
+        `${name} is off: after a power cut of the server an order may be missing in it, and be placed twice`,
+        `In its postgresql.conf: ${name} = on`,
+      ),
+    ),
+  ];
+}
+
+function clock({ aheadMs }: DatabaseFacts): Finding[] {
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  if (Math.abs(aheadMs) <= allowedMs)
+    return [ok(`the clock of this machine agrees with the database's to ${Math.max(1, seconds)} s`)];
+  return [
+    trouble(
+      `this machine's clock is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the database's: a day of a limit begins at another time here`,
+      'Set it by the network (timedatectl set-ntp true; or the date settings of the system).',
+    ),
+  ];
+}

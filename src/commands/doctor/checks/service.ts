@@ -1,5 +1,12 @@
-import { type Check, type Finding, ok, trouble } from '../check.ts';
-import { stuckIn } from '../stuck.ts';
+import { controlPath } from '../../../api/control.ts';
+import { listIn, own } from '../../../api/json.ts';
+import { contractVersion } from '../../../api/version.ts';
+import { keyMode, maskKey } from '../../../config/keys.ts';
+import { embeddedUrl, localProfile } from '../../../config/stored.ts';
+import { ErrandError } from '../../../platform/errors.ts';
+import { isLoopback } from '../../../platform/net/lookup.ts';
+import type { Context } from '../../../run/context.ts';
+import { type Check, type Finding, info, ok, skipped, trouble, troubleOf } from '../check.ts';
 
 /** Longer than this and a person waits, ms. */
 const slowMs = 2000;
@@ -38,4 +45,131 @@ const cannotGoOn = (ids: readonly string[]): Finding => {
     `the sandbox cannot bring ${ids.slice(0, maxNamed).join(', ')}${more} about: a newer errand may have written them`,
     'Update errand; they are tried again each hour of the sandbox (`errand sandbox advance 1h`).',
   );
+};
+
+/** What cannot go on in the sandbox that is named; nothing of any other service. */
+async function stuckIn(context: Context): Promise<readonly string[]> {
+  const { value } = context.settings.baseUrl;
+  if (value !== embeddedUrl && !isLoopback(new URL(value).hostname)) return [];
+  try {
+    const client = await context.client();
+    const response = await client.raw({ method: 'GET', path: controlPath, isKeyless: true });
+    const state = 'json' in response ? response.json : undefined;
+    if (own(state, 'sandbox') !== 'errand') return [];
+    return listIn(state, 'stuck').filter((id) => typeof id === 'string');
+  } catch (error) {
+    // No sandbox, or one that does not say it to this user.
+    if (error instanceof ErrandError) return [];
+    throw error;
+  }
+}
+
+export const tls: Check = {
+  name: 'tls',
+  run: ({ context }) =>
+    context.settings.tlsChecksOff
+      ? trouble(
+          'NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off: anyone on the way can read the key',
+          'Unset it; for a certificate of your own, name its file in NODE_EXTRA_CA_CERTS.',
+        )
+      : ok('certificates are checked'),
+};
+
+const patienceMs = 5000;
+
+export const proxy: Check = {
+  name: 'proxy',
+  async run({ context: { settings } }) {
+    const { baseUrl, proxy: proxies } = settings;
+    if (baseUrl.value === embeddedUrl) return info('the embedded sandbox is reached without the network');
+    const { tryProxy } = await import('../../../http/proxy.ts');
+    try {
+      const tried = await tryProxy(new URL(baseUrl.value), proxies, patienceMs);
+      const exempt = proxies.none ? `; NO_PROXY is ${proxies.none}` : '';
+      if (!tried) return ok(`requests to ${baseUrl.value} go through no proxy${exempt}`);
+      if (!tried.trouble) return ok(`the proxy ${tried.proxy} takes connections${exempt}`);
+      return trouble(
+        `the proxy ${tried.proxy} cannot be reached: ${tried.trouble}`,
+        `Correct or unset HTTPS_PROXY or HTTP_PROXY; or go round it: NO_PROXY=${new URL(baseUrl.value).hostname}`,
+      );
+    } catch (error) {
+      return troubleOf(error);
+    }
+  },
+};
+
+/** A date header has whole seconds, and the response takes its time. */
+const allowedMs = 30_000;
+
+export const clock: Check = {
+  name: 'clock',
+  async run({ probe }) {
+    const found = await probe();
+    if (!found.reached) return skipped('the service cannot be reached, so its clock is unknown');
+    const theirs = found.date === undefined ? Number.NaN : Date.parse(found.date);
+    if (Number.isNaN(theirs)) return info('the service sends no clock header');
+    // It was written somewhere between the request and the response.
+    const skew = found.at - found.tookMs / 2 - theirs;
+    if (Math.abs(skew) <= allowedMs) return ok('the clock of this machine agrees with that of the service');
+    const seconds = Math.round(Math.abs(skew) / 1000);
+    return trouble(
+      `this machine's clock is ${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} the service's`,
+      'Set it by the network (timedatectl set-ntp true; or the date settings of the system). A sandbox that was advanced differs on purpose.',
+    );
+  },
+};
+
+export const contract: Check = {
+  name: 'contract',
+  async run({ probe }) {
+    const found = await probe();
+    if (!found.reached) return skipped('the service cannot be reached, so its description is unknown');
+    if (found.version === undefined) return info('the service gives no description of itself');
+    if (found.version === contractVersion)
+      return ok(`the service is of version ${contractVersion}, as errand knows it`);
+    return trouble(
+      `the service is of version ${found.version}; errand knows ${contractVersion}`,
+      'errand schema diff lists what differs; update errand where it is the older one.',
+    );
+  },
+};
+
+const howToGet =
+  'errand auth login, or store one: errand auth token < key.txt; for rehearsals: errand sandbox mint';
+
+export const key: Check = {
+  name: 'key',
+  async run({ context, probe }) {
+    const { apiKey, baseUrl, profile, shadowedKey } = context.settings;
+    if (!apiKey) {
+      const isLocal = profile.value === localProfile && baseUrl.value === embeddedUrl;
+      return isLocal
+        ? ok('none yet; the sandbox mints one when it is first needed')
+        : trouble(`there is no key for ${baseUrl.value}`, howToGet);
+    }
+    const name = `${maskKey(apiKey.value)} from ${apiKey.from === 'profile' ? `profile ${apiKey.name}` : apiKey.name}`;
+    const hidden: Finding[] = shadowedKey
+      ? [
+          trouble(
+            `${apiKey.name} hides the key ${maskKey(shadowedKey)} that is stored for profile ${profile.value}`,
+            `Unset ${apiKey.name} to use the stored one.`,
+          ),
+        ]
+      : [];
+    if (!(await probe()).reached)
+      return [skipped(`${name}: the service cannot be reached, so it is not checked`), ...hidden];
+    try {
+      await (await context.client()).call('wallet.get', {});
+      return [
+        ok(`key accepted: ${name}${keyMode(apiKey.value) === 'live' ? '; it spends money' : ''}`),
+        ...hidden,
+      ];
+    } catch (error) {
+      const isRefused = error instanceof ErrandError && error.category === 'authentication';
+      const found = isRefused
+        ? trouble(`the service refuses ${name}: ${error.message}`, howToGet)
+        : troubleOf(error);
+      return [found, ...hidden];
+    }
+  },
 };

@@ -1,6 +1,6 @@
 import type { Column } from '../../../format/result.ts';
 import type { JournalRecord } from '../../../journal/journal-record.ts';
-import { ownOpenText } from '../../../journal/own-open.ts';
+import { ownOpenText } from '../../../journal/owner.ts';
 import type { Context } from '../../../run/context.ts';
 
 export const journalColumns: readonly Column<JournalRecord>[] = [

@@ -1,7 +1,10 @@
 import { operations } from '../../../api/operations/index.ts';
+import { loadPolicy } from '../../../spending/policy/load.ts';
+import { noPolicy } from '../../../spending/policy/none.ts';
+import { shownUsage } from '../../../spending/policy/settle.ts';
 import { parametersOf, z } from '../arguments.ts';
 import { defineTool } from '../tool.ts';
-import { shown } from './shapes.ts';
+import { cents, flag, listOf, optionalCents, optionalText, record, shown, text } from './shapes.ts';
 
 /** So many listings as a model reads at once, where it asks for no number. */
 const fewListings = 10;
@@ -60,5 +63,55 @@ export const retailerCheck = defineTool({
     const client = await context.client();
     const { body } = await client.call('retailer.check', { query: given as { url: string } });
     return { record: { check: body } };
+  },
+});
+
+export const wallet = defineTool({
+  name: 'wallet',
+  title: 'Read the wallet and what the policy leaves',
+  description:
+    'What can be spent, the fee of an order, and what each limit of the policy for a day or a month has left. Amounts are in cents.',
+  effect: 'reads',
+  arguments: z.strictObject({}),
+  output: () => ({
+    wallet: shown('Wallet'),
+    rehearsal: flag('no real money moves: the sandbox, or a test key'),
+    policy: optionalText('what there is to say of the policy; null where it limits spending'),
+    per_order_cents: optionalCents('the most that one order may cost, fee included'),
+    approve_above_cents: optionalCents('above this a person must approve'),
+    limits: listOf(
+      record({
+        rule: text('where it stands in the policy'),
+        applies_to: optionalText('the part of the orders that it is about; null for all'),
+        period: text('the day or the month'),
+        resets_at: text('ISO 8601'),
+        limit_cents: cents('the limit'),
+        used_cents: cents('used'),
+        left_cents: cents('left'),
+      }),
+      'limits of a day or a month',
+    ),
+  }),
+  certain: ['wallet', 'rehearsal', 'limits'],
+  async run({ context }) {
+    const client = await context.client();
+    const { body } = await client.call('wallet.get', {});
+    const policy = await loadPolicy(context);
+    const isRehearsal = context.isRehearsal();
+    const isFree = !policy || (isRehearsal && policy.rehearsals === 'exempt');
+    const limits = isFree ? [] : await shownUsage(context, policy, { refresh: false, isRehearsal });
+    const perOrder = isFree
+      ? undefined
+      : policy.limits.find(({ kind, scope }) => kind === 'per_order' && !scope);
+    return {
+      record: {
+        wallet: body,
+        rehearsal: isRehearsal,
+        policy: policy ? (isFree ? 'the policy does not count rehearsals' : null) : noPolicy(context),
+        per_order_cents: perOrder?.most ?? null,
+        approve_above_cents: isFree ? null : (policy.approveAbove?.most ?? null),
+        limits,
+      },
+    };
   },
 });

@@ -1,10 +1,17 @@
 import type { Tool } from '../tool.ts';
-import { productGet, retailerCheck, search } from './catalogue.ts';
-import { orderCancel, returnCreate } from './changes.ts';
-import { callOperation, describeOperation, orderExplain, orderGet, orderList, orderWatch } from './orders.ts';
+import { productGet, retailerCheck, search, wallet } from './catalogue.ts';
+import {
+  callOperation,
+  describeOperation,
+  orderCancel,
+  orderExplain,
+  orderGet,
+  orderList,
+  orderWatch,
+  returnCreate,
+} from './orders.ts';
 import { orderPlace } from './place.ts';
 import { orderQuote } from './quote.ts';
-import { wallet } from './wallet.ts';
 
 /** Every tool, in the order in which a client lists them. */
 export const tools: readonly Tool[] = [

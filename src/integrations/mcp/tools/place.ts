@@ -1,11 +1,11 @@
 import { objectsIn, own, textIn } from '../../../api/json.ts';
 import { checkUsable, isBegun, type Quote } from '../../../journal/quotes.ts';
-import { checkOwn, placeQuoted, quotedBody, quotedIntent } from '../../../orders/place-quoted.ts';
-import type { Placed } from '../../../orders/placed.ts';
+import type { Placed } from '../../../orders/submit/intent.ts';
+import { checkOwn, placeQuoted, quotedBody, quotedIntent } from '../../../orders/submit/quoted.ts';
 import { ErrandError, StorageError } from '../../../platform/errors.ts';
 import { safeText } from '../../../platform/redact/safe-text.ts';
 import type { Context } from '../../../run/context.ts';
-import { feeOf } from '../../../spending/policy/fee.ts';
+import { feeOf } from '../../../spending/policy/facts.ts';
 import { PolicyRefusal } from '../../../spending/policy/refusal.ts';
 import { allowedVerdict } from '../../../spending/through-policy.ts';
 import { addressLine } from '../address-line.ts';

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import type { BulkIssue } from '../../api/bulk-row.ts';
+import type { Output } from '../../api/outputs/index.ts';
+import { countText } from '../../format/counts.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { countPrice, emptyPrices, type PriceTally } from '../csv/amounts.ts';
+import { noReadings, type Readings } from '../csv/shop-export-quirks.ts';
+import { type FileRow, RowKeys, type RowsOptions, readRows } from '../rows.ts';
+import { AmountSpread } from './outliers.ts';
+import { rowsText } from './spend.ts';
+
+/** What is wrong with a cell of a file, as it is shown. */
+export type ShownIssue = Output<'BulkIssue'> & { readonly row: number };
+
+/** What a file comes to. */
+export interface Tally {
+  rows: number;
+  invalid: number;
+  issues: number;
+  /** Invalid rows that may hold others, the first few. */
+  readonly holding: number[];
+  /** Sum of the ceilings of valid rows that the wallet pays, cents. */
+  ceilings: number;
+  /** Valid rows, of the shard where there is one. */
+  orders: number;
+  /** Valid rows of the other shards. */
+  elsewhere: number;
+  /** Rows with an idempotency key of the file's own. */
+  ownKeys: number;
+  /** The prices of all rows, to tell whether the column can be read in one way only. */
+  readonly prices: PriceTally;
+  /** The ceilings of valid rows. */
+  readonly spread: AmountSpread;
+  /** What was read as something else than it says. */
+  readonly readings: Readings;
+}
+
+const maxHolding = 3;
+
+export const emptyTally = (): Tally => ({
+  rows: 0,
+  invalid: 0,
+  issues: 0,
+  holding: [],
+  ceilings: 0,
+  orders: 0,
+  elsewhere: 0,
+  ownKeys: 0,
+  prices: emptyPrices(),
+  spread: new AmountSpread(),
+  readings: noReadings(),
+});
+
+/** A part of a file, and what makes the keys by which it is divided. */
+export interface Part {
+  readonly shard: Shard;
+  readonly run: string;
+}
+
+/**
+ * Checks a file without the service, every fault of every row; keeps nothing of it.
+ * @param tally counts along. @param part whose valid rows alone are given, each with its key: how many equal ones stand before it
+ * in the whole file is part of that. @throws UsageError for the file as a whole.
+ */
+export async function* checkFile(
+  chunks: AsyncIterable<Uint8Array>,
+  options: RowsOptions,
+  tally: Tally,
+  part?: Part,
+): AsyncGenerator<{ readonly valid: readonly FileRow[]; readonly issues: readonly ShownIssue[] }> {
+  const keys = new Map<string, number>();
+  const rowKeys = part && new RowKeys(part.run);
+  for await (const rows of readRows(chunks, { ...options, readings: tally.readings })) {
+    const issues: ShownIssue[] = [];
+    const valid: FileRow[] = [];
+    for (const read of rows) {
+      const found = withSameKey(read, keys);
+      for (const { column, value, message } of found)
+        issues.push({ row: read.number, column, value, message });
+      tally.rows += 1;
+      tally.issues += found.length;
+      tally.ownKeys = keys.size;
+      if (read.openPrice) countPrice(tally.prices, read.number, read.openPrice);
+      const key = found.length > 0 ? undefined : rowKeys?.key(read);
+      if (read.mayHoldOthers && tally.holding.length < maxHolding) tally.holding.push(read.number);
+      if (found.length > 0) tally.invalid += 1;
+      else if (part && key !== undefined && !isInShard(part.shard, key)) tally.elsewhere += 1;
+      else {
+        valid.push(key === undefined ? read : { ...read, key });
+        tally.orders += 1;
+        tally.spread.add(read.number, read.row.maxPrice ?? 0);
+        if (read.row.cell('retailer_credentials_id') === '') tally.ceilings += read.row.maxPrice ?? 0;
+      }
+    }
+    yield { valid, issues };
+  }
+}
+
+/** The issues of a row, and that its key is another row's already. */
+function withSameKey({ row, number, issues }: FileRow, keys: Map<string, number>): readonly BulkIssue[] {
+  const key = row.cell('idempotency_key');
+  if (key === '') return issues;
+  const before = keys.get(key);
+  if (before === undefined) {
+    keys.set(key, number);
+    return issues;
+  }
+  return [...issues, { column: 'idempotency_key', value: key, message: `is that of row ${before} already` }];
+}
+
+/** One of the equal parts that a file is divided into, counted from 1: `3/8`. */
+export interface Shard {
+  readonly part: number;
+  readonly of: number;
+}
+
+/** More machines than that need a queue. */
+const mostShards = 1000;
+
+export const shardOption = {
+  shard: {
+    kind: 'text',
+    placeholder: 'i/n',
+    description: 'only the rows of this part: 3/8 is the third of eight, by the hash of their keys',
+  },
+} as const;
+
+/** Reads `3/8`. @throws UsageError. */
+function parseShard(text: string): Shard {
+  const [, part = '', of = ''] = /^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? [];
+  if (of === '')
+    throw new UsageError(
+      `--shard takes a part and how many there are, such as 3/8, not ${JSON.stringify(text)}`,
+    );
+  const shard = { part: Number(part), of: Number(of) };
+  if (shard.of < 1 || shard.of > mostShards)
+    throw new UsageError(`--shard ${text}: a file is divided into 1 to ${countText(mostShards)} parts`);
+  if (shard.part >= 1 && shard.part <= shard.of) return shard;
+  const parts =
+    shard.of === 1 ? 'the only part is 1/1' : `the parts are 1/${shard.of} to ${shard.of}/${shard.of}`;
+  throw new UsageError(`--shard ${text}: ${parts}`);
+}
+
+/** Those of a command's options. @throws UsageError. */
+export const shardOf = (text: string | undefined): Shard | undefined =>
+  text === undefined ? undefined : parseShard(text);
+
+/** Whether a row belongs to a shard, by its key alone: wherever it stands in the file, and whatever stands beside it. Pure. */
+export function isInShard({ part, of }: Shard, key: string): boolean {
+  const hash = createHash('sha256').update(key).digest();
+  return (hash.readUIntBE(0, 6) % of) + 1 === part;
+}
+
+/** `3/8`. */
+export const shardText = ({ part, of }: Shard): string => `${part}/${of}`;
+
+/** `december-3-of-8`: its rows are an upload of their own. */
+export const shardName = (name: string, shard: Shard | undefined): string =>
+  shard === undefined ? name : `${name}-${shard.part}-of-${shard.of}`;
+
+/** `shard 3/8: 2,512 of 20,000 rows`. */
+export const shardLine = (shard: Shard, own: number, rows: number): string =>
+  `shard ${shardText(shard)}: ${countText(own)} of ${rowsText(rows)}`;

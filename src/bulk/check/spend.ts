@@ -1,0 +1,79 @@
+import { embeddedUrl } from '../../config/stored.ts';
+import { countText } from '../../format/counts.ts';
+import { formatMoney } from '../../format/money.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import { shellLine } from '../../platform/shell.ts';
+import type { Context } from '../../run/context.ts';
+import { whereFlags } from '../../run/context-flags.ts';
+import type { Tally } from './check.ts';
+
+/** What an upload may come to cost, against what there is; cents. */
+export interface Spend {
+  estimate: number;
+  wallet: number | undefined;
+  byInvoice: boolean;
+}
+
+/** "at most $4,100.00, of $10,000.00 in the wallet"; the service's fees are part of its own estimate alone. */
+export function spendLine({ estimate, wallet, byInvoice }: Spend): string {
+  const most = `at most ${formatMoney(estimate)}`;
+  if (byInvoice) return `${most}, billed by invoice`;
+  if (wallet === undefined) return `${most}, without fees`;
+  const short = estimate - wallet;
+  return short > 0
+    ? `${most}, and the wallet has ${formatMoney(wallet)}: ${formatMoney(short)} short`
+    : `${most}, of ${formatMoney(wallet)} in the wallet`;
+}
+
+export const isShort = ({ estimate, wallet, byInvoice }: Spend): boolean =>
+  !byInvoice && wallet !== undefined && estimate > wallet;
+
+/** The wallet cannot cover it; that of the sandbox in this process can be filled. */
+export function shortOf(context: Context, spend: Spend): ErrandError {
+  const missing = spend.estimate - (spend.wallet ?? 0);
+  const fund =
+    shellLine`errand sandbox trigger wallet-funded --amount-cents ${missing}` + whereFlags(context);
+  return new ErrandError('payment', `${spendLine(spend)}; nothing was sent`, {
+    code: 'insufficient_funds',
+    outcome: 'not_sent',
+    details: { required: spend.estimate, available: spend.wallet },
+    ...(context.settings.baseUrl.value === embeddedUrl && {
+      next: [{ command: fund, when: "to fill the sandbox's wallet" }],
+    }),
+  });
+}
+
+/** "4,998 of 5,000 rows valid". */
+export const countLine = (valid: number, rows: number): string =>
+  valid === rows ? `${rowsText(rows)}, all valid` : `${countText(valid)} of ${rowsText(rows)} valid`;
+
+export const rowsText = (count: number): string => (count === 1 ? '1 row' : `${countText(count)} rows`);
+
+/** "3 of 6 rows; 3 are invalid and left out"; undefined where every row is to be an order. */
+export function leftOutText({ rows, orders, invalid }: Tally): string | undefined {
+  if (orders === rows) return undefined;
+  const some = `${countText(orders)} of ${rowsText(rows)}`;
+  return invalid === 0
+    ? some
+    : `${some}; ${countText(invalid)} ${invalid === 1 ? 'is' : 'are'} invalid and left out`;
+}
+
+/** How many rows of a file have something in common, and the first of them. */
+export interface RowSample {
+  count: number;
+  readonly first: number[];
+}
+
+/** Rows that are named. */
+const most = 3;
+
+export const noRows = (): RowSample => ({ count: 0, first: [] });
+
+/** Counts a row; one that is named already is counted, and not named again. */
+export function addRow(sample: RowSample, row: number): void {
+  sample.count += 1;
+  if (sample.first.length < most && !sample.first.includes(row)) sample.first.push(row);
+}
+
+/** Whether there are more rows than are named. */
+export const hasMore = ({ count, first }: RowSample): boolean => count > first.length;

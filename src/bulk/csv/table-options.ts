@@ -1,0 +1,199 @@
+import { type AmountUnit, amountUnits } from '../../api/amount.ts';
+import { mapPresets, type SavedMap } from '../../config/maps.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { shellWord } from '../../platform/shell.ts';
+import type { Context } from '../../run/context.ts';
+import type { RowsOptions } from '../rows.ts';
+import type { Decimal } from './amounts.ts';
+import { encodings } from './decode.ts';
+import { type ColumnMap, checkMap, foldedHeading, isKeptOwn, ownName } from './headings.ts';
+import { delimiters } from './reader.ts';
+
+const named = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
+
+/** How a CSV file is to be read. */
+export const tableOptions = {
+  map: {
+    kind: 'pairs',
+    placeholder: "'Heading=column'",
+    description: 'what a heading means: max_price_cents, metadata.team …; repeat it for more',
+  },
+  own: {
+    kind: 'texts',
+    placeholder: 'heading',
+    description: 'keep a column as your own, whatever it looks like; repeat it for more',
+  },
+  useMap: {
+    kind: 'text',
+    completes: 'maps',
+    placeholder: 'name',
+    description: `a saved map of headings, or that of an export: ${[...mapPresets.keys()].join(', ')}`,
+  },
+  saveMap: { kind: 'text', placeholder: 'name', description: 'save the map that was used' },
+  amounts: {
+    kind: 'choice',
+    values: amountUnits,
+    description: 'what bare whole numbers under max_price are; max_price_cents is cents',
+  },
+  locale: {
+    kind: 'text',
+    placeholder: 'locale',
+    description: 'whose decimal sign amounts have: de reads 12,50, en reads 1,250 as a thousand',
+  },
+  encoding: { kind: 'choice', values: encodings, description: 'of the file, where no mark in it tells' },
+  delimiter: {
+    kind: 'choice',
+    values: Object.keys(named) as (keyof typeof named)[],
+    description: 'between cells; found by itself',
+  },
+} as const;
+
+/** How a batch is followed by others than the command. */
+export const notifyOnComplete = {
+  kind: 'flag',
+  description: 'have the service tell you when the last row is placed or has failed',
+} as const;
+
+/** How a CSV file is to be read, as the flags say it. */
+export interface TableFlags {
+  /** The export whose headings a file that was read before has: no saved map takes its place. */
+  readonly preset?: string | undefined;
+  /** The file was uploaded before each heading had to be accounted for. */
+  readonly isAsBefore?: boolean | undefined;
+  readonly map?: ColumnMap | undefined;
+  /** Headings that stay columns of the file's own. */
+  readonly own?: readonly string[] | undefined;
+  readonly useMap?: string | undefined;
+  readonly saveMap?: string | undefined;
+  readonly amounts?: AmountUnit | undefined;
+  readonly locale?: string | undefined;
+  readonly encoding?: (typeof encodings)[number] | undefined;
+  readonly delimiter?: keyof typeof named | undefined;
+}
+
+/** The options as the reader takes them; the map is saved where that was requested. @throws UsageError. */
+export async function readTableOptions(
+  context: Context,
+  {
+    preset,
+    isAsBefore = false,
+    map = {},
+    own = [],
+    useMap,
+    saveMap,
+    amounts = context.settings.amounts,
+    locale,
+    encoding,
+    delimiter,
+  }: TableFlags,
+): Promise<Omit<RowsOptions, 'name'>> {
+  const saved = preset === undefined ? await mapOf(context, useMap) : { map: {}, preset };
+  const asRead = (given: ColumnMap): ColumnMap => (isAsBefore ? given : byFolded(given));
+  const savedMap = asRead(saved.map);
+  const ownHeadings = isAsBefore ? own : own.map(foldedHeading);
+  const whole = { ...savedMap, ...checkMap(withOwn(asRead(map), ownHeadings)) };
+  if (saveMap !== undefined) {
+    if (Object.keys(whole).length === 0 && saved.preset === undefined)
+      throw new UsageError('--save-map has nothing to save; give --map or --own');
+    await (await context.store()).setMap(saveMap, { map: whole, preset: saved.preset });
+    tellShadowed(context, saveMap);
+  }
+  return {
+    map: whole,
+    ...(isAsBefore && { isAsBefore }),
+    ...(useMap !== undefined && { saved: { name: useMap, map: savedMap } }),
+    ...(saved.preset !== undefined && { preset: mapPresets.get(saved.preset) }),
+    ...(amounts !== undefined && { amounts }),
+    ...(locale !== undefined && { decimal: decimalOf(locale) }),
+    ...(encoding !== undefined && { encoding }),
+    ...(delimiter !== undefined && { delimiter: named[delimiter] ?? delimiters[0] }),
+  };
+}
+
+/** What `--map` and `--own` say together. @throws UsageError for a heading that both name. */
+function withOwn(map: ColumnMap, own: readonly string[]): ColumnMap {
+  const both = own.find((heading) => Object.hasOwn(map, heading) && !isKeptOwn(map, heading));
+  if (both !== undefined) throw new UsageError(`--map and --own both name "${both}"; give one of them`);
+  return { ...map, ...Object.fromEntries(own.map((heading) => [heading, ownName(heading)])) };
+}
+
+/** A map by headings that are found however a file breaks and spaces them. */
+const byFolded = (map: ColumnMap): ColumnMap =>
+  Object.fromEntries(
+    Object.entries(map).map(([heading, column]) => {
+      const folded = foldedHeading(heading);
+      return [folded, isKeptOwn(map, heading) ? ownName(folded) : column];
+    }),
+  );
+
+/** Tells where a map that is saved takes the place of one that is there by itself. */
+export function tellShadowed(context: Context, name: string): void {
+  if (mapPresets.has(name))
+    context.note(
+      `--use-map ${name} is now your map, not that of an export; save it under another name to have both`,
+    );
+}
+
+/** A map that was saved, or else the preset of that name. @throws UsageError listing all there are. */
+async function mapOf(context: Context, name: string | undefined): Promise<SavedMap> {
+  if (name === undefined) return { map: {}, preset: undefined };
+  const store = await context.store();
+  const saved = store.map(name);
+  if (saved?.preset !== undefined && !mapPresets.has(saved.preset))
+    throw new UsageError(
+      `the map ${name} adds to ${saved.preset}, which this version of errand does not know`,
+    );
+  if (saved) return saved;
+  if (mapPresets.has(name)) return { map: {}, preset: name };
+  const known = store.mapNames();
+  throw new UsageError(
+    `there is no map "${name}"; exports have ${[...mapPresets.keys()].join(', ')}, and ${known.length > 0 ? `saved are ${known.join(', ')}` : 'none is saved'}`,
+    { hint: '`errand bulk maps` says what each of them does.' },
+  );
+}
+
+/** @throws UsageError for a locale that there is not, or one that writes amounts in another way. */
+function decimalOf(locale: string): Decimal {
+  const tag = locale.replaceAll('_', '-').replace(/[.@].*$/s, '');
+  const isKnown = /^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,4}$/i.test(tag) && isSupported(tag);
+  const parts = isKnown ? new Intl.NumberFormat(tag).formatToParts(1.5) : [];
+  const sign = parts.find(({ type }) => type === 'decimal')?.value;
+  if (sign === '.' || sign === ',') return sign;
+  throw new UsageError(`--locale ${locale} is not known; write a language such as de, fr or en-US`);
+}
+
+function isSupported(tag: string): boolean {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(tag).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** The flags that have another command read the file the same way, each after a space. */
+export const tableFlags = (flags: TableFlags): string =>
+  tableWords(flags)
+    .map((word) => ` ${shellWord(word)}`)
+    .join('');
+
+/** The same, as the words of a command line. */
+export const tableWords = ({
+  preset,
+  map = {},
+  own = [],
+  useMap = preset,
+  amounts,
+  locale,
+  encoding,
+  delimiter,
+}: TableFlags): string[] => [
+  ...(useMap === undefined ? [] : ['--use-map', useMap]),
+  ...Object.entries(map).flatMap(([heading, column]) =>
+    isKeptOwn(map, heading) ? ['--own', heading] : ['--map', `${heading}=${column}`],
+  ),
+  ...own.flatMap((heading) => ['--own', heading]),
+  ...(amounts === undefined ? [] : ['--amounts', amounts]),
+  ...(locale === undefined ? [] : ['--locale', locale]),
+  ...(encoding === undefined ? [] : ['--encoding', encoding]),
+  ...(delimiter === undefined ? [] : ['--delimiter', delimiter]),
+];

@@ -1,0 +1,278 @@
+import { numberIn, textIn } from '../../api/json.ts';
+import { type ShownState, spoken } from '../../api/order-state.ts';
+import { type Unchecked, valueAt } from '../../api/received.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import { countText } from '../../format/counts.ts';
+import { plainText } from '../../format/path.ts';
+import type { Column } from '../../format/result.ts';
+import { pages } from '../../http/paging.ts';
+import type { Order } from '../../orders/order-record.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import type { Context } from '../../run/context.ts';
+import { type Batch, type BatchRow, isMet, type RowState, rowsOf, stateOf, tallyOf } from './batch.ts';
+
+export const issueColumns: readonly Column[] = [
+  { name: 'row', path: 'row', weight: 10 },
+  { name: 'column', path: 'column', weight: 9 },
+  { name: 'value', path: 'value', weight: 7 },
+  { name: 'what is wrong', path: 'message', weight: 8, isProse: true, goesBelow: true },
+];
+
+export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
+  { name: 'id', path: 'id', kind: 'id', names: 'batches', weight: 10 },
+  { name: 'status', path: 'status', kind: 'status', weight: 9 },
+  { name: 'rows', path: 'row_count', kind: 'count', weight: 8 },
+  { name: 'ordered', path: 'placed_count', kind: 'count', weight: 7 },
+  { name: 'refused', path: 'failed_count', kind: 'count', weight: 6 },
+  { name: 'file', path: 'filename', weight: 5 },
+  { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
+];
+
+/** Whether a batch came with its rows; where a later batch tried all of them again, none is left to count. */
+const hasRows = (batch: Unchecked<Shape<'BulkBatchResponse'>>): boolean =>
+  rowsOf(batch).length > 0 || (Array.isArray(batch.rows) && batch.row_count === 0);
+
+/** The columns of a batch that came with its rows, and counts of them: one that was ordered before counts as ordered, as it does everywhere. */
+export const countedColumns = batchColumns.map((column): Column<Shape<'BulkBatchResponse'>> => {
+  const { name } = column;
+  if (name === 'rows') return { ...column, value: (batch) => batch.row_count };
+  if (name !== 'ordered' && name !== 'refused') return column;
+  const said = name === 'ordered' ? 'placed_count' : 'failed_count';
+  return {
+    ...column,
+    value: (batch) => (hasRows(batch) ? tallyOf([batch])[name] : batch[said]),
+  };
+});
+
+/**
+ * A batch on a terminal: one that has ended with rows refused has not ended well. One that is completed has made its
+ * orders; whether these ended well it does not tell.
+ */
+export const batchScreen: readonly Column<Shape<'BulkBatchResponse'>>[] = [
+  ...countedColumns.slice(0, 1),
+  {
+    name: 'state',
+    path: 'status',
+    kind: 'status',
+    weight: 9,
+    value: (batch) => batchState(batch).text,
+    mood: (batch) => batchState(batch).mood,
+  },
+  ...countedColumns.slice(2),
+];
+
+function batchState(batch: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
+  const { status, failed_count: without, row_count: rows } = batch;
+  const text = plainText(status);
+  const isOver = status === 'completed' || status === 'failed';
+  // Only a batch that came with its rows says which were refused, and what became of the orders of others.
+  const known = rowsOf(batch);
+  if (hasRows(batch) && rows === 0) return { text: 'tried again', mood: 'past' };
+  if (known.length > 0 && isOver) {
+    const { refused, failed, before } = tallyOf([batch]);
+    if (refused > 0)
+      return { text: refused === rows ? 'refused' : `${countText(refused)} refused`, mood: 'bad' };
+    if (failed > 0) return { text: `${countText(failed)} failed`, mood: 'bad' };
+    return { text: before === known.length ? 'ordered before' : 'completed', mood: 'past' };
+  }
+  if (status === 'failed') return { text, mood: 'bad' };
+  if (status !== 'completed') return { text, mood: 'waiting' };
+  return typeof without === 'number' && without > 0
+    ? { text: `${countText(without)} not placed`, mood: 'bad' }
+    : { text, mood: 'past' };
+}
+
+/** In a list batches come without their rows: a row that was ordered before is then one of those that made no order. */
+const listNames: Readonly<Record<string, string | undefined>> = {
+  ordered: 'new orders',
+  refused: 'not placed',
+};
+
+/** Batches as a list, for scripts and for a terminal. */
+export const batchList = {
+  columns: batchColumns,
+  screen: [
+    ...batchScreen.slice(0, 2),
+    ...batchColumns.slice(2).map((column) => ({ ...column, name: listNames[column.name] ?? column.name })),
+  ],
+} as const;
+/** Batches that came with their rows, as a list. */
+export const wholeBatchList = { columns: batchColumns, screen: batchScreen } as const;
+
+/** How a row stands, in words and at a glance. */
+const rowStates: Readonly<Record<RowState, ShownState>> = {
+  waiting: { text: 'waiting', mood: 'waiting' },
+  refused: { text: 'refused', mood: 'bad' },
+  before: { text: 'ordered before', mood: 'past' },
+  under_way: { text: 'in progress', mood: 'waiting' },
+  // What becomes of the order after that, the batch does not tell.
+  placed: { text: 'ordered', mood: 'past' },
+  failed: { text: 'failed', mood: 'bad' },
+  unknown: { text: 'unknown', mood: 'waiting' },
+};
+
+/** One state of a row, as far as its batch tells it. */
+export function rowState(row: BatchRow, batch: { readonly status?: unknown }): ShownState {
+  const state = stateOf(row, batch);
+  const isCancelled = state === 'failed' && row.orderStatus?.startsWith('cancelled') === true;
+  return isCancelled ? { text: spoken(row.orderStatus ?? ''), mood: 'bad' } : rowStates[state];
+}
+
+/** A batch on a terminal with one state for each row. @param numberOf as below. */
+export const batchDetailScreen = (
+  numberOf: ((index: number) => number | undefined) | undefined,
+  reasons: Reasons,
+): readonly Column<Shape<'BulkBatchResponse'>>[] => [
+  ...batchScreen,
+  { name: 'notified', path: 'notified_at', kind: 'time', weight: 1 },
+  {
+    name: 'rows in it',
+    path: 'rows',
+    value: (batch) =>
+      rowsOf(batch).map((row) => ({
+        ...row.record,
+        index: row.index,
+        shown: rowState(row, batch),
+      })),
+    columns: [
+      numberOf
+        ? { name: 'row', path: 'index', weight: 10, value: (row) => numberOf(numberIn(row, 'index') ?? -1) }
+        : { name: 'place', path: 'index', weight: 10, value: placeIn },
+      {
+        name: 'state',
+        path: 'shown.text',
+        kind: 'status',
+        weight: 9,
+        least: 21,
+        mood: ({ shown }) => (shown as ShownState).mood,
+      },
+      { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 8 },
+      { name: 'recipient', path: 'recipient', weight: 4 },
+      {
+        name: 'why',
+        path: 'error',
+        weight: 6,
+        isProse: true,
+        goesBelow: true,
+        value: (row) => reasonOf(row, reasons),
+      },
+    ],
+  },
+];
+
+const placeIn = (row: Unchecked<Shape<'BulkRowResult'>>): number | undefined => {
+  const index = numberIn(row, 'index');
+  return index === undefined ? undefined : index + 1;
+};
+
+/** A batch with its rows. @param numberOf the row's number in its file, where that is known here. */
+export const batchDetailColumns = (
+  numberOf: ((index: number) => number | undefined) | undefined,
+  reasons: Reasons,
+): readonly Column<Shape<'BulkBatchResponse'>>[] => [
+  ...batchColumns,
+  { name: 'notified', path: 'notified_at', kind: 'time', weight: 1 },
+  {
+    name: 'rows in it',
+    path: 'rows',
+    columns: [
+      numberOf
+        ? { name: 'row', path: 'index', weight: 10, value: (row) => numberOf(numberIn(row, 'index') ?? -1) }
+        : { name: 'place', path: 'index', weight: 10, value: placeIn },
+      { name: 'status', path: 'status', kind: 'status', weight: 9 },
+      { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 8 },
+      { name: 'order status', path: 'order_status', kind: 'status', weight: 7 },
+      { name: 'recipient', path: 'recipient', weight: 4 },
+      { name: 'why', path: 'error', weight: 6, isProse: true, value: (row) => reasonOf(row, reasons) },
+    ],
+  },
+];
+
+export const uploadedColumns: readonly Column[] = [
+  { name: 'id', path: 'id', kind: 'id', names: 'batches', weight: 10 },
+  { name: 'rows', path: 'rows', kind: 'count', weight: 9 },
+  { name: 'existed', path: 'existed', kind: 'flag', weight: 8 },
+];
+
+/** Why an order failed. */
+interface Reason {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Why the orders of batches failed, by their ids. */
+export type Reasons = ReadonlyMap<string, Reason>;
+
+/** Failed orders that are looked through, at most. */
+const mostOrders = 20_000;
+
+/** Reads why orders failed, where the batch does not say it. What cannot be read stays unknown. */
+export async function readReasons(context: Context, batches: Iterable<Batch>): Promise<Reasons> {
+  const pending = new Set<string>();
+  const since: string[] = [];
+  for (const batch of batches)
+    for (const row of rowsOf(batch)) {
+      const isUnsaid = (row.error ?? '') === '' || isMet(row, batch);
+      if (!isUnsaid || row.orderStatus !== 'order_failed' || row.orderId === undefined) continue;
+      pending.add(row.orderId);
+      // An order that a row met is older than its batch.
+      since.push(isMet(row, batch) ? '' : (textIn(batch, 'created_at') ?? ''));
+    }
+  const reasons = new Map<string, Reason>();
+  if (pending.size === 0) return reasons;
+  try {
+    const client = await context.client();
+    const [oldest = ''] = since.sort();
+    const query = {
+      status_filter: 'order_failed',
+      ...(oldest !== '' && { created_after: oldest }),
+      limit: 500,
+    };
+    let looked = 0;
+    for await (const { rows } of pages(client, 'order.list', { query }, { all: true })) {
+      for (const order of rows) {
+        const id = plainText(order.id);
+        if (!pending.delete(id)) continue;
+        reasons.set(id, {
+          code: plainText(valueAt<Order>(order, 'job_result.error_type')),
+          message: plainText(valueAt<Order>(order, 'job_result.error')),
+        });
+      }
+      looked += rows.length;
+      if (pending.size === 0 || looked >= mostOrders) break;
+    }
+  } catch (error) {
+    // A reason is shown beside what was requested: without it the rest still stands.
+    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+  }
+  return reasons;
+}
+
+/** Why a row came to nothing, as the batch or its order says: `out_of_stock: …`; empty where neither does. */
+export function reasonOf(
+  { error, order_id: id, order_status: status }: Readonly<Record<string, unknown>>,
+  reasons: Reasons,
+): string {
+  const said = plainText(error);
+  const reason = reasons.get(plainText(id));
+  // Of an order that the row met, its own reason says more than that the row met it.
+  if (said !== '' && !(reason && said.startsWith('already_exists'))) return said;
+  if (reason === undefined && plainText(status).startsWith('cancelled')) return plainText(status);
+  return reason === undefined ? '' : [reason.code, reason.message].filter((part) => part !== '').join(': ');
+}
+
+/** `max_price_exceeded` of a reason that begins with it. */
+export const codeOfReason = (text: string): string | undefined => /^[a-z][a-z0-9_]*(?=:|$)/.exec(text)?.[0];
+
+/** `40 max_price_exceeded, 11 out_of_stock`: the codes of texts that begin with one, the most frequent first. */
+export function countedReasons(texts: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const text of texts) {
+    const code = codeOfReason(text) ?? 'without a reason';
+    counts.set(code, (counts.get(code) ?? 0) + 1);
+  }
+  return [...counts]
+    .sort(([, one], [, other]) => other - one)
+    .map(([code, count]) => `${countText(count)} ${code}`)
+    .join(', ');
+}

@@ -1,0 +1,307 @@
+import { type JsonObject, numberIn } from '../../api/json.ts';
+import { countText } from '../../format/counts.ts';
+import type { TableLayout } from '../../journal/uploads.ts';
+import { Deadline, stopwatch } from '../../platform/clock.ts';
+import { exitCodes, type NextStep } from '../../platform/errors.ts';
+import { type Interruption, untilStopped, watchWithSummary } from '../../platform/poll.ts';
+import { shellWord } from '../../platform/shell.ts';
+import { progressText, type Things, type WatchProgress } from '../../platform/watch-progress.ts';
+import type { Context } from '../../run/context.ts';
+import { typedIds, waitFlags, whereFlags } from '../../run/context-flags.ts';
+import { rowsText } from '../check/spend.ts';
+import { isMadeHere, layoutOf } from '../csv/headings.ts';
+import { readOrders } from '../report/read-orders.ts';
+import {
+  type Batch,
+  type BatchRow,
+  earlierOrder,
+  isCalledOff,
+  isFailed,
+  isMet,
+  type RowState,
+  type RowTally,
+  rowsOf,
+  stateOf,
+  tallyOf,
+} from './batch.ts';
+import { countedReasons, type Reasons, reasonOf } from './columns.ts';
+import { isInDoubt, type NamedBatches, unsentIn, uploadNames } from './named.ts';
+
+/** What following batches tells, as it happens. */
+type FollowEvent =
+  | { readonly type: 'ready'; readonly batches: number }
+  | ({ readonly type: 'row'; readonly batch_id: string; readonly row?: number } & JsonObject)
+  | Interruption
+  | ({ readonly type: 'summary' } & FollowSummary);
+
+export interface FollowSummary extends RowTally {
+  /** Batches that go on, or that nothing was heard of. */
+  readonly open: number;
+  /** Rows of the uploads that were not sent yet. */
+  readonly unsent: number;
+  readonly elapsed_ms: number;
+}
+
+/** Between two looks, ms; longer where nothing changes. */
+const pace = { shortestMs: 500, longestMs: 5000 };
+
+const goesOn: ReadonlySet<RowState> = new Set(['waiting', 'under_way']);
+
+/** Rows that the service has not written down yet are awaited like the others. */
+function isDone(batch: Batch): boolean {
+  const rows = rowsOf(batch);
+  const count = numberIn(batch, 'row_count') ?? Number.POSITIVE_INFINITY;
+  const isOver = batch.status === 'completed' || batch.status === 'failed';
+  const isWhole = rows.length >= count || isOver;
+  const isOpen = (state: RowState): boolean => goesOn.has(state) || (state === 'unknown' && !isOver);
+  return isWhole && rows.every((row) => !isOpen(stateOf(row, batch)));
+}
+
+/**
+ * Follows batches until every row has become an order that was placed, or has failed; a row for each change. An interruption is
+ * thrown once the `summary` is out.
+ * @param latest keeps the batches as last read. @throws ErrandError for what polling cannot mend.
+ */
+export async function* followBatches(
+  context: Context,
+  { ids, uploads, counted }: Pick<NamedBatches, 'ids' | 'uploads' | 'counted'>,
+  latest: Map<string, Batch>,
+): AsyncGenerator<FollowEvent> {
+  const { clock, signal } = context;
+  const client = await context.client();
+  const elapsedMs = stopwatch(clock);
+  const deadline = new Deadline(clock, context.waitMs());
+  const states = new Map<string, string>();
+  const layouts = new Map<string, Promise<TableLayout | undefined>>();
+  const open = new Set(ids);
+  yield* watchWithSummary<FollowEvent>(
+    { type: 'ready', batches: ids.length },
+    {
+      look: changes,
+      isOver: () => open.size === 0,
+      hasResponded: () => latest.size > 0,
+      pace,
+      deadline,
+      clock,
+      signal,
+    },
+    summary,
+  );
+
+  /** Every open batch once, an event for each row that has changed. */
+  async function* changes(): AsyncGenerator<FollowEvent> {
+    for (const id of open) {
+      const { body } = await client.call('bulk.get', { path: { batch_id: id } });
+      latest.set(id, body);
+      const head = { type: 'row', batch_id: id } as const;
+      for (const row of rowsOf(body)) {
+        const state = `${row.status} ${row.orderStatus}`;
+        const name = `${id} ${row.index}`;
+        if (states.get(name) === state) continue;
+        states.set(name, state);
+        const number = (await layout(id))?.numbers[row.index];
+        yield { ...head, ...(number !== undefined && { row: number }), ...row.record, ...head };
+      }
+      if (!isDone(body)) continue;
+      // Whether an order that a row met has failed, the batch does not say.
+      const [whole = body] = await withMetOrders(context, [body]);
+      latest.set(id, whole);
+      open.delete(id);
+    }
+  }
+
+  function layout(id: string): Promise<TableLayout | undefined> {
+    const known = layouts.get(id) ?? layoutOf(context, id);
+    layouts.set(id, known);
+    return known;
+  }
+
+  function summary(): FollowEvent {
+    const unsent = uploads.reduce((sum, upload) => sum + unsentIn(upload), 0);
+    const tally = tallyOf(counted(latest.values()));
+    return { type: 'summary', ...tally, open: open.size, unsent, elapsed_ms: elapsedMs() };
+  }
+}
+
+/** Rows that were ordered before have not failed. */
+export function exitCodeOf({ open, failed, refused, unsent }: FollowSummary): number {
+  if (open > 0) return exitCodes.deadline;
+  return failed + refused + unsent > 0 ? exitCodes.ended_badly : 0;
+}
+
+/** A batch as a list shows it: without its rows. */
+export const withoutRows = ({ rows: _, ...batch }: Batch): Omit<Batch, 'rows'> => batch;
+
+/** Follows batches; where that is interrupted, what ends it says how the rows stood, and how to follow on. */
+export const stoppable = (
+  context: Context,
+  named: NamedBatches,
+  latest: Map<string, Batch>,
+  goOn: () => NextStep,
+): AsyncGenerator<FollowEvent> =>
+  untilStopped(followBatches(context, named, latest), context.signal, () => {
+    const rows = rowsStanding(named.counted(latest.values()));
+    const said = rows.total > 0 ? progressText(rows, rowsWatched) : batchesGoOn(named.ids.length);
+    return { message: `stopped watching; ${said}`, next: goOn() };
+  });
+
+/** "one batch goes on", "3 batches go on". */
+export const batchesGoOn = (count: number): string =>
+  count === 1 ? 'one batch goes on' : `${count} batches go on`;
+
+const rowsWatched: Things = { one: 'row', several: 'rows', badly: 'failed' };
+
+/** How the rows stand, those included that the service has not written down yet. */
+export function rowsStanding(batches: readonly Batch[]): WatchProgress {
+  const { rows, waiting, under_way: underWay, refused, failed } = tallyOf(batches);
+  let total = 0;
+  for (const batch of batches) total += Math.max(rowsOf(batch).length, numberIn(batch, 'row_count') ?? 0);
+  return { total, ended: rows - waiting - underWay, failed: refused + failed };
+}
+
+/**
+ * The command that goes on with what is not done: an upload by its name; a beginning stands for an id only where it is taken
+ * back.
+ */
+export async function goingOn(
+  context: Context,
+  { ids, words, uploads }: NamedBatches,
+  latest: ReadonlyMap<string, Batch>,
+): Promise<() => NextStep> {
+  const isKnown = (await Promise.all(ids.map((id) => isMadeHere(context, id)))).every((known) => known);
+  const idsOf = new Map(uploads.map(({ name, batches }) => [name, batches.flatMap(({ id }) => id ?? [])]));
+  const isOpen = (id: string): boolean => {
+    const batch = latest.get(id);
+    return batch === undefined || !isDone(batch);
+  };
+  return () => {
+    const open = words.filter((word) => (idsOf.get(word) ?? [word]).some(isOpen));
+    const short = isKnown
+      ? typedIds(
+          context,
+          open.filter((word) => !idsOf.has(word)),
+        )
+      : [];
+    const shown = isKnown ? [...open.filter((word) => idsOf.has(word)), ...short] : open;
+    const command = `errand bulk watch ${shown.map(shellWord).join(' ')}${waitFlags(context)}`;
+    return { command, when: 'to go on watching' };
+  };
+}
+
+/** Orders by their ids, as far as they are known. */
+type KnownOrders = ReadonlyMap<string, { readonly status: string }>;
+
+/** The orders that rows of batches met, as far as the batches do not say how they stand. */
+export const metOrders = (batches: readonly Batch[]): string[] =>
+  batches.flatMap((batch) =>
+    rowsOf(batch).flatMap((row) => (row.orderStatus === undefined ? (earlierOrder(row, batch) ?? []) : [])),
+  );
+
+/** Batches whose rows have the status of their orders, of those too that they met: how a row stands follows from it. Pure. */
+export const withOrders = (batches: readonly Batch[], orders: KnownOrders): Batch[] =>
+  batches.map((batch) => {
+    const rows = rowsOf(batch).map((row) => {
+      const id = row.orderId ?? earlierOrder(row, batch);
+      const order = id === undefined ? undefined : orders.get(id);
+      return order ? { ...row.record, order_id: id, order_status: order.status } : row.record;
+    });
+    // Only ids and statuses of orders were added to what the service sent.
+    return { ...batch, rows } as Batch;
+  });
+
+/** The same, with the orders that rows met as they are now. @throws ErrandError where they cannot be read. */
+export async function withMetOrders(context: Context, batches: readonly Batch[]): Promise<Batch[]> {
+  const others = metOrders(batches);
+  if (others.length === 0) return [...batches];
+  return withOrders(batches, await readOrders(context, { batches: [], others, feeCents: undefined }));
+}
+
+interface Concluded {
+  readonly named: NamedBatches;
+  /** As far as their rows count. */
+  readonly batches: readonly Batch[];
+  readonly reasons: Reasons;
+  readonly goOn: NextStep;
+}
+
+/** How it ended, in counts that add up: rows are ordered, refused or waiting; orders placed, failed or under way. */
+export function conclusions(
+  context: Context,
+  { rows, ordered, open, elapsed_ms: ms, ...count }: FollowSummary,
+  { batches, named, reasons, goOn }: Concluded,
+): string[] {
+  const seconds = Math.max(1, Math.round(ms / 1000));
+  const counts = (parts: readonly (readonly [count: number, word: string])[]): string =>
+    parts
+      .filter(([number]) => number > 0)
+      .map(([number, word]) => `${countText(number)} ${word}`)
+      .join(', ');
+  const ofRows = counts([
+    [ordered, 'ordered'],
+    [count.refused, 'refused'],
+    [count.waiting, 'waiting'],
+  ]);
+  const ofOrders = counts([
+    [count.placed, 'placed'],
+    [count.failed, 'failed'],
+    [count.under_way, 'under way'],
+    [count.before, 'already ordered, not ordered again'],
+    [count.unknown, 'of unknown status'],
+  ]);
+  return [
+    `${rowsText(rows)}: ${ofRows || 'none read'} in ${seconds} s`,
+    ...(ofOrders === ''
+      ? []
+      : [`${ordered === 1 ? '1 order' : `${countText(ordered)} orders`}: ${ofOrders}`]),
+    ...why('refused', batches, reasons),
+    ...why('failed', batches, reasons),
+    ...(open > 0 ? [`--timeout passed; ${batchesGoOn(open)}`, `${goOn.when}: ${goOn.command}`] : []),
+    ...commandsFor(context, 'the order of each row', 'get', { batches, named }, (row, batch) =>
+      ['before', 'unknown'].includes(stateOf(row, batch)),
+    ),
+    ...retryLines(context, { batches, named }),
+  ];
+}
+
+/** The command that tries failed rows again, for each upload or batch that has some. */
+export const retryLines = (context: Context, of: Pick<Concluded, 'batches' | 'named'>): string[] =>
+  // What is in doubt is settled first: it may be a retry of these rows.
+  of.named.uploads.some(isInDoubt)
+    ? []
+    : commandsFor(
+        context,
+        'try again',
+        'retry',
+        of,
+        (row, batch) => isFailed(row, batch) && !isCalledOff(row),
+      );
+
+/** `44 failed: 40 max_price_exceeded, 4 out_of_stock`. */
+function why(state: RowState, batches: readonly Batch[], reasons: Reasons): string[] {
+  const found = batches.flatMap((batch) =>
+    rowsOf(batch)
+      .filter((row) => stateOf(row, batch) === state)
+      .map((row) => ({ reason: reasonOf(row.record, reasons), isOld: isMet(row, batch) })),
+  );
+  if (found.length === 0) return [];
+  const old = found.filter(({ isOld }) => isOld).length;
+  const said = old === 0 ? '' : `; ${countText(old)} of them ordered before, not ordered again`;
+  return [`${countText(found.length)} ${state}: ${countedReasons(found.map(({ reason }) => reason))}${said}`];
+}
+
+/** The command for each upload or batch that has rows of a kind. */
+function commandsFor(
+  context: Context,
+  what: string,
+  verb: string,
+  { batches, named: { uploads } }: Pick<Concluded, 'batches' | 'named'>,
+  has: (row: BatchRow, batch: Batch) => boolean,
+): string[] {
+  const where = whereFlags(context);
+  const names = uploadNames(uploads);
+  const words = batches
+    .filter((batch) => rowsOf(batch).some((row) => has(row, batch)))
+    .map(({ id }) => names.get(id) ?? id);
+  const commands = [...new Set(words)].map((word) => `errand bulk ${verb} ${shellWord(word)}${where}`);
+  return commands.length === 0 ? [] : [`${what}: ${commands.join('; ')}`];
+}

@@ -1,0 +1,171 @@
+import { orderOfRow, rowReader } from '../../api/bulk-row.ts';
+import { own } from '../../api/json.ts';
+import { formatMoney } from '../../format/money.ts';
+import { plainText } from '../../format/path.ts';
+import { differingFields } from '../../journal/content.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import type { Context } from '../../run/context.ts';
+import { rowsText } from '../check/spend.ts';
+import type { FileRow, UploadRow } from '../rows.ts';
+import { rowsOf, stateOf } from './batch.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What was sent before with a key. */
+export interface SentBefore {
+  /** Of what the service has made of it; null where that is not known. */
+  readonly madeId: string | null;
+  /** Its place among the rows of its batch; undefined for an order of its own. */
+  readonly place: number | undefined;
+  /** A row of cells, or an order where it was one of its own; undefined where it was the same as now. */
+  readonly content: Fields | undefined;
+}
+
+/** A row whose key stands for an order with other content. */
+export interface KeptKey {
+  readonly row: number;
+  /** `max_price $40.00, now $45.00` for each difference. */
+  readonly changes: readonly string[];
+}
+
+/** Batches that are asked whether a row of theirs became an order, at most. */
+const mostBatches = 50;
+/** Rows that are named, and differences of each. */
+const [mostNamed, mostChanges, longestValue] = [3, 2, 40];
+
+export const orderOfCells = (row: UploadRow): Fields => {
+  const { plan, values, row: read } = rowReader()(row);
+  return { ...orderOfRow(plan, values, read) };
+};
+
+/** The differences of an order to the one that has its key, in words; none where they ask for the same. Pure. */
+export function changesOf(now: Fields, before: Fields): string[] {
+  return differingFields('order.create', now, before).map((path) => {
+    const [was, is] = [before, now].map((order) => path.reduce<unknown>(own, order));
+    return changeText(path, was, is);
+  });
+}
+
+/** `max_price $40.00, now $45.00`. */
+export const changeText = (path: readonly string[], was: unknown, is: unknown): string =>
+  `${path.at(-1)} ${shown(path, was)}, now ${shown(path, is)}`;
+
+function shown([field]: readonly string[], value: unknown): string {
+  if (value === undefined || value === null || value === '') return 'empty';
+  if (field === 'max_price' && typeof value === 'number') return formatMoney(value);
+  const text = typeof value === 'object' ? JSON.stringify(value) : plainText(value);
+  return text.length > longestValue ? `${text.slice(0, longestValue - 1)}…` : text;
+}
+
+/**
+ * The rows that keep the key of what was sent before with other content: the service does not order them again.
+ * @param sent what was sent before with the key of each row, by its number. @param rows the file's, read once more for them.
+ */
+export async function keptKeys(
+  context: Context,
+  sent: ReadonlyMap<number, readonly SentBefore[]>,
+  rows: AsyncIterable<readonly FileRow[]>,
+): Promise<{ readonly ordered: readonly KeptKey[]; readonly unsure: readonly KeptKey[] }> {
+  const edited: { row: number; now: Fields; before: readonly SentBefore[] }[] = [];
+  for await (const part of rows)
+    for (const { number, plan, cells, row } of part) {
+      const before = sent.get(number) ?? [];
+      if (before.length === 0) continue;
+      const now = { ...orderOfRow(plan, cells, row) };
+      if (before.some((one) => differs(now, one))) edited.push({ row: number, now, before });
+    }
+  const isOrder = await ordersAmong(
+    context,
+    edited.flatMap(({ before }) => before),
+  );
+  const [ordered, unsure]: [KeptKey[], KeptKey[]] = [[], []];
+  for (const { row, now, before } of edited) {
+    const sure = before.find((one) => isOrder(one) === true);
+    const found = sure ?? before.find((one) => isOrder(one) === undefined);
+    const was = found && contentOf(found);
+    const changes = was ? changesOf(now, was) : [];
+    if (changes.length > 0) (sure ? ordered : unsure).push({ row, changes });
+  }
+  return { ordered, unsure };
+}
+
+/** The order that was asked for before; undefined where it is the same. What was uploaded from here was journaled as rows of cells. */
+const contentOf = ({ content, place }: SentBefore): Fields | undefined =>
+  place === undefined || content === undefined ? content : orderOfCells(content as UploadRow);
+
+function differs(now: Fields, sent: SentBefore): boolean {
+  const before = contentOf(sent);
+  return before !== undefined && differingFields('order.create', now, before).length > 0;
+}
+
+/** Tells of what was sent whether it is an order; undefined where that is not known. Batches are read once each. */
+async function ordersAmong(
+  context: Context,
+  all: readonly SentBefore[],
+): Promise<(sent: SentBefore) => boolean | undefined> {
+  const ids = new Set(
+    all.flatMap(({ madeId, place }) => (madeId !== null && place !== undefined ? madeId : [])),
+  );
+  const known = new Map<string, boolean>();
+  const asked = context.previewsRequests ? [] : [...ids].slice(0, mostBatches);
+  try {
+    for (const id of asked) {
+      const { body } = await (await context.client()).call('bulk.get', { path: { batch_id: id } });
+      for (const row of rowsOf(body)) known.set(`${id} ${row.index}`, isOrdered(stateOf(row, body)));
+    }
+  } catch (error) {
+    // What cannot be read stays unknown: the upload itself is not in question.
+    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+  }
+  return ({ madeId, place }) => {
+    if (madeId === null) return undefined;
+    return place === undefined ? true : known.get(`${madeId} ${place}`);
+  };
+}
+
+/** A row that was refused has left its key free; one that met an order already is told of by what made that one. */
+const isOrdered = (state: ReturnType<typeof stateOf>): boolean => state !== 'refused' && state !== 'before';
+
+/** What is told of rows before they are sent. */
+export const keptLines = ({ ordered, unsure }: Awaited<ReturnType<typeof keptKeys>>): string[] => [
+  ...line(
+    ordered,
+    { one: 'an order placed before', several: 'orders placed before' },
+    (is) => `${is} not ordered again`,
+  ),
+  ...line(
+    unsure,
+    { one: 'a row sent before', several: 'rows sent before' },
+    (is) => `where that became an order, ${is} not ordered again`,
+  ),
+];
+
+/** What is told of them after the service has responded. */
+export const keptLinesAfter = (kept: readonly KeptKey[]): string[] =>
+  line(kept, { one: 'an order placed before', several: 'orders placed before' }, (is) =>
+    is === 'it is' ? 'it was not ordered' : 'they were not ordered',
+  );
+
+function line(
+  kept: readonly KeptKey[],
+  whose: { readonly one: string; readonly several: string },
+  what: (is: 'it is' | 'they are') => string,
+): string[] {
+  const [first] = kept;
+  if (!first) return [];
+  if (kept.length === 1)
+    return [
+      `row ${first.row} keeps the key of ${whose.one} with other content (${changesText(first)}): ${what('it is')}; give it a new key or leave its key empty`,
+    ];
+  const named = kept.slice(0, mostNamed).map((one) => `row ${one.row} (${changesText(one)})`);
+  const more = kept.length > named.length ? ' …' : '';
+  return [
+    `${rowsText(kept.length)} keep the keys of ${whose.several} with other content: ${named.join(', ')}${more}: ${what('they are')}; give them new keys or leave their keys empty`,
+  ];
+}
+
+/** `max_price $40.00, now $45.00; city Austin, now Dallas and 2 more`. */
+export function changesText({ changes }: Pick<KeptKey, 'changes'>): string {
+  const more = changes.length - mostChanges;
+  return changes.slice(0, mostChanges).join('; ') + (more > 0 ? ` and ${more} more` : '');
+}

@@ -1,0 +1,281 @@
+import { uuidPattern } from '../../api/limits.ts';
+import { countText } from '../../format/counts.ts';
+import { type JournalPlace, journalExists } from '../../journal/journal-tables.ts';
+import { isBeingSent } from '../../journal/take-over.ts';
+import type { KeptBatch, KeptUpload, UploadOwner } from '../../journal/uploads.ts';
+import { uploadsFile } from '../../journal/uploads-file.ts';
+import { ErrandError, type NextStep, UsageError } from '../../platform/errors.ts';
+import { nearestWord } from '../../platform/near-words.ts';
+import { mayBeThere } from '../../platform/private-files.ts';
+import { shellWord } from '../../platform/shell.ts';
+import type { Context } from '../../run/context.ts';
+import { whereFlags } from '../../run/context-flags.ts';
+import { readIds } from '../../run/ids.ts';
+import { rowsText } from '../check/spend.ts';
+import { type Batch, type BatchRow, orderOfAttempt, rowsOf, tellingAttempts } from './batch.ts';
+import { inFlight } from './concurrency-limiter.ts';
+import { leftOutOf } from './source.ts';
+
+/** How a command asks for batches. */
+export const batchesArgument = {
+  name: 'ids',
+  names: 'batches',
+  description: 'uploads or batches, by name or id; - reads them from stdin',
+  required: true,
+  variadic: true,
+} as const;
+
+/** A batch of an upload, with what the journal knows of it. */
+interface SentBatch extends KeptBatch {
+  /** Sent or about to be, and no response was written down. */
+  readonly isInDoubt: boolean;
+}
+
+/** An upload as this machine knows it. */
+export interface KnownUpload extends Omit<KeptUpload, 'batches'> {
+  readonly batches: readonly SentBatch[];
+  /** Rows of the file that are in a batch of the service. */
+  readonly sent: number;
+}
+
+/** The batches that were named on a command line. */
+export interface NamedBatches {
+  /** In the order in which they were made. */
+  readonly ids: readonly string[];
+  /** What names all of them in a command to type: names where names were given. */
+  readonly words: readonly string[];
+  /** The uploads among them. */
+  readonly uploads: readonly KnownUpload[];
+  /** Batches as far as their rows count: without those that a later batch of the same upload tried again. */
+  readonly counted: (batches: Iterable<Batch>) => Batch[];
+}
+
+/** Whose uploads the names of a command line are. */
+export const uploadOwner = async (context: Context): Promise<UploadOwner> => ({
+  baseUrl: context.settings.baseUrl.value,
+  account: (await context.sender()).account,
+});
+
+/** Whether anything was uploaded from this machine. */
+export const hasUploads = ({ settings }: { readonly settings: JournalPlace }): boolean =>
+  settings.database !== undefined || mayBeThere(uploadsFile(settings.folders.state));
+
+/** The uploads of this machine at this service, newest first. @throws StorageError. */
+export async function knownUploads(context: Context): Promise<KnownUpload[]> {
+  if (!hasUploads(context)) return [];
+  const uploads = (await context.uploads()).list(await uploadOwner(context));
+  return Promise.all(uploads.map((upload) => known(context, upload)));
+}
+
+/** The upload of a name; undefined where this machine has none. @throws StorageError. */
+export async function knownUpload(context: Context, name: string): Promise<KnownUpload | undefined> {
+  if (!hasUploads(context)) return undefined;
+  const upload = (await context.uploads()).named(await uploadOwner(context), name);
+  return upload && known(context, upload);
+}
+
+async function known(context: Context, upload: KeptUpload): Promise<KnownUpload> {
+  const { baseUrl } = context.settings;
+  const journal = journalExists(context.settings) ? await context.journal() : undefined;
+  const batches = upload.batches.map((batch) => {
+    const record = batch.id === undefined ? journal?.find(batch.key, baseUrl.value) : undefined;
+    const id = batch.id ?? record?.order_id ?? undefined;
+    return {
+      ...batch,
+      id,
+      isInDoubt: id === undefined && record?.state === 'intended' && !isBeingSent(record),
+    };
+  });
+  const sent = new Set(batches.flatMap(({ id, layout }) => (id === undefined ? [] : layout.numbers)));
+  return { ...upload, batches, sent: sent.size };
+}
+
+/**
+ * The batches that words name: ids, names of uploads, `-` for stdin, one a line.
+ * @throws UsageError naming the word that is neither; ErrandError for an upload of which the service has nothing yet.
+ */
+export async function namedBatches(context: Context, given: readonly string[]): Promise<NamedBatches> {
+  const words = await readIds(context, 'batch', given, (_, word, where) => wordOf(word, where));
+  const ids = new Set<string>();
+  const uploads: KnownUpload[] = [];
+  for (const word of words) {
+    if (uuidPattern.test(word)) {
+      ids.add(word);
+      continue;
+    }
+    const upload = await knownUpload(context, word);
+    if (upload === undefined) throw await unknownName(context, word);
+    const made = upload.batches.flatMap(({ id }) => id ?? []);
+    if (made.length === 0) throw nothingSent(context, upload);
+    uploads.push(upload);
+    for (const id of made) ids.add(id);
+  }
+  return { ids: [...ids], words, uploads, counted: countedOnce(uploads) };
+}
+
+/** Ids in lower case; names as they are. */
+function wordOf(word: string, where: string | undefined): string {
+  const text = word.trim();
+  if (text !== '') return uuidPattern.test(text) ? text.toLowerCase() : text;
+  throw new UsageError(`an empty text${where ? ` (stdin, ${where})` : ''} names no upload and no batch`);
+}
+
+/**
+ * Of each row of an upload the latest attempt counts; those before it are no rows of their own. One that found the row
+ * ordered before is no attempt.
+ */
+function countedOnce(uploads: readonly KnownUpload[]): NamedBatches['counted'] {
+  const tried = uploads.filter(({ batches }) => {
+    const numbers = batches.flatMap(({ layout }) => layout.numbers);
+    return new Set(numbers).size < numbers.length;
+  });
+  return (given) => tried.reduce(onceIn, [...given]);
+}
+
+/** A row of a batch, as one of the attempts at a row of the file. */
+interface Attempt {
+  readonly batch: Batch;
+  readonly row: BatchRow;
+  readonly orderId: string | undefined;
+}
+
+function onceIn(given: readonly Batch[], { batches }: KnownUpload): Batch[] {
+  const numbersOf = new Map(batches.flatMap(({ id, layout }) => (id ? [[id, layout.numbers] as const] : [])));
+  const order = [...numbersOf.keys()];
+  const attempts = new Map<number, Attempt[]>();
+  for (const batch of given.toSorted((one, other) => order.indexOf(one.id) - order.indexOf(other.id)))
+    for (const row of rowsOf(batch)) {
+      const number = numbersOf.get(batch.id)?.[row.index];
+      if (number === undefined) continue;
+      const attempt = { batch, row, orderId: orderOfAttempt(row, batch) };
+      const known = attempts.get(number);
+      if (known) known.push(attempt);
+      else attempts.set(number, [attempt]);
+    }
+  const counting = new Map(
+    [...attempts].map(([number, made]) => [number, tellingAttempts(made).at(-1)?.batch]),
+  );
+  return given.map((batch) => {
+    const numbers = numbersOf.get(batch.id);
+    const all = rowsOf(batch);
+    const rows = all.filter(({ index }) => {
+      const latest = counting.get(numbers?.[index] ?? -1);
+      return latest === undefined || latest === batch;
+    });
+    if (rows.length === all.length) return batch;
+    return {
+      ...batch,
+      row_count: Number(batch.row_count) - (all.length - rows.length),
+      rows: rows.map(({ index, record }) => ({ ...record, index })),
+    } as Batch;
+  });
+}
+
+/** @returns what names the one that may have been meant. */
+export async function unknownName(context: Context, word: string): Promise<UsageError> {
+  const near = nearestWord(
+    word,
+    (await knownUploads(context)).map(({ name }) => name),
+  );
+  const meant = near === undefined ? '' : `Did you mean ${near}? `;
+  const whole = /^[\da-f-]{8,35}$/i.test(word) ? 'Without a terminal, an id is given whole. ' : '';
+  return new UsageError(`"${word}" is neither the name of an upload here nor the id of a batch`, {
+    hint: `${meant}${whole}\`errand bulk uploads\` lists the names, \`errand bulk list -o id\` prints ids.`,
+  });
+}
+
+function nothingSent(context: Context, upload: KnownUpload): ErrandError {
+  const next = resumeStep(context, upload);
+  return isInDoubt(upload)
+    ? new ErrandError('in_doubt', `${upload.name} was sent, and no response came`, {
+        outcome: 'unknown',
+        next: [next],
+      })
+    : new ErrandError('not_found', `nothing of ${upload.name} is at the service yet`, {
+        outcome: 'not_sent',
+        next: [next],
+      });
+}
+
+/** The command that brings an upload to its end. */
+export const resumeStep = (context: Context, { name }: Pick<KnownUpload, 'name'>): NextStep => ({
+  command: `errand bulk resume ${shellWord(name)}${whereFlags(context)}`,
+  when: 'to go on with it',
+});
+
+/** How many of its rows the service does not have yet, as far as is known here. */
+export const unsentIn = ({ rows, sent }: KnownUpload): number => Math.max(0, rows - sent);
+
+/** Whether a batch of it was sent, and no response was written down. */
+export const isInDoubt = ({ batches }: KnownUpload): boolean => batches.some((batch) => batch.isInDoubt);
+
+/** The names of uploads, by the ids of their batches. */
+export const uploadNames = (uploads: readonly KnownUpload[]): ReadonlyMap<string, string> =>
+  new Map(
+    uploads.flatMap(({ name, batches }) => batches.flatMap(({ id }) => (id ? [[id, name] as const] : []))),
+  );
+
+/** The upload that a batch belongs to; undefined where it was not made here, or under no name. @throws StorageError. */
+export async function uploadOfBatch(
+  context: Context,
+  id: string,
+): Promise<Pick<KeptUpload, 'serial' | 'name'> | undefined> {
+  if (!hasUploads(context)) return undefined;
+  const made = (await context.journal()).madeBy(id, context.settings.baseUrl.value);
+  return made && (await context.uploads()).ofBatch(made.key);
+}
+
+/** Batches that are read at once, at most. */
+const mostInFlight = 4;
+
+/** Batches as the service has them now, in the order of their ids. @param read those that were read a moment ago. */
+export async function readBatches(
+  context: Context,
+  ids: readonly string[],
+  read: ReadonlyMap<string, Batch> = new Map(),
+): Promise<Batch[]> {
+  const client = await context.client();
+  const found = new Map(read);
+  async function* missing() {
+    for (const id of ids) if (!found.has(id)) yield id;
+  }
+  const reading = inFlight(
+    missing(),
+    async (id) => [id, (await client.call('bulk.get', { path: { batch_id: id } })).body] as const,
+    { most: mostInFlight, now: context.clock.monotonic },
+  );
+  for await (const [id, batch] of reading) found.set(id, batch);
+  return ids.flatMap((id) => found.get(id) ?? []);
+}
+
+/** What of uploads the service does not have yet, or may have: `december: 11,000 of 20,000 rows are not sent yet`. */
+export const unsentLines = (uploads: readonly KnownUpload[]): string[] =>
+  uploads.flatMap((upload) => {
+    const left = unsentIn(upload);
+    const doubt = isInDoubt(upload);
+    if (left > 0)
+      return [
+        `${upload.name}: ${countText(left)} of ${rowsText(upload.rows)} are not sent yet${doubt ? ' or are in doubt' : ''}`,
+      ];
+    return doubt ? [`${upload.name}: a retry of it was sent, and no response came`] : [];
+  });
+
+/** Which rows of their files uploads were sent without: `december: 3 rows were left out as invalid (rows 4, 9, 12)`. */
+export const leftOutLines = (uploads: readonly KnownUpload[]): string[] =>
+  uploads.flatMap(({ name, source }) => {
+    const { count, first } = leftOutOf(source);
+    if (count === 0) return [];
+    const rows =
+      first.length === 0
+        ? ''
+        : ` (${first.length === 1 ? 'row' : 'rows'} ${first.join(', ')}${count > first.length ? ', …' : ''})`;
+    return [
+      `${name}: ${rowsText(count)} of the file ${count === 1 ? 'was' : 'were'} left out as invalid${rows}`,
+    ];
+  });
+
+/** The commands that bring uploads to their end; none for one that is whole. */
+export const nextSteps = (context: Context, uploads: readonly KnownUpload[]): NextStep[] =>
+  uploads
+    .filter((upload) => unsentIn(upload) > 0 || isInDoubt(upload))
+    .map((upload) => resumeStep(context, upload));

@@ -1,0 +1,295 @@
+import { readAmount } from '../../api/amount.ts';
+import { canonicalJson } from '../../format/canonical.ts';
+import { formatMoney } from '../../format/money.ts';
+import type { NoResult, StreamResult } from '../../format/result.ts';
+import { saveFile } from '../../format/save-file.ts';
+import type { TableLayout } from '../../journal/uploads.ts';
+import { byteOrderMark } from '../../platform/csv-cell.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import type { Context } from '../../run/context.ts';
+import { rowsText } from '../check/spend.ts';
+import { centsHeading } from '../csv/amounts.ts';
+import { isPriceHeading } from '../csv/headings.ts';
+import { stableKey, type UploadRow } from '../rows.ts';
+import { type Batch, type BatchRow, earlierOrder, isCalledOff, isFailed, isMet, rowsOf } from './batch.ts';
+import type { Batch as NewBatch } from './batches.ts';
+import { codeOfReason, countedReasons, readReasons, reasonOf } from './columns.ts';
+import { withMetOrders } from './follow.ts';
+import { type KnownUpload, knownUploads, type NamedBatches, readBatches, resumeStep } from './named.ts';
+import { type MadeIn, rowAgain, type UploadedRows } from './uploaded-rows.ts';
+
+/** Which failed rows are retried, and how. */
+export const retriedOptions = {
+  to: {
+    kind: 'text',
+    placeholder: 'file',
+    completes: 'files',
+    description: 'write the failed rows there as CSV, to correct them; - is stdout',
+  },
+  force: { kind: 'flag', description: 'with --to: write over a file' },
+  reason: {
+    kind: 'texts',
+    placeholder: 'code',
+    description: 'only rows that failed for it: max_price_exceeded …; repeat it for more',
+  },
+  raiseCeiling: {
+    kind: 'text',
+    placeholder: 'amount',
+    description: "raise the ceiling of each row by 10% or '$5'; the new total is shown first",
+  },
+  file: {
+    kind: 'text',
+    placeholder: 'file',
+    completes: 'files',
+    description: 'the CSV that was uploaded as this one batch',
+  },
+  run: {
+    kind: 'text',
+    maxLength: 100,
+    description: 'with --file: the --run under which it was uploaded',
+  },
+} as const;
+
+/** A row that is to be tried again. */
+interface FailedRow {
+  readonly batch: Batch;
+  readonly row: BatchRow;
+  /** `max_price_exceeded: …`; empty where it is not asked for, or not known. */
+  readonly reason: string;
+  /** Where its order was made, if that was another row: its key had that order already. */
+  readonly madeIn?: MadeIn;
+}
+
+interface Wanted {
+  /** Codes of reasons; without them rows count that failed for any, but not those whose order was cancelled. */
+  readonly wanted: readonly string[];
+  readonly withReasons: boolean;
+}
+
+/**
+ * The rows of batches that failed, as they stand now.
+ * @throws UsageError where rows failed, and none for these reasons; ErrandError where none can be tried again from here.
+ */
+export async function failedRows(
+  context: Context,
+  { ids, counted }: Pick<NamedBatches, 'ids' | 'counted'>,
+  wanted: Wanted,
+): Promise<FailedRow[]> {
+  const batches = counted(await withMetOrders(context, await readBatches(context, ids)));
+  return withOrigins(context, await failedIn(context, batches, wanted));
+}
+
+async function failedIn(
+  context: Context,
+  batches: readonly Batch[],
+  { wanted, withReasons }: Wanted,
+): Promise<FailedRow[]> {
+  const all = batches.flatMap((batch) =>
+    rowsOf(batch)
+      .filter((row) => isFailed(row, batch))
+      .map((row) => ({ batch, row, reason: '' })),
+  );
+  const rows = wanted.length > 0 ? all : all.filter(({ row }) => !isCalledOff(row));
+  if (rows.length < all.length)
+    context.note(
+      `${rowsText(all.length - rows.length)} left out, since the order was cancelled; --reason cancelled tries it again`,
+    );
+  if (rows.length === 0 || (wanted.length === 0 && !withReasons)) return rows;
+  const reasons = await readReasons(context, batches);
+  const failed = rows.map((failure) => ({ ...failure, reason: reasonOf(failure.row.record, reasons) }));
+  if (wanted.length === 0) return failed;
+  const found = failed.filter(({ reason }) => wanted.includes(codeOfReason(reason) ?? ''));
+  if (found.length > 0) return found;
+  throw new UsageError(
+    `no row failed for ${wanted.join(' or ')}; ${rowsText(failed.length)} failed: ${countedReasons(failed.map(({ reason }) => reason))}`,
+  );
+}
+
+/** Batches of this machine that are asked which orders they have made, at most; the newest first. */
+const mostBatches = 100;
+
+/**
+ * Failed rows with where the orders were made that they met: a retry of one is the same order as a retry there. Those of
+ * which this machine does not know it are left out, and said. @throws ErrandError where none is left.
+ */
+async function withOrigins(context: Context, failed: readonly FailedRow[]): Promise<FailedRow[]> {
+  const met = new Set(failed.flatMap(({ row, batch }) => earlierOrder(row, batch) ?? []));
+  if (met.size === 0) return [...failed];
+  const origins = await originsOf(context, met);
+  const known = failed.flatMap((failure) => {
+    const id = earlierOrder(failure.row, failure.batch);
+    const madeIn = id === undefined ? undefined : origins.get(id);
+    if (id === undefined) return failure;
+    return madeIn ? { ...failure, madeIn } : [];
+  });
+  const unknown = failed.length - known.length;
+  if (unknown === 0) return known;
+  const what = `${rowsText(unknown)} failed as ${unknown === 1 ? 'an order' : 'orders'} of an upload that this machine does not know`;
+  const hint = 'Retry that upload where it was made: a retry from here might order twice.';
+  if (known.length === 0) throw new ErrandError('not_found', what, { outcome: 'not_sent', hint });
+  context.note(`${what}, and left out here. ${hint}`);
+  return known;
+}
+
+async function originsOf(context: Context, orders: ReadonlySet<string>): Promise<Map<string, MadeIn>> {
+  const origins = new Map<string, MadeIn>();
+  const uploads = await knownUploads(context);
+  const ids = uploads.flatMap(({ batches }) => batches.flatMap(({ id }) => id ?? []).toReversed());
+  for (const batchId of ids.slice(0, mostBatches)) {
+    if (origins.size === orders.size) break;
+    const [batch] = await readBatches(context, [batchId]);
+    for (const row of batch ? rowsOf(batch) : [])
+      if (row.orderId !== undefined && orders.has(row.orderId) && batch && !isMet(row, batch))
+        origins.set(row.orderId, { batchId, index: row.index });
+  }
+  return origins;
+}
+
+/** Failed rows as they were uploaded, and where they stand in their file, as far as that is known. */
+interface RetriedRows {
+  readonly rows: readonly UploadRow[];
+  readonly layout: TableLayout;
+}
+
+/** @param known the rows of a batch. @throws ErrandError where they are not known on this machine. */
+export async function rowsToRetry(
+  failed: readonly FailedRow[],
+  known: (batch: Batch) => Promise<UploadedRows>,
+): Promise<RetriedRows> {
+  const rows: UploadRow[] = [];
+  const numbers: number[] = [];
+  let found: TableLayout | undefined;
+  for (const batch of new Set(failed.map((failure) => failure.batch))) {
+    const { rows: uploaded, layout } = await known(batch);
+    found ??= layout;
+    for (const { row, madeIn } of failed.filter((failure) => failure.batch === batch)) {
+      rows.push(rowAgain(batch, row, uploaded[row.index], madeIn));
+      numbers.push(...(layout?.numbers.slice(row.index, row.index + 1) ?? []));
+    }
+  }
+  const isNumbered = numbers.length === rows.length;
+  const { headings = [], fileHeadings } = found ?? {};
+  return { rows, layout: { headings, fileHeadings, numbers: isNumbered ? numbers : [] } };
+}
+
+/**
+ * The batches that try rows again. The rows of one batch stay together; those of an upload are cut as an upload is, so
+ * that the same retry makes the same batches.
+ */
+export function retryBatches(
+  { rows, layout: { headings, fileHeadings, numbers } }: RetriedRows,
+  size: number,
+): NewBatch[] {
+  const count = Math.ceil(rows.length / size);
+  return Array.from({ length: count }, (_, at) => {
+    const own = rows.slice(at * size, (at + 1) * size);
+    return {
+      key: stableKey(own.map(canonicalJson)),
+      rows: own,
+      numbers: numbers.slice(at * size, (at + 1) * size),
+      headings,
+      fileHeadings,
+    };
+  });
+}
+
+/** What is in doubt may be a retry of the same rows. @throws ErrandError in_doubt, unless it is what is sent again now. */
+export function checkSettled(
+  context: Context,
+  upload: KnownUpload | undefined,
+  again: ReadonlySet<string>,
+): void {
+  const open = upload?.batches.find(({ key, isInDoubt }) => isInDoubt && !again.has(key));
+  if (upload === undefined || open === undefined) return;
+  throw new ErrandError('in_doubt', `a batch of ${upload.name} was sent, and no response came`, {
+    outcome: 'unknown',
+    idempotencyKey: open.key,
+    hint: 'Settle it first: it may hold the same rows. Nothing was sent now.',
+    next: [resumeStep(context, upload)],
+  });
+}
+
+/** By what ceilings are raised: hundredths of a percent, or cents. */
+type Raise = { readonly basisPoints: number } | { readonly cents: number };
+
+const percent = /^(\d{1,3})(?:\.(\d{1,2}))?\s?%$/;
+const mostPercent = 100;
+
+/** Reads `10%`, `2.5%` or `$5`. @throws UsageError. */
+export function parseRaise(text: string): Raise {
+  const [, units, fraction = ''] = percent.exec(text.trim()) ?? [];
+  if (units === undefined) return { cents: parseAmount(text) };
+  const basisPoints = Number(units) * 100 + Number(fraction.padEnd(2, '0'));
+  if (basisPoints > 0 && basisPoints <= mostPercent * 100) return { basisPoints };
+  throw new UsageError(
+    `--raise-ceiling ${text}: write more than 0% and at most ${mostPercent}%, or an amount`,
+  );
+}
+
+function parseAmount(text: string): number {
+  const amount = readAmount(text);
+  if (amount.problem !== undefined) throw new UsageError(`--raise-ceiling ${amount.problem}`);
+  if (amount.isBare)
+    throw new UsageError(`--raise-ceiling ${text} is ambiguous: write ${text}% or '$${text}'`);
+  if (amount.cents > 0) return amount.cents;
+  throw new UsageError(`--raise-ceiling ${text} raises nothing; write 10% or '$5'`);
+}
+
+/** The row with its ceiling raised, never by more than was said: parts of a cent are dropped. */
+export function raised(row: UploadRow, raise: Raise | undefined): UploadRow {
+  const heading = Object.keys(row).find(isPriceHeading);
+  if (raise === undefined || heading === undefined) return row;
+  const cents = Number(row[heading]);
+  const more = 'cents' in raise ? raise.cents : Math.floor((cents * raise.basisPoints) / 10_000);
+  return { ...row, [heading]: String(cents + more) };
+}
+
+/** `3 rows: at most $48.40, before $44.00, without fees`. Cents. */
+export const raisedLine = (rows: number, cents: number, before: number): string =>
+  `${rowsText(rows)}: at most ${formatMoney(cents)}, before ${formatMoney(before)}, without fees`;
+
+/** A row of a file to correct: with why it failed in a column of its own. */
+export function withReason(row: UploadRow, reason: string): UploadRow {
+  if (reason === '') return row;
+  const heading = Object.hasOwn(row, 'reason') ? 'reason of the failure' : 'reason';
+  return { ...row, [heading]: reason };
+}
+
+/**
+ * Rows as a CSV in the columns of their file, and those that they have beside; the price, which is in cents, says so in
+ * its heading. What a spreadsheet would run is defused, and read back as it was.
+ */
+async function csvOf(
+  rows: readonly UploadRow[],
+  {
+    headings,
+    raw,
+    visible,
+  }: { readonly headings: readonly string[]; readonly raw: boolean; readonly visible: boolean },
+): Promise<string> {
+  const { csvRecord } = await import('../../format/csv.ts');
+  const names = [...new Set([...headings, ...rows.flatMap((row) => Object.keys(row))])];
+  const table = [
+    names.map((name) => (isPriceHeading(name) ? centsHeading : name)),
+    ...rows.map((row) => names.map((name) => String(row[name] ?? ''))),
+  ];
+  return table.map((cells) => csvRecord(cells, { delimiter: ',', raw, visible })).join('');
+}
+
+/** Rows in a file of their own, or on stdout for `-`. @throws UsageError, StorageError naming the path. */
+export async function writtenRows(
+  context: Context,
+  rows: readonly UploadRow[],
+  {
+    to,
+    force,
+    headings,
+  }: { readonly to: string; readonly force: boolean; readonly headings: readonly string[] },
+): Promise<StreamResult | NoResult> {
+  const isOut = to === '-';
+  const visible = isOut && context.io.stdout.isTerminal;
+  const text = await csvOf(rows, { headings, raw: context.output.rawCsv === true, visible });
+  if (isOut) return { kind: 'stream', chunks: [text], isCsv: true };
+  await saveFile(to, [context.output.excel ? byteOrderMark + text : text], { force });
+  return { kind: 'none', hints: [`wrote ${rowsText(rows.length)} to ${to}`] };
+}

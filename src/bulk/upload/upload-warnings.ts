@@ -1,0 +1,340 @@
+import { type BulkColumn, bulkListSeparator, meaningOf } from '../../api/bulk-columns.ts';
+import { objectsIn, own, textIn } from '../../api/json.ts';
+import { type JournalRecord, paidAccount } from '../../journal/journal-record.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import { StorageError } from '../../platform/errors.ts';
+import type { Context } from '../../run/context.ts';
+import { placeText } from '../../spending/policy/facts.ts';
+import { hostOf, productOf } from '../../spending/policy/policy.ts';
+import type { FileCheck } from '../check/file-check.ts';
+import { AmountSpread, farLines } from '../check/outliers.ts';
+import { rowsText } from '../check/spend.ts';
+import { mostValues, totalsText } from '../plan/totals.ts';
+import { nameOf, numbersOf, ordering, withinMs } from '../plan/twins.ts';
+import type { Batch } from './batches.ts';
+import { keptKeys, keptLines, type SentBefore } from './kept-keys.ts';
+
+/** Rows that are named. */
+const mostNamed = 3;
+
+/** What stands out in the rows of an upload, gathered as they pass by; looks at none of them twice and asks nothing of the service. */
+export class UploadLook {
+  /** Numbers of the rows that keep the key of an order with other content, once `lines` has told of them. */
+  readonly keptRows = new Set<number>();
+  readonly #spread = new AmountSpread();
+  readonly #cells = new CellReader();
+  /** By host. */
+  readonly #totals = new Map<string, { orders: number; cents: number }>();
+  /** The number of the row of each product that goes to a place; of several the first. */
+  readonly #first = new Map<number, number>();
+  /** Further rows with the same product for the same place. */
+  readonly #further = new Map<number, number[]>();
+  /** The number of the row of each idempotency key. */
+  readonly #keys = new Map<number, number>();
+  /** Of the cells of each row, where keys of the file's own make it matter. */
+  readonly #cellCodes = new Map<number, number>();
+  #hasOwnKeys = false;
+
+  /** Rows may come in any order. @param hasOwnKeys whether any row of the file has a key of its own. */
+  add({ rows, numbers }: Pick<Batch, 'rows' | 'numbers'>, hasOwnKeys: boolean): void {
+    this.#hasOwnKeys = hasOwnKeys;
+    for (const [index, row] of rows.entries()) {
+      const number = numbers[index] ?? 0;
+      const cell = this.#cells.read(row);
+      const cents = Number(cell('max_price'));
+      const urls = urlsIn(cell);
+      this.#spread.add(number, cents);
+      this.#keys.set(codeOf(cell('idempotency_key')), number);
+      if (hasOwnKeys) this.#cellCodes.set(number, codeOf(JSON.stringify(row)));
+      this.#addTotals(hostsOf(urls), cents);
+      for (const code of twinCodes(urls, placeOf(cell))) this.#addTwin(code, number);
+    }
+  }
+
+  #addTotals(hosts: readonly string[], cents: number): void {
+    for (const host of hosts) {
+      const total = this.#totals.get(host);
+      if (total) {
+        total.orders += 1;
+        total.cents += cents;
+      } else if (this.#totals.size <= mostValues) this.#totals.set(host, { orders: 1, cents });
+    }
+  }
+
+  #addTwin(code: number, number: number): void {
+    const first = this.#first.get(code);
+    if (first === undefined || number < first) this.#first.set(code, number);
+    if (first === undefined) return;
+    const further = this.#further.get(code) ?? [];
+    this.#further.set(code, further);
+    further.push(Math.max(first, number));
+  }
+
+  /** What somebody should see before these rows are sent, a line each; none where nothing stands out. */
+  async lines(context: Context, check: FileCheck): Promise<string[]> {
+    return [
+      ...this.#totalLines(),
+      ...farLines(this.#spread),
+      ...this.#twinLines(),
+      ...(await this.#earlierLines(context, check)),
+    ];
+  }
+
+  /** One retailer's total is that of the file; a file with a host for each order has no groups. */
+  #totalLines(): string[] {
+    if (this.#totals.size < 2 || this.#totals.size > mostValues) return [];
+    const groups = [...this.#totals].map(([value, { orders, cents }]) => ({
+      ...{ value, orders, ceilings_cents: cents },
+    }));
+    return [
+      totalsText(
+        'retailer',
+        groups.sort((one, other) => other.ceilings_cents - one.ceilings_cents),
+      ),
+    ];
+  }
+
+  #twinLines(): string[] {
+    const pairs = new Map<number, number>();
+    for (const [code, rows] of this.#further)
+      for (const row of rows) pairs.set(row, this.#first.get(code) ?? row);
+    const first = firstOf(pairs).map(([row, other]) => `row ${row} as row ${other}`);
+    return first.length === 0
+      ? []
+      : [`${rowsText(pairs.size)}: same product and address as an earlier row; ${named(first, pairs.size)}`];
+  }
+
+  async #earlierLines(context: Context, check: FileCheck): Promise<string[]> {
+    try {
+      const { twins, sent, nameOf } = await earlierRows(context, {
+        hasOwnKeys: this.#hasOwnKeys,
+        cellsOf: (row) => this.#cellCodes.get(row),
+        rowOfKey: (key) => this.#keys.get(codeOf(key)),
+        rowsOf: (code) => {
+          const first = this.#first.get(code);
+          return first === undefined ? [] : [first, ...(this.#further.get(code) ?? [])];
+        },
+      });
+      const edited = [...sent].filter(([, before]) => before.some(({ content }) => content !== undefined));
+      const found = edited.length === 0 ? undefined : await keptKeys(context, new Map(edited), check.valid());
+      const kept = found ? keptLines(found) : [];
+      for (const { row } of found?.ordered ?? []) this.keptRows.add(row);
+      const [first] = firstOf(twins);
+      if (!first) return kept;
+      const [row, twin] = first;
+      const start = twins.size > 1 ? 'first ' : '';
+      return [
+        `${rowsText(twins.size)}: same product and address as an order of the last week; ${start}row ${row} as ${await nameOf(twin)}`,
+        ...kept,
+      ];
+    } catch (error) {
+      // What cannot be read now stops the upload itself, with a message of its own.
+      if (error instanceof StorageError) return [];
+      throw error;
+    }
+  }
+}
+
+/** The uppermost rows, each with what is known of it. */
+const firstOf = <T>(rows: ReadonlyMap<number, T>): (readonly [number, T])[] =>
+  [...rows].sort(([one], [other]) => one - other).slice(0, mostNamed);
+
+const named = (first: readonly string[], count: number): string =>
+  count > first.length ? `first ${first.join(', ')}` : first.join(', ');
+
+/** Earlier rows that are looked at, the newest first: more would hold up an upload. */
+const mostRows = 200_000;
+
+/** An order of this machine, or a row of a batch. */
+interface EarlierOrder {
+  readonly key: string;
+  /** Its place among the rows of its batch. */
+  readonly place: number;
+  /** What its twins have in common with it. */
+  readonly codes: readonly number[];
+  /** A row of cells, or an order of its own. */
+  readonly content: Readonly<Record<string, unknown>>;
+}
+
+type Ordered = Pick<JournalRecord, 'operation' | 'order_id' | 'key' | 'created_at'>;
+
+/** What was ordered before as a row is now. */
+interface EarlierTwin {
+  readonly record: Ordered;
+  readonly place: number;
+}
+
+/** What is to be sent, as far as it matters here. */
+interface Rows {
+  /** The number of the row with a key: it was sent before, and is not ordered again. */
+  rowOfKey(key: string): number | undefined;
+  /** Numbers of the rows with such a product for such a place. */
+  rowsOf(code: number): readonly number[];
+  /** Of the cells of a row; undefined where no row has a key of the file's own, which alone can outlive its content. */
+  cellsOf(row: number): number | undefined;
+  readonly hasOwnKeys: boolean;
+}
+
+/** What rows have in common with what this machine has ordered. */
+interface Earlier {
+  /** By the number of the row the newest order of the last week with the same product for the same address. */
+  readonly twins: ReadonlyMap<number, EarlierTwin>;
+  /** What was sent with the key of a row, newest first, by the row's number. */
+  readonly sent: ReadonlyMap<number, readonly SentBefore[]>;
+  nameOf(twin: EarlierTwin): Promise<string>;
+}
+
+/** Looks through what was ordered from this machine, once. A row that was sent before is no twin of anything. @throws StorageError. */
+async function earlierRows(context: Context, rows: Rows): Promise<Earlier> {
+  const twins = new Map<number, EarlierTwin>();
+  const sent = new Map<number, SentBefore[]>();
+  const weekAgo = context.clock.now() - withinMs;
+  let looked = 0;
+  for await (const record of ordersSince(context, rows.hasOwnKeys ? 0 : weekAgo)) {
+    const { operation, order_id, key, created_at } = record;
+    const kept = { operation, order_id, key, created_at };
+    const isRecent = Date.parse(created_at) >= weekAgo;
+    for (const order of ordersIn(record)) {
+      looked += 1;
+      const own = rows.rowOfKey(order.key);
+      if (own !== undefined) {
+        const before = sent.get(own) ?? [];
+        sent.set(own, before);
+        if (rows.hasOwnKeys) before.push(sentBefore(record, order, rows.cellsOf(own)));
+      } else if (isRecent)
+        for (const row of order.codes.flatMap((code) => rows.rowsOf(code)))
+          if (!twins.has(row)) twins.set(row, { record: kept, place: order.place });
+    }
+    if (looked >= mostRows) break;
+  }
+  for (const row of sent.keys()) twins.delete(row);
+  return {
+    twins,
+    sent,
+    nameOf: async ({ record, place }) =>
+      nameOf(record, (await numbersOf(context, record))?.[place] ?? place + 1),
+  };
+}
+
+function sentBefore(
+  { operation, order_id: madeId }: Ordered,
+  { content, place }: EarlierOrder,
+  cells: number | undefined,
+): SentBefore {
+  if (operation !== 'bulk.create') return { madeId, place: undefined, content };
+  return { madeId, place, content: codeOf(JSON.stringify(content)) === cells ? undefined : content };
+}
+
+/** What was ordered from here with the key in use, newest first. @param sinceMs epoch. */
+async function* ordersSince(context: Context, sinceMs: number): AsyncGenerator<JournalRecord> {
+  const { baseUrl } = context.settings;
+  if (!journalExists(context.settings)) return;
+  const { account } = await context.sender();
+  const journal = await context.journal();
+  for (const key of journal.keysSince(baseUrl.value, new Date(sinceMs).toISOString())) {
+    // Ctrl-C is heard between two records.
+    await new Promise((resolve) => setImmediate(resolve));
+    context.signal.throwIfAborted();
+    const record = journal.find(key, baseUrl.value);
+    if (
+      !record ||
+      !ordering.includes(record.operation) ||
+      record.state === 'refused' ||
+      record.state === 'damaged'
+    )
+      continue;
+    if (record.account === account || record.account === paidAccount) yield record;
+  }
+}
+
+function* ordersIn({ operation, key, body }: JournalRecord): Generator<EarlierOrder> {
+  if (operation !== 'bulk.create') {
+    const urls = objectsIn(body, 'products').map((line) => textIn(line, 'url') ?? '');
+    const address = own(body, 'shipping_address');
+    yield { key, place: 0, content: body, codes: twinCodes(urls, (part) => textIn(address, part) ?? '') };
+    return;
+  }
+  const cells = new CellReader();
+  for (const [place, row] of objectsIn(body, 'rows').entries()) {
+    const cell = cells.read(row);
+    const own = cell('idempotency_key') || `${key} ${place}`;
+    yield { key: own, place, content: row, codes: twinCodes(urlsIn(cell), placeOf(cell)) };
+  }
+}
+
+/** The text of a row's cell under a column; empty where there is none. */
+type CellOf = (column: BulkColumn) => string;
+
+/** Finds the cells of rows that are objects by heading, without checking them: each heading is looked up once. */
+class CellReader {
+  readonly #known = new Set<string>();
+  /** What the cells of a column may stand under. */
+  readonly #headings = new Map<BulkColumn, string[]>();
+
+  read(row: Readonly<Record<string, unknown>>): CellOf {
+    for (const heading of Object.keys(row)) if (!this.#known.has(heading)) this.#learn(heading);
+    return (column) => {
+      const [heading, ...others] = this.#headings.get(column) ?? [];
+      if (heading === undefined) return '';
+      // Of several in one row the first counts.
+      const own =
+        others.length === 0
+          ? heading
+          : Object.keys(row).find((one) => one === heading || others.includes(one));
+      return own !== undefined && Object.hasOwn(row, own) ? String(row[own] ?? '').trim() : '';
+    };
+  }
+
+  #learn(heading: string): void {
+    this.#known.add(heading);
+    const meaning = meaningOf(heading);
+    if (!('column' in meaning)) return;
+    const headings = this.#headings.get(meaning.column);
+    if (headings) headings.push(heading);
+    else this.#headings.set(meaning.column, [heading]);
+  }
+}
+
+const urlsIn = (cell: CellOf): string[] =>
+  cell('product_url')
+    .split(bulkListSeparator)
+    .map((url) => url.trim());
+
+/** A number of 53 bits for a text, by two hashes of MurmurHash's kind: two texts hardly ever share one. */
+function codeOf(text: string): number {
+  let [one, other] = [0xdeadbeef, 0x41c6ce57];
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    one = Math.imul(one ^ unit, 0x85ebca77);
+    other = Math.imul(other ^ unit, 0xc2b2ae3d);
+  }
+  one ^= Math.imul(one ^ (other >>> 15), 0x735a2d97);
+  other ^= Math.imul(other ^ (one >>> 15), 0xcaf649a9);
+  one ^= other >>> 16;
+  other ^= one >>> 16;
+  return 2 ** 21 * (other >>> 0) + (one >>> 11);
+}
+
+/** A product's page in one spelling, and its host; rows one after the other often order the same. */
+let last = { url: '', product: '', host: '' };
+
+function productAt(url: string): typeof last {
+  if (last.url !== url) last = { url, product: productOf(url), host: hostOf(url) };
+  return last;
+}
+
+/** Hosts of product pages, each once. */
+const hostsOf = (urls: readonly string[]): string[] => [...new Set(urls.map((url) => productAt(url).host))];
+
+/** A number for each product that goes to a place: orders that share one are twins, hardly ever by chance. */
+function twinCodes(urls: readonly string[], part: Parameters<typeof placeText>[0]): number[] {
+  const place = placeText(part);
+  const codes = urls.map((url) => codeOf(`${productAt(url).product} ${place}`));
+  return codes.length === 1 ? codes : [...new Set(codes)];
+}
+
+/** The place where a row's order goes, by its parts. */
+const placeOf =
+  (cell: CellOf): Parameters<typeof placeText>[0] =>
+  (part) =>
+    cell(part) || (part === 'country' ? 'US' : '');

@@ -1,0 +1,92 @@
+import { numberIn, objectsIn, textIn } from '../../api/json.ts';
+import type { Chunk } from '../../journal/postgres/queue.ts';
+import { type Checked, checkBatch } from '../check/service-check.ts';
+import { type Batch, batchIn, keptBatch } from '../upload/batches.ts';
+import type { Team } from './team.ts';
+
+/** How often it is looked what others have checked, ms. */
+const pauseMs = 100;
+/** Batches that are put into the queue at once. */
+const atOnce = 10;
+
+/** Has all workers of a shared upload have the service check its batches: the reader's part. @throws ErrandError. */
+export async function* checkTogether(
+  team: Team,
+  name: string,
+  batches: AsyncIterable<Batch>,
+): AsyncGenerator<Checked> {
+  const { queue, campaign, context } = team;
+  await queue.forgetChecks(campaign);
+  let fed = 0;
+  let isFed = false;
+  let isOver = false;
+  let failure: { readonly error: unknown } | undefined;
+  const failed = (error: unknown): void => {
+    failure ??= { error };
+  };
+  const feeding = (async () => {
+    for await (const some of groupsOf(batches, atOnce)) {
+      await queue.addChecks(
+        campaign,
+        some.map((batch, at) => ({ place: fed + at, body: { name, ...keptBatch(batch) } })),
+      );
+      fed += some.length;
+    }
+    isFed = true;
+  })().catch(failed);
+  const working = helpChecking(team, async () => !isOver).catch(failed);
+  const known: number[] = [];
+  try {
+    while (!isFed || known.length < fed) {
+      const found = await queue.checked(campaign, known);
+      for (const { place, body, result } of found) {
+        known.push(place);
+        yield checkedIn(batchIn(body), result);
+      }
+      if (failure) throw failure.error;
+      if (found.length === 0) await context.clock.sleep(pauseMs, context.signal);
+    }
+  } finally {
+    isOver = true;
+    await Promise.all([feeding, working]);
+  }
+}
+
+/** Checks batches that another worker has read. @param waits whether more may come. @throws ErrandError. */
+export async function helpChecking(team: Team, waits: () => Promise<boolean>): Promise<void> {
+  const { queue, campaign, context } = team;
+  const check = async (chunk: Chunk): Promise<void> => {
+    const name = textIn(chunk.body, 'name') ?? '';
+    const { batch: _, ...checked } = await checkBatch(await context.client(), name, batchIn(chunk.body));
+    await queue.done(campaign, chunk, checked);
+  };
+  for await (const _ of team.work('check', check, { waits }));
+}
+
+function checkedIn(batch: Batch, result: Chunk['body']): Checked {
+  return {
+    batch,
+    rows: batch.rows.length,
+    refused: (Array.isArray(result.refused) ? result.refused : []).map(Number),
+    estimate: numberIn(result, 'estimate') ?? 0,
+    wallet: numberIn(result, 'wallet') ?? 0,
+    byInvoice: result.byInvoice === true,
+    issues: objectsIn(result, 'issues').map((issue) => ({
+      row: numberIn(issue, 'row') ?? 0,
+      column: textIn(issue, 'column') ?? '',
+      value: textIn(issue, 'value') ?? '',
+      message: textIn(issue, 'message') ?? '',
+    })),
+  };
+}
+
+export async function* groupsOf<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let group: T[] = [];
+  for await (const item of items) {
+    group.push(item);
+    if (group.length < size) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}

@@ -1,0 +1,149 @@
+import { textIn } from '../../api/json.ts';
+import { uuidPattern } from '../../api/limits.ts';
+import { patiently } from '../../journal/postgres/connect.ts';
+import { type Chunk, ShareQueue } from '../../journal/postgres/queue.ts';
+import { isBeingSent, workerOf } from '../../journal/take-over.ts';
+import type { KeptUpload } from '../../journal/uploads.ts';
+import { Deadline } from '../../platform/clock.ts';
+import { type ErrandError, StorageError } from '../../platform/errors.ts';
+import type { Context } from '../../run/context.ts';
+import { rowsText } from '../check/spend.ts';
+import { batchIn } from '../upload/batches.ts';
+import { cutShort, uploadBatch } from '../upload/upload.ts';
+import type { Team } from './team.ts';
+import { workOf } from './terms.ts';
+
+const workersText = (count: number): string => (count === 1 ? '1 worker' : `${count} workers`);
+
+/**
+ * Places what is left of a shared upload together with its other workers, each batch journaled before it is sent, and waits
+ * until the last one is placed, whoever does it. @throws ErrandError: what stopped this worker; others go on.
+ */
+export async function placeTogether(
+  team: Team,
+  { serial, name }: Pick<KeptUpload, 'serial' | 'name'>,
+): Promise<void> {
+  const { queue, campaign, context } = team;
+  const { file, notifies } = workOf(campaign);
+  const begun = await queue.standing(campaign);
+  let last = begun;
+  const progress = await context.progress({
+    label: 'uploading',
+    total: begun.rows,
+    from: begun.sent,
+    unit: 'rows',
+    now: context.clock.monotonic,
+  });
+  const place = async (chunk: Chunk): Promise<void> => {
+    const batch = batchIn(chunk.body);
+    const { id, existed } = await uploadBatch(context, { ...batch, filename: file, notifies, serial });
+    // Once the queue calls it done nobody looks again, so the journal must know of it first.
+    await patiently(async () => (await context.journal()).bringIn(), context.signal);
+    await queue.done(campaign, chunk, { id, existed });
+  };
+  const recordOf = async (key: string) => (await context.journal()).find(key, context.settings.baseUrl.value);
+  /** Keys of batches that another worker has not let go. */
+  const taken = new Set<string>();
+  /** Another worker may still be at it, though it gives no more signs of life: its lease on the record ends later. */
+  const isTaken = async ({ body }: Chunk, error: ErrandError): Promise<boolean> => {
+    if (error.category !== 'conflict') return false;
+    const key = textIn(body, 'key') ?? '';
+    const record = await recordOf(key);
+    const isSending = isBeingSent(record);
+    if (isSending) taken.add(key);
+    return isSending || (record?.order_id ?? null) !== null;
+  };
+  const waits = async (): Promise<boolean> => {
+    const { state, open } = await look(await waitedFor());
+    return state === 'open' && open > 0;
+  };
+  try {
+    for await (const _ of team.work('place', place, { waits, isTaken })) await look();
+    await queue.finish(campaign);
+  } catch (error) {
+    let isKnown = true;
+    const { rows, sent, workers } = await queue.standing(campaign).catch(() => {
+      isKnown = false;
+      return last;
+    });
+    const how = isKnown && workers > 1 ? 'the other workers go on' : 'the same command goes on from there';
+    context.note(`${isKnown ? '' : 'at least '}${rowsText(sent)} of ${rows} are uploaded; ${how}`);
+    // What a signal has ended was not lost.
+    const isStopped = context.signal.aborted && error instanceof StorageError;
+    throw cutShort(context, isStopped ? context.signal.reason : error, { name });
+  } finally {
+    progress.end();
+  }
+
+  async function look(waiting?: string) {
+    const standing = await queue.standing(campaign);
+    last = standing;
+    const workers = standing.workers > 1 ? workersText(standing.workers) : '';
+    progress.update(standing.sent, waiting ?? workers, waiting !== undefined);
+    return standing;
+  }
+
+  /** Whose lease keeps this worker from what is left: `waiting up to 144 s for process 4711 on ci-3`. */
+  async function waitedFor(): Promise<string | undefined> {
+    for (const key of taken) {
+      const record = await recordOf(key);
+      if (!record || !isBeingSent(record)) {
+        taken.delete(key);
+        continue;
+      }
+      const { who, leaseS } = workerOf(record);
+      return `waiting${leaseS === undefined ? '' : ` up to ${leaseS} s`} for ${who}`;
+    }
+    return undefined;
+  }
+}
+
+/** How often it is looked how far the workers are, ms. */
+const pauseMs = 500;
+
+/**
+ * Waits while workers somewhere still place uploads that they share, so that all their batches can be followed.
+ * @param words of a command line: names of uploads, ids of batches. @returns how long may still be waited, ms; undefined
+ * where there is no end to it. @throws StorageError.
+ */
+export async function untilPlaced(context: Context, words: readonly string[]): Promise<number | undefined> {
+  const { clock, settings, signal } = context;
+  const waitMs = context.waitMs();
+  const names = words.filter((word) => word !== '-' && !uuidPattern.test(word));
+  if (!settings.database || names.length === 0) return waitMs;
+  const deadline = new Deadline(clock, waitMs);
+  const owner = { baseUrl: settings.baseUrl.value, account: (await context.sender()).account };
+  // Whoever opens the journal makes the tables.
+  await context.journal();
+  const queue = new ShareQueue(settings.database, signal);
+  try {
+    for (const name of names) {
+      const { own } = await queue.enter(owner, name);
+      if (own?.state === 'open') await placed(name, () => queue.standing(own));
+    }
+  } finally {
+    await queue.leave();
+  }
+  return waitMs === undefined ? undefined : deadline.leftMs;
+
+  async function placed(name: string, look: () => ReturnType<ShareQueue['standing']>): Promise<void> {
+    const begun = await look();
+    const progress = await context.progress({
+      ...{
+        label: `uploading ${name}`,
+        total: begun.rows,
+        from: begun.sent,
+        unit: 'rows',
+        now: clock.monotonic,
+      },
+    });
+    try {
+      for (let now = begun; now.state === 'open' && now.workers > 0; now = await look()) {
+        progress.update(now.sent, workersText(now.workers));
+        if (!(await deadline.pause(pauseMs, signal))) return;
+      }
+    } finally {
+      progress.end();
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import type { Campaign, Chunk, ChunkKind, ShareQueue } from '../../journal/postgres/queue.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import type { Context } from '../../run/context.ts';
+import { inFlight, Window } from '../upload/concurrency-limiter.ts';
+import type { SharedPace } from './pace.ts';
+
+/** How many chunks a worker has in hand, at most. */
+const mostInFlight = 4;
+/** How often it is looked for work that others have left, ms. */
+const pauseMs = 200;
+/** How long a chunk is left alone that cannot be done now, ms. */
+const asideMs = 1_500;
+/** Chunks in a row that the service has no time for, after which a worker gives up. */
+const mostRefused = 12;
+const tooMany = 429;
+
+/** One worker of a shared upload, at its queue and in its budget. */
+export class Team {
+  readonly context: Context;
+  readonly queue: ShareQueue;
+  readonly pace: SharedPace;
+  readonly campaign: Campaign;
+  readonly #inHand = new Map<ChunkKind, Set<number>>();
+  readonly #window = new Window(mostInFlight);
+  #hasFailed = false;
+  #refused = 0;
+
+  constructor(context: Context, queue: ShareQueue, pace: SharedPace, campaign: Campaign) {
+    this.context = context;
+    this.queue = queue;
+    this.pace = pace;
+    this.campaign = campaign;
+  }
+
+  /**
+   * Works at chunks of a kind, a few at a time, and gives what comes of each.
+   * @param waits whether more may come, asked where nobody has left any.
+   * @param isTaken whether a chunk failed because another is still at work on it: then whoever comes looks again.
+   */
+  async *work<R>(
+    kind: ChunkKind,
+    work: (chunk: Chunk) => Promise<R>,
+    {
+      waits,
+      isTaken = async () => false,
+    }: {
+      readonly waits: () => Promise<boolean>;
+      readonly isTaken?: (chunk: Chunk, error: ErrandError) => Promise<boolean>;
+    },
+  ): AsyncGenerator<R> {
+    const inHand = new Set<number>();
+    this.#inHand.set(kind, inHand);
+    const { clock, signal } = this.context;
+    const tried = async (chunk: Chunk): Promise<{ readonly result?: R }> => {
+      try {
+        await this.pace.ready(signal);
+        const result = await work(chunk);
+        this.#refused = 0;
+        return { result };
+      } catch (error) {
+        let isAside = false;
+        try {
+          isAside = await this.#setAside(chunk, error, isTaken);
+        } finally {
+          if (!isAside) this.#hasFailed = true;
+        }
+        if (isAside) return {};
+        throw this.pace.failure ?? error;
+      } finally {
+        inHand.delete(chunk.place);
+      }
+    };
+    const working = inFlight(this.#chunks(kind, inHand, waits), tried, {
+      window: this.#window,
+      now: clock.monotonic,
+    });
+    for await (const done of working) if ('result' in done) yield done.result as R;
+  }
+
+  async *#chunks(kind: ChunkKind, inHand: Set<number>, waits: () => Promise<boolean>): AsyncGenerator<Chunk> {
+    const { clock, signal } = this.context;
+    while (!this.#hasFailed) {
+      signal.throwIfAborted();
+      const chunk = await this.queue.take(this.campaign, kind, [...inHand]);
+      if (chunk) {
+        inHand.add(chunk.place);
+        yield chunk;
+      } else if (inHand.size > 0 || (await waits())) await clock.sleep(pauseMs, signal);
+      else return;
+    }
+  }
+
+  async #setAside(
+    chunk: Chunk,
+    error: unknown,
+    isTaken: (chunk: Chunk, error: ErrandError) => Promise<boolean>,
+  ): Promise<boolean> {
+    const { signal } = this.context;
+    if (!(error instanceof ErrandError) || signal.aborted || this.pace.failure) return false;
+    const isRefused = error.facts.status === tooMany;
+    if (isRefused) this.#refused += 1;
+    if (isRefused ? this.#refused >= mostRefused : !(await isTaken(chunk, error))) return false;
+    await this.queue.setAside(this.campaign, chunk, asideMs);
+    return true;
+  }
+}

@@ -1,0 +1,168 @@
+import { isObject, type JsonObject, numberIn, own, textIn } from '../../api/json.ts';
+import { formatMoney } from '../../format/money.ts';
+import type { Campaign } from '../../journal/postgres/queue.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import type { TableFlags } from '../csv/table-options.ts';
+import { usualBatchRows } from '../upload/batches.ts';
+
+/** What decides the rows, keys, batches and limits of a shared upload: the same for all its workers. */
+interface Terms {
+  /** As messages and the service name it. */
+  readonly file: string;
+  readonly sha256: string;
+  readonly batchSize: number;
+  readonly run: string;
+  readonly skipInvalid: boolean;
+  readonly notifies: boolean;
+  /** Cents; undefined without `--max-total`. */
+  readonly maxTotal: number | undefined;
+  /** Requests a second; undefined without `--rate`. */
+  readonly rate: number | undefined;
+  readonly table: TableFlags;
+}
+
+/** What a worker was told, where it was told anything. */
+export interface Said extends TableFlags {
+  readonly batchSize?: number | undefined;
+  readonly run?: string | undefined;
+  readonly skipInvalid?: boolean | undefined;
+  readonly notifyOnComplete?: boolean | undefined;
+  readonly maxTotal?: number | undefined;
+  readonly rate?: number | undefined;
+}
+
+export const termsOf = (said: Said, file: { readonly name: string; readonly sha256: string }): Terms => ({
+  file: file.name,
+  sha256: file.sha256,
+  batchSize: said.batchSize ?? usualBatchRows,
+  run: said.run ?? '',
+  skipInvalid: said.skipInvalid ?? false,
+  notifies: said.notifyOnComplete ?? false,
+  maxTotal: said.maxTotal,
+  rate: said.rate,
+  table: tableOf(said),
+});
+
+const tableOf = ({
+  map,
+  own: kept,
+  useMap,
+  amounts,
+  locale,
+  encoding,
+  delimiter,
+}: TableFlags): TableFlags => ({
+  ...{ map, own: kept, useMap, amounts, locale, encoding, delimiter },
+});
+
+/** Terms as the database keeps them. */
+export const keptTerms = (terms: Terms): JsonObject => JSON.parse(JSON.stringify(terms));
+
+/** What a worker needs of them who has not read the file. */
+export const workOf = ({ terms }: Pick<Campaign, 'terms'>) => ({
+  file: textIn(terms, 'file') ?? 'orders.csv',
+  notifies: own(terms, 'notifies') === true,
+  rate: numberIn(terms, 'rate'),
+});
+
+/**
+ * What a worker was told must be what the upload began with; what it was not told, it takes from there.
+ * @param sha256 of its file; undefined where it has none.
+ * @throws ErrandError conflict naming what differs, and both values.
+ */
+export function checkTerms(
+  { name, terms }: Pick<Campaign, 'name' | 'terms'>,
+  said: Said,
+  file: { readonly name: string; readonly sha256: string } | undefined,
+): void {
+  if (file && file.sha256 !== textIn(terms, 'sha256'))
+    throw new ErrandError(
+      'conflict',
+      `${file.name} is not the file that is shared as ${name}: it has other bytes; nothing was sent`,
+      {
+        outcome: 'not_sent',
+        hint: `All workers need the same file, or none: \`errand bulk upload --share --name ${name}\` reads the rows from the database. Another file needs a --name of its own.`,
+      },
+    );
+  const table = own(terms, 'table');
+  const kept: readonly (readonly [flag: string, said: unknown, kept: unknown])[] = [
+    ['--batch-size', said.batchSize, numberIn(terms, 'batchSize')],
+    ['--run', said.run, textIn(terms, 'run')],
+    ['--skip-invalid', said.skipInvalid, own(terms, 'skipInvalid')],
+    ['--notify-on-complete', said.notifyOnComplete, own(terms, 'notifies')],
+    ['--max-total', said.maxTotal, numberIn(terms, 'maxTotal')],
+    ['--rate', said.rate, numberIn(terms, 'rate')],
+    ...(['useMap', 'amounts', 'locale', 'encoding', 'delimiter'] as const).map(
+      (key) => [key === 'useMap' ? '--use-map' : `--${key}`, said[key], own(table, key)] as const,
+    ),
+    ['--map', said.map && pairsText(said.map), pairsText(own(table, 'map'))],
+    ['--own', said.own && listText(said.own), listText(own(table, 'own'))],
+  ];
+  const other = kept.find(([, given, known]) => given !== undefined && given !== known);
+  if (!other) return;
+  const [flag, given, known] = other;
+  const was =
+    known === undefined || known === '' || known === false ? `without ${flag}` : `with ${shown(flag, known)}`;
+  throw new ErrandError(
+    'conflict',
+    `${name} was begun ${was}, and here it is ${shown(flag, given)}; nothing was sent`,
+    {
+      outcome: 'not_sent',
+      hint: `Leave ${flag} out: a worker takes what the upload was begun with. What is meant as another upload needs a --name of its own.`,
+    },
+  );
+}
+
+function shown(flag: string, value: unknown): string {
+  if (value === true) return flag;
+  if (flag === '--max-total' && typeof value === 'number') return `${flag} ${formatMoney(value)}`;
+  return `${flag} ${typeof value === 'string' && value.includes(' ') ? JSON.stringify(value) : String(value)}`;
+}
+
+const pairsText = (map: unknown): string | undefined =>
+  isObject(map) && Object.keys(map).length > 0
+    ? Object.entries(map)
+        .map(([heading, column]) => `${heading}=${String(column)}`)
+        .sort()
+        .join(', ')
+    : undefined;
+
+const listText = (list: unknown): string | undefined =>
+  Array.isArray(list) && list.length > 0 ? list.map(String).sort().join(', ') : undefined;
+
+/** An upload of that name which another account or service has not ended. @throws ErrandError conflict. */
+export function checkNotElsewhere(
+  elsewhere: Campaign | undefined,
+  here: { readonly keyMasked: string; readonly baseUrl: string },
+): void {
+  if (!elsewhere) return;
+  const isService = elsewhere.baseUrl !== here.baseUrl;
+  const [there, own] = isService
+    ? [`at ${elsewhere.baseUrl}`, here.baseUrl]
+    : [`with the key ${elsewhere.sentWith}`, `the key ${here.keyMasked}`];
+  throw new ErrandError(
+    'conflict',
+    `${elsewhere.name} is being uploaded ${there}, and this worker uses ${own}; nothing was sent`,
+    {
+      outcome: 'not_sent',
+      hint: `All workers use the same ${isService ? 'service' : 'key'}. What is meant as another upload needs a --name of its own.`,
+    },
+  );
+}
+
+/** @throws UsageError for `--share` with what it cannot go with. */
+export function checkShared(said: {
+  readonly shard?: string | undefined;
+  readonly file: string | undefined;
+  readonly name: string | undefined;
+  readonly errors?: string | undefined;
+}): void {
+  if (said.shard !== undefined)
+    throw new UsageError('--share and --shard divide a file in two ways; give one of them');
+  if (said.file === undefined && said.name === undefined)
+    throw new UsageError(
+      'bulk upload --share needs a file, or with --name the upload that other workers have begun',
+    );
+  if (said.file === undefined && said.errors !== undefined)
+    throw new UsageError('--errors is for a worker that has the file: only that one checks it');
+}

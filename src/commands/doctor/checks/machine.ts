@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { completionScript, isCurrentScript } from '../../../cli/completion/scripts.ts';
+import type { CompletionPlace } from '../../../config/completion-places.ts';
+import { withoutKeys } from '../../../config/keys.ts';
+import { shellWord } from '../../../platform/shell.ts';
+import type { Context } from '../../../run/context.ts';
+import { loadPolicy } from '../../../spending/policy/load.ts';
+import { type Check, type Finding, info, ok, trouble, troubleOf } from '../check.ts';
+
+/** What was found wrong when the settings were read. */
+const foundIn = (name: 'configuration' | 'permissions' | 'settings', well: string): Check => ({
+  name,
+  run({ context }) {
+    const found = (context.diagnosis?.troubles ?? []).filter(({ check }) => check === name);
+    return found.length === 0 ? ok(well) : found.map(({ message, remedy }) => trouble(message, remedy));
+  },
+});
+
+export const configuration = foundIn(
+  'configuration',
+  'the configuration can be read, and every name in it is known',
+);
+export const permissions = foundIn('permissions', "errand's files are private to you");
+export const settings = foundIn('settings', 'every flag, variable, profile and preference can be used');
+
+export const program: Check = {
+  name: 'program',
+  run: ({ context: { version, diagnosis } }) => info(`errand ${version}, ${diagnosis?.runtime}`),
+};
+
+export const terminal: Check = {
+  name: 'terminal',
+  run({ context: { io, interactive, settings } }) {
+    const { stdout } = io;
+    const size = stdout.isTerminal ? `${stdout.columns()} columns` : 'no terminal on stdout';
+    const looks = [
+      size,
+      stdout.color ? 'colour' : 'no colour',
+      ...(settings.dumbTerminal ? ['TERM=dumb'] : []),
+    ];
+    return info(`${looks.join(', ')}; ${interactive.yes ? 'prompts' : `no prompts: ${interactive.why}`}`);
+  },
+};
+
+export const policy: Check = {
+  name: 'policy',
+  async run({ context }) {
+    try {
+      const found = await loadPolicy(context);
+      return found
+        ? ok(`orders are held to ${found.file}`)
+        : info('no policy, so spending is not limited; `errand policy init` writes one');
+    } catch (error) {
+      return troubleOf(error);
+    }
+  },
+};
+
+export const completion: Check = {
+  name: 'completion',
+  async run({ context }) {
+    const places = context.diagnosis?.completionPlaces ?? [];
+    const found = await Promise.all(places.map((place) => installedScript(context, place)));
+    const findings = found.flat();
+    if (findings.length > 0) return findings;
+    return places.length > 0 ? printedScript(context) : info(noScript);
+  },
+};
+
+const noScript = 'no script at the usual places; errand completion --help says how';
+
+type TriedShell = CompletionPlace['shell'];
+
+async function installedScript(context: Context, { shell, file }: CompletionPlace): Promise<Finding[]> {
+  const script = textOf(file);
+  if (script === undefined) return [];
+  const remedy = `errand completion ${shell} > ${shellWord(file)}`;
+  if (!isCurrentScript(shell, script)) return [trouble(`${file} is of another version of errand`, remedy)];
+  const result = await complete(context, shell, script);
+  if (result === 'failed')
+    return [trouble(`${file} completes nothing: the program that it asks does not respond`, remedy)];
+  return [ok(`${file} is that of this version${result === 'completed' ? ' and completes' : ''}`)];
+}
+
+/** What the person's own shell makes of a script that is printed now: it may be loaded from any file. */
+async function printedScript(context: Context): Promise<Finding> {
+  const name = basename(context.environment.SHELL ?? '');
+  const shell = triedShells.find((one) => one === name);
+  if (shell === undefined) return info(noScript);
+  const script = completionScript(shell, context.io.programFile);
+  if ((await complete(context, shell, script)) !== 'failed') return info(noScript);
+  return trouble(
+    `what errand completion ${shell} prints completes nothing: \`node\` is not on the PATH, or cannot start errand`,
+    'Put the folder of node on the PATH.',
+  );
+}
+
+/** Completes `errand order li` in a shell that reads no file of its own, with the script on its stdin. */
+const trials: Readonly<Record<TriedShell, readonly string[]>> = {
+  bash: [
+    '--norc',
+    '--noprofile',
+    '-c',
+    `eval "$(cat)"; COMP_LINE='errand order li' COMP_POINT=15 COMP_WORDS=(errand order li) COMP_CWORD=2; _errand
+printf '%s\\n' "\${COMPREPLY[@]}"`,
+  ],
+  zsh: [
+    '-f',
+    '-c',
+    `eval "$(cat)"; compadd() { print -rl -- $values }; try() { local PREFIX=li CURRENT=3 words=(errand order li); _errand }; try`,
+  ],
+  fish: ['--no-config', '-c', "cat | source; complete -C 'errand order li'"],
+};
+const triedShells: readonly TriedShell[] = ['bash', 'zsh', 'fish'];
+
+/** How long a TAB may take, ms. */
+const timeoutMs = 10_000;
+
+function complete(
+  { environment, signal }: Context,
+  shell: TriedShell,
+  script: string,
+): Promise<'completed' | 'failed' | 'no shell'> {
+  return new Promise((resolve) => {
+    const child = spawn(shell, trials[shell], {
+      env: { ...withoutKeys(environment) },
+      stdio: ['pipe', 'pipe', 'ignore'],
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    let out = '';
+    child.stdin.on('error', () => {});
+    child.stdin.end(script);
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    child.on('error', (error) => resolve('code' in error && error.code === 'ENOENT' ? 'no shell' : 'failed'));
+    child.on('close', () => resolve(/^list\b/m.test(out) ? 'completed' : 'failed'));
+  });
+}
+
+/** undefined where there is no such file, or it is not for this user to read. */
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

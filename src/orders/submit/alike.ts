@@ -1,0 +1,156 @@
+import type { Client } from '../../http/client.ts';
+import { pages } from '../../http/paging.ts';
+import { type JournalRecord, paidAccount } from '../../journal/journal-record.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import { shellWord } from '../../platform/shell.ts';
+import { whereFlags } from '../../run/context-flags.ts';
+import type { OrderContext } from '../../run/order-context.ts';
+import { differences, hasOtherRecipient, hasSameProduct } from '../compare.ts';
+import type { OrderRecord } from '../order-record.ts';
+import { findBatch } from '../send-batch.ts';
+import { findReturn } from '../send-return.ts';
+import { asBatch, asOrder, asReturn, thingOf } from './intent.ts';
+
+const hourMs = 3600 * 1000;
+const mostShown = 5;
+
+/** What the service has that may have come of a record. */
+interface Alike {
+  readonly id: string;
+  readonly created_at?: unknown;
+  readonly status?: unknown;
+  readonly recipient?: string;
+}
+
+/** What a look at the service has found of a record, for the error that says so. */
+export interface Found {
+  /** A sentence. */
+  readonly text: string;
+  /** Null where the service does not say: that does not say what became of it. */
+  readonly alike: readonly Alike[] | null;
+  readonly next: readonly { readonly command: string; readonly when: string }[];
+}
+
+/** Looks at the service for what may have come of a record, without sending anything for it. */
+export async function searchService(
+  context: OrderContext,
+  client: Client,
+  record: JournalRecord,
+): Promise<Found> {
+  return foundOf(context, record, () => readAlike(context, client, record));
+}
+
+async function foundOf(
+  context: OrderContext,
+  record: JournalRecord,
+  read: () => Promise<readonly Alike[] | null>,
+): Promise<Found> {
+  if (record.account === paidAccount) return { text: paidText, alike: null, next: [] };
+  const { one, many, get } = thingOf(record.operation);
+  const alike = await read();
+  const next = (alike ?? []).map(({ id }) => ({
+    command: `${get} ${shellWord(id)}${whereFlags(context)}`,
+    when: 'to look at it',
+  }));
+  return { text: foundText(alike, one, many), alike, next };
+}
+
+const paidText = 'Orders without an account are listed nowhere: the wallet shows whether it was paid.';
+
+function foundText(alike: readonly Alike[] | null, one: string, many: string): string {
+  if (alike === null) return `Which ${many} look like it could not be read.`;
+  if (alike.length === 0) return `No ${one} of that time looks like it.`;
+  return alike.length === 1
+    ? `The ${one} ${alike[0]?.id} looks like it.`
+    : `${alike.length} ${many} look like it.`;
+}
+
+async function readAlike(
+  context: OrderContext,
+  client: Client,
+  record: JournalRecord,
+): Promise<readonly Alike[] | null> {
+  try {
+    switch (record.operation) {
+      case 'bulk.create': {
+        const { filename, rows } = await asBatch(record);
+        const batch = { key: record.key, filename: filename ?? '', rows };
+        const id = await findBatch(
+          context,
+          { key: record.key, baseUrl: record.base_url },
+          batch,
+          sinceOf(record),
+        );
+        return id === undefined ? [] : [{ id }];
+      }
+      case 'return.create': {
+        const found = await findReturn(context, client, await asReturn(record), sinceOf(record));
+        return found === undefined ? [] : [{ id: found.id }];
+      }
+      default:
+        return await ordersAlike(client, record);
+    }
+  } catch (error) {
+    if (error instanceof ErrandError) return null;
+    throw error;
+  }
+}
+
+/** Of a record that was changed the time may be none. */
+const sinceOf = ({ created_at: since }: JournalRecord): string =>
+  new Date(Date.parse(since) || 0).toISOString();
+
+/** Orders that were made since the record, and say the same; the first ones. */
+async function ordersAlike(client: Client, record: JournalRecord): Promise<readonly Alike[]> {
+  const order = await asOrder(record);
+  return firstOf(
+    await ordersSince(client, record, (row) => differences(order, row).every(({ isSpelling }) => isSpelling)),
+  );
+}
+
+const firstOf = (found: readonly OrderRecord[]): readonly Alike[] =>
+  found
+    .toSorted((one, other) => Date.parse(String(one.created_at)) - Date.parse(String(other.created_at)))
+    .slice(0, mostShown)
+    .map(shown);
+
+/**
+ * What another machine may have made with the key of a record. Every order since then counts for the same recipient, or of the same
+ * product, under any ceiling and however the service spells it. What this machine made with other keys is none of it.
+ */
+export async function searchKey(
+  context: OrderContext,
+  client: Client,
+  record: JournalRecord,
+): Promise<Found> {
+  const journal = await context.journal();
+  const isOurs = ({ id }: OrderRecord): boolean => journal.otherKeyOf(String(id), record.key) !== undefined;
+  return foundOf(context, record, async () => {
+    try {
+      const order = await asOrder(record);
+      const isFound = (row: OrderRecord): boolean =>
+        (!hasOtherRecipient(order, row) || hasSameProduct(order, row)) && !isOurs(row);
+      return firstOf(await ordersSince(client, record, isFound));
+    } catch (error) {
+      if (error instanceof ErrandError && !context.signal.aborted) return null;
+      throw error;
+    }
+  });
+}
+
+async function ordersSince(
+  client: Client,
+  record: JournalRecord,
+  isFound: (row: OrderRecord) => boolean,
+): Promise<OrderRecord[]> {
+  const query = { created_after: new Date(Date.parse(sinceOf(record)) - hourMs).toISOString() };
+  const found: OrderRecord[] = [];
+  for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
+    found.push(...rows.filter(isFound));
+  return found;
+}
+
+function shown({ id, created_at, status, shipping_address: address }: OrderRecord): Alike {
+  const { first_name: first, last_name: last } = Object(address);
+  return { id: String(id), created_at, status, recipient: [first, last].filter(Boolean).join(' ') };
+}

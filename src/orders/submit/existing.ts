@@ -1,0 +1,196 @@
+import { own } from '../../api/json.ts';
+import { uuidPattern } from '../../api/limits.ts';
+import type { Received } from '../../api/received.ts';
+import type { Client } from '../../http/client.ts';
+import { differingFields } from '../../journal/content.ts';
+import type { Intent, JournalRecord, KeyOrigin } from '../../journal/journal-record.ts';
+import { ErrandError, type ErrorFacts } from '../../platform/errors.ts';
+import { shellLine } from '../../platform/shell.ts';
+import { whereFlags } from '../../run/context-flags.ts';
+import type { OrderContext } from '../../run/order-context.ts';
+import {
+  absentAsNull,
+  type Difference,
+  differences,
+  hasOtherRecipient,
+  isOtherThanRequested,
+} from '../compare.ts';
+import type { Sending } from '../doubt.ts';
+import { type KeyedBody, type Placed, thingOf } from './intent.ts';
+
+/**
+ * Reads the order that an intent has led to, as the journal knows. Differences in how the service spells it are noted.
+ * @throws ErrandError in_doubt where the service describes another order under its id.
+ */
+export async function adoptOrder(
+  context: OrderContext,
+  client: Client,
+  body: KeyedBody,
+  id: string,
+): Promise<Placed> {
+  const order = await readOrder(client, id);
+  const compared = absentAsNull(order);
+  const differing = differences(body, compared);
+  if (isOtherThanRequested(body, compared)) {
+    const what = `the journal has the order ${id} for ${body.idempotency_key}, and the service describes another one`;
+    throw new ErrandError('in_doubt', `in doubt: ${what}: ${fieldsOf(differing)}`, {
+      details: { order_id: id, differences: shown(differing) },
+      idempotencyKey: body.idempotency_key,
+      outcome: 'unknown',
+      retryable: true,
+      hint: 'Check whether the order exists before you order again.',
+      next: [
+        { command: `${thingOf('order.create').list}${whereFlags(context)}`, when: 'to look for it' },
+        { command: shellLine`errand order get ${id}` + whereFlags(context), when: 'to see the other one' },
+      ],
+    });
+  }
+  noteDifferences(context, id, differing);
+  return { order, existed: true };
+}
+
+interface Refused {
+  readonly intent: Pick<Intent, 'key' | 'baseUrl'> & { readonly keyOrigin: KeyOrigin };
+  readonly body: KeyedBody;
+  readonly refusal: ErrandError;
+  readonly sending: Sending;
+}
+
+/**
+ * Reads the order that the service names in place of making one. Where an earlier attempt may have made it, a service that
+ * spells something in a way that nobody foresaw does not make it another order.
+ * @throws ErrandError conflict with the differences, where a key of the user's own belongs to another order; `rejected`
+ * where the service names an order that is not this one.
+ */
+export async function readExisting(
+  context: OrderContext,
+  client: Client,
+  { intent, body, refusal, sending }: Refused,
+  id: string,
+): Promise<Placed> {
+  const order = await readOrder(client, id);
+  const compared = absentAsNull(order);
+  const differing = differences(body, compared);
+  const real = differing.filter(({ isSpelling }) => !isSpelling);
+  const isOther = isOtherThanRequested(body, compared);
+  if (intent.keyOrigin === 'chosen' && (sending === 'again' ? isOther : real.length > 0))
+    throw otherOrder(refusal.facts, intent.key, id, real);
+  // Nobody else has a key that was made at random, so that a service that names another order with it is mistaken.
+  if (isOther || hasOtherRecipient(body, order)) throw namesAnother(refusal, id, fieldsOf(real), real);
+  noteDifferences(context, id, differing);
+  return { order, existed: true };
+}
+
+/** The key of another intent that has led to an order, or whatever the service makes. */
+export const otherKeyOf = async (
+  context: OrderContext,
+  { key, baseUrl }: Pick<Intent, 'key' | 'baseUrl'>,
+  id: string,
+): Promise<string | undefined> => (await context.journal()).otherKeyOf(id, key, baseUrl);
+
+/** The refusal of a service that names an order which is not the one that was sent. */
+export function namesAnother(
+  { facts }: ErrandError,
+  id: string,
+  why: string,
+  differing: readonly Difference[] = [],
+): ErrandError {
+  const message = `the service says that the order exists already, and names another one, ${id}: ${why}`;
+  return new ErrandError('in_doubt', message, {
+    ...facts,
+    details: { ...asObject(facts.details), differences: shown(differing) },
+    outcome: 'rejected',
+  });
+}
+
+/** @throws ErrandError conflict for a key that has led to an order with other content. */
+export function keyOfAnother(
+  { key, operation, body, order_id: id }: JournalRecord,
+  requested: Readonly<Record<string, unknown>>,
+): ErrandError {
+  const differing = differingFields(operation, requested, body).map((path) => ({
+    field: path.join('.'),
+    requested: path.reduce<unknown>(own, requested) ?? null,
+    existing: path.reduce<unknown>(own, body) ?? null,
+    isSpelling: false,
+  }));
+  return otherOrder({}, key, id ?? '', differing);
+}
+
+/** @throws ErrandError in_doubt where the response is about another order. */
+export async function readOrder(client: Client, id: string): Promise<Received<'order.get'>> {
+  const { body: order } = await client.call('order.get', { path: { order_id: id } });
+  if (order.id.toLowerCase() === id.toLowerCase()) return order;
+  const message = `the service was asked for the order ${id}, and describes ${order.id}`;
+  throw new ErrandError('in_doubt', message, { outcome: 'unknown', retryable: true });
+}
+
+function noteDifferences(context: OrderContext, id: string, differing: readonly Difference[]): void {
+  if (differing.length === 0) return;
+  const fields = differing.map(
+    ({ field, requested, existing }) =>
+      `${field} ${JSON.stringify(existing)} for ${JSON.stringify(requested)}`,
+  );
+  context.note(`the service has written the order ${id} its own way: ${fields.join(', ')}`);
+}
+
+function otherOrder(
+  facts: ErrorFacts,
+  key: string,
+  id: string,
+  differing: readonly Difference[],
+): ErrandError {
+  const message = `the key ${key} belongs to another order, ${id}: ${fieldsOf(differing)}`;
+  return new ErrandError('conflict', message, {
+    ...facts,
+    code: 'already_exists',
+    details: { ...asObject(facts.details), differences: shown(differing) },
+    idempotencyKey: key,
+    outcome: 'rejected',
+    hint: 'Use a key of its own for each intent; leave --idempotency-key out to get a fresh one.',
+    next: [{ command: shellLine`errand order get ${id}`, when: 'to see the order that has this key' }],
+  });
+}
+
+const fieldsOf = (differing: readonly Difference[]): string =>
+  differing
+    .filter(({ isSpelling }) => !isSpelling)
+    .map(
+      ({ field, requested, existing }) =>
+        `${field}: requested ${JSON.stringify(requested)}, exists ${JSON.stringify(existing)}`,
+    )
+    .join('; ');
+
+const shown = (differing: readonly Difference[]): readonly Omit<Difference, 'isSpelling'>[] =>
+  differing
+    .filter(({ isSpelling }) => !isSpelling)
+    .map(({ field, requested, existing }) => ({ field, requested, existing }));
+
+/** The id of what exists already; undefined where the service names it by none that can be read. */
+export function existingId({ facts }: ErrandError): string | undefined {
+  const { identifier: id } = asObject(facts.details);
+  return typeof id === 'string' && uuidPattern.test(id) ? id : undefined;
+}
+
+/** In place of a refusal whose id cannot be read: what the service wrote there is not repeated. */
+export function withoutId(
+  context: OrderContext,
+  refusal: ErrandError,
+  { operation }: Pick<Intent, 'operation'>,
+): ErrandError {
+  const { one, list } = thingOf(operation);
+  return new ErrandError(
+    refusal.category,
+    `the ${one} exists already, and the service names it by no id that can be read`,
+    {
+      ...refusal.facts,
+      details: null,
+      hint: `The newest of the list may be this ${one}.`,
+      next: [{ command: `${list}${whereFlags(context)}`, when: 'to look for it' }],
+      cause: refusal,
+    },
+  );
+}
+
+const asObject = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};

@@ -1,0 +1,155 @@
+import type { Operation } from '../../api/operation.ts';
+import { type OperationName, operations } from '../../api/operations/index.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import {
+  type Intent,
+  type JournalRecord,
+  type PaymentNote,
+  paidAccount,
+} from '../../journal/journal-record.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import type { OrderContext } from '../../run/order-context.ts';
+import type { Consent } from '../../spending/options.ts';
+import type { JournaledOperation, MadeRecord, OrderRecord } from '../order-record.ts';
+
+type Given = Pick<Intent, 'key' | 'keyOrigin' | 'body'>;
+
+/** An intent whose operation is known, and with it what the intent leads to. */
+export type IntentOf<N extends JournaledOperation> = Intent & { readonly operation: N };
+
+/** What is about to be requested with the key in use, as the journal keeps it. */
+export async function intentOf<N extends JournaledOperation>(
+  context: OrderContext,
+  operation: N,
+  given: Given,
+): Promise<IntentOf<N>> {
+  const { surface }: Operation = operations[operation];
+  const { profile, baseUrl, legacyBaseUrl } = context.settings;
+  return {
+    ...given,
+    ...(await context.sender(surface)),
+    operation,
+    profile: profile.value,
+    baseUrl: (surface === 'legacy' ? legacyBaseUrl : baseUrl).value,
+  };
+}
+
+/** The operation of intents that are paid by challenge. */
+export const paidOperation = 'agent.order.create';
+
+/** Who sends an operation with the key in use; what is paid by challenge needs none. */
+export async function senderOf(
+  context: OrderContext,
+  operation: string,
+): Promise<Pick<Intent, 'keyMasked' | 'account'>> {
+  if (operation === paidOperation) return { keyMasked: 'payment', account: paidAccount };
+  return context.sender(operation === 'legacy.retry' ? 'legacy' : 'current');
+}
+
+/** The same of an order that is paid by challenge, before it is known how. */
+export const paidIntent = ({ settings }: OrderContext, given: Given): IntentOf<typeof paidOperation> => ({
+  ...given,
+  operation: paidOperation,
+  profile: settings.profile.value,
+  baseUrl: settings.baseUrl.value,
+  keyMasked: 'payment',
+  account: paidAccount,
+});
+
+export const paidBy = (payment: PaymentNote): Pick<Intent, 'keyMasked' | 'payment'> => ({
+  keyMasked: `payment by ${payment.method}`,
+  payment,
+});
+
+/** The order that a record holds. @throws ErrandError where it holds none. */
+export const asOrder = (record: JournalRecord): Promise<Shape<'OrderCreate'>> =>
+  held(record, 'OrderCreate', 'an order');
+
+/** The batch that a record holds. @throws ErrandError where it holds none. */
+export const asBatch = (record: JournalRecord): Promise<Shape<'BulkUploadRequest'>> =>
+  held(record, 'BulkUploadRequest', 'a batch');
+
+/** The return that a record holds. @throws ErrandError where it holds none. */
+export const asReturn = (record: JournalRecord): Promise<Shape<'ReturnRequestCreate'>> =>
+  held(record, 'ReturnRequestCreate', 'a return');
+
+async function held<N extends 'OrderCreate' | 'BulkUploadRequest' | 'ReturnRequestCreate'>(
+  { key, body }: JournalRecord,
+  name: N,
+  what: string,
+): Promise<Shape<N>> {
+  const { checkShape } = await import('../../api/schemas/check.ts');
+  const { value } = checkShape(name, body, 'body');
+  if (value) return value;
+  throw new ErrandError('unexpected', `the journal's record ${key} does not hold ${what}`);
+}
+
+export type Body = Shape<'OrderCreate'>;
+export type KeyedBody = Body & { readonly idempotency_key: string };
+
+/** What an intent has led to: an order, a batch, a return. */
+export interface Made<R = MadeRecord> {
+  readonly order: R;
+  /** Set when it had been made by an earlier attempt. */
+  readonly existed: boolean;
+}
+
+export type Placed = Made<OrderRecord>;
+
+/** How something is placed. */
+export interface Placing extends Consent {
+  /** Another one is meant, whatever was placed before. */
+  readonly isNew: boolean;
+  /** By a request that the user wrote, with the command `api`. */
+  readonly isByHand?: boolean | undefined;
+}
+
+/** What an operation makes, in words and commands. */
+export interface Thing {
+  readonly one: string;
+  readonly many: string;
+  /** `was placed` */
+  readonly made: string;
+  /** What errors call its id. */
+  readonly id: string;
+  readonly get: string;
+  readonly list: string;
+}
+
+const order: Thing = {
+  one: 'order',
+  many: 'orders',
+  made: 'placed',
+  id: 'order_id',
+  get: 'errand order get',
+  list: 'errand order list',
+};
+
+const things: Readonly<Record<string, Thing>> = {
+  'bulk.create': {
+    one: 'batch',
+    many: 'batches',
+    made: 'created',
+    id: 'batch_id',
+    get: 'errand bulk get',
+    list: 'errand bulk list',
+  },
+  'return.create': {
+    one: 'return',
+    many: 'returns',
+    made: 'requested',
+    id: 'return_request_id',
+    get: 'errand return get',
+    list: 'errand return list',
+  },
+};
+
+/** Every other operation of the journal makes an order. */
+export const thingOf = (operation: string): Thing =>
+  (Object.hasOwn(things, operation) ? things[operation] : undefined) ?? order;
+
+export const makesOrder = (operation: string): boolean => thingOf(operation) === order;
+
+/** Whether the request of an operation carries the key of its intent. */
+export const isKeyed = (operation: string): boolean =>
+  operations[operation as OperationName].retry === 'idempotency_key';

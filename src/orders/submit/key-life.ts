@@ -1,0 +1,65 @@
+import type { Client } from '../../http/client.ts';
+import { journalCommand } from '../../journal/journal-command.ts';
+import { type Intent, type JournalRecord, keyLifeMs } from '../../journal/journal-record.ts';
+import { anotherSentence } from '../../journal/take-over.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import { whereFlags } from '../../run/context-flags.ts';
+import type { OrderContext } from '../../run/order-context.ts';
+import { type Found, searchKey, searchService } from './alike.ts';
+
+/** Whether the key of a record may no longer be kept by the service. A time of the future is no reason to think so. */
+export const isKeyOld = ({ created_at: since }: Pick<JournalRecord, 'created_at'>, nowMs: number): boolean =>
+  !(Date.parse(since) >= nowMs - keyLifeMs);
+
+/**
+ * A record that is too old to be sent again unasked, with the orders since then that look like it: a person decides.
+ * @returns ErrandError conflict.
+ */
+export async function tooOld(
+  context: OrderContext,
+  client: Client,
+  record: JournalRecord,
+): Promise<ErrandError> {
+  return tooOldWith(context, record, await searchService(context, client, record));
+}
+
+function tooOldWith(context: OrderContext, record: JournalRecord, { text, alike, next }: Found): ErrandError {
+  const { key, created_at: since } = record;
+  const where = whereFlags(context);
+  return new ErrandError(
+    'conflict',
+    `${key} is in doubt since ${since}, longer than a service keeps a key; nothing was ordered. ${text}`,
+    {
+      idempotencyKey: key,
+      outcome: 'unknown',
+      retryable: false,
+      details: { in_doubt_since: since, orders_alike: alike },
+      hint: `If the order is there, give the key up. If it is not, send it again. ${anotherSentence(record)}`,
+      next: [
+        ...next,
+        { command: journalCommand('forget', key, where), when: 'where the order is there' },
+        {
+          command: journalCommand('resume', key, ` --resend${where}`),
+          when: 'where it is not: sends it again',
+        },
+      ],
+    },
+  );
+}
+
+/**
+ * An approval may have carried the key to another machine, which sent it before the service forgot it: what may exist is not
+ * sent. @throws ErrandError conflict.
+ */
+export async function checkKeyAge(
+  context: OrderContext,
+  { key, baseUrl }: Pick<Intent, 'key' | 'baseUrl'>,
+  mayBeSent: boolean,
+): Promise<void> {
+  const record = (await context.journal()).find(key, baseUrl);
+  if (!record || !isKeyOld(record, context.clock.now())) return;
+  const client = await context.client();
+  if (mayBeSent) throw await tooOld(context, client, record);
+  const found = await searchKey(context, client, record);
+  if (found.alike?.length !== 0) throw tooOldWith(context, record, found);
+}

@@ -1,0 +1,306 @@
+import { canonicalJson } from '../../format/canonical.ts';
+import type { Client } from '../../http/client.ts';
+import { InDoubtError } from '../../http/errors.ts';
+import { readGrant } from '../../http/payment-credential.ts';
+import { proofOf, type Unproven } from '../../journal/intent-proof.ts';
+import { journalCommand } from '../../journal/journal-command.ts';
+import type { JournalRecord } from '../../journal/journal-record.ts';
+import { damagedRecord, sentWithAnother, wasSentWithAnother } from '../../journal/take-over.ts';
+import { ErrandError, StorageError, stopOf } from '../../platform/errors.ts';
+import { anotherService, flagsTo, whereFlags } from '../../run/context-flags.ts';
+import type { OrderContext } from '../../run/order-context.ts';
+import { isReserved } from '../../spending/through-policy.ts';
+import type { JournaledOperation, MadeBy, MadeRecord } from '../order-record.ts';
+import { sendBatch } from '../send-batch.ts';
+import { sendReturn } from '../send-return.ts';
+import { searchService } from './alike.ts';
+import { adoptOrder } from './existing.ts';
+import {
+  asBatch,
+  asOrder,
+  asReturn,
+  type Body,
+  type KeyedBody,
+  type Made,
+  type Placed,
+  paidOperation,
+  senderOf,
+  thingOf,
+} from './intent.ts';
+import { isKeyOld, tooOld } from './key-life.ts';
+import { type Create, endUnsent, send } from './send.ts';
+
+interface ResumeOptions {
+  /** The account got a new key since. */
+  readonly keyChanged?: boolean;
+  /** Whoever asks has seen that no order came of it, so that it is sent again though its key may be forgotten. */
+  readonly resend?: boolean;
+}
+
+/**
+ * Settles an intent in doubt: the same body with the same key is sent again to the same service.
+ * What is known to have been made is read. @throws ErrandError conflict for a record that was refused, forgotten or
+ * damaged, that a live process works on, that was sent to another service or with another key than those in use, or
+ * whose key the service may no longer keep.
+ */
+export async function resumeIntent(
+  context: OrderContext,
+  found: JournalRecord,
+  { keyChanged = false, resend = false }: ResumeOptions = {},
+): Promise<Made> {
+  const client = await context.client();
+  if (found.state === 'damaged') throw damagedRecord(found);
+  await checkService(context, found);
+  if (found.state === 'intended') {
+    await proven(context, client, found);
+    if (!keyChanged && wasSentWithAnother(found, await senderOf(context, found.operation)))
+      throw sentWithAnother(found);
+  }
+  const record = await claim(context, found);
+  if (record.state === 'damaged') throw damagedRecord(record);
+  if (record.order_id !== null)
+    return { order: await readMade(context, client, record, record.order_id), existed: true };
+  if (record.state !== 'intended') {
+    const why = record.message ? ` (${record.message})` : '';
+    throw new ErrandError('conflict', `${record.key} is not in doubt: it was ${record.state}${why}`);
+  }
+  const settle = (Object.hasOwn(settling, record.operation) && settling[record.operation]) || settleOrder;
+  // By now it may be another than was read.
+  return settle({ context, client, record: await proven(context, client, record), resend });
+}
+
+/** The same of a record of a known operation. */
+export const resumeKnown = async <N extends JournaledOperation>(
+  context: OrderContext,
+  _operation: N,
+  record: JournalRecord,
+): Promise<Made<MadeBy[N]>> =>
+  // What a record leads to is settled by its operation.
+  (await resumeIntent(context, record)) as Made<MadeBy[N]>;
+
+interface Settling {
+  readonly context: OrderContext;
+  readonly client: Client;
+  readonly record: JournalRecord;
+  readonly resend: boolean;
+}
+
+async function settleOrder({ context, client, record, resend }: Settling): Promise<Made> {
+  if (!resend && isKeyOld(record, context.clock.now())) throw await tooOld(context, client, record);
+  const body = { ...(await asOrder(record)), idempotency_key: record.key };
+  return send(context, client, { intent: intentIn(record), body, sending: 'again' });
+}
+
+/** What is no order. What can be looked up is not sent blindly, so that the age of its key does not matter. */
+const settling: Readonly<Record<string, (settling: Settling) => Promise<Made>>> = {
+  'agent.order.create': ({ context, client, record, resend }: Settling) =>
+    resumePaid(context, client, record, resend),
+  'bulk.create': async ({ context, client, record }: Settling) => {
+    const { filename, rows, notify_on_complete: notifies } = await asBatch(record);
+    const batch = { key: record.key, filename: filename ?? '', rows, notifies: notifies === true };
+    const { id, existed } = await sendBatch(context, intentIn(record), batch, record.created_at);
+    return { order: await readMade(context, client, record, id), existed };
+  },
+  'return.create': async ({ context, client, record }: Settling) =>
+    sendReturn(context, client, intentIn(record), await asReturn(record), record.created_at),
+  'legacy.retry': async ({ context, record }: Settling) => {
+    throw retryInDoubt(context, record);
+  },
+} as const;
+
+/** A record as an intent. */
+const intentIn = ({ key, base_url: baseUrl, operation, key_origin: keyOrigin }: JournalRecord) => ({
+  key,
+  baseUrl,
+  operation,
+  keyOrigin,
+});
+
+/** @throws ErrandError conflict; where the journal cannot be written the record stays as it is, and that is said. */
+async function claim(context: OrderContext, found: JournalRecord): Promise<JournalRecord> {
+  try {
+    return await (await context.journal()).claim(found);
+  } catch (error) {
+    if (!(error instanceof StorageError) || found.state !== 'intended') throw error;
+    throw new ErrandError(error.category, `${error.message}; ${found.key} stays in doubt`, {
+      ...error.facts,
+      outcome: 'unknown',
+      idempotencyKey: found.key,
+      cause: error,
+    });
+  }
+}
+
+/** What a record has led to: an order, a batch, a return. */
+async function readMade(
+  context: OrderContext,
+  client: Client,
+  record: JournalRecord,
+  id: string,
+): Promise<MadeRecord> {
+  switch (record.operation) {
+    case 'bulk.create':
+      return (await client.call('bulk.get', { path: { batch_id: id } })).body;
+    case 'return.create':
+      return (await client.call('return.get', { path: { return_request_id: id } })).body;
+    case 'legacy.retry':
+      return { order_id: String(record.body.order_id), request_id: id };
+    default: {
+      const body = { ...(await asOrder(record)), idempotency_key: record.key };
+      return (await adoptOrder(context, client, body, id)).order;
+    }
+  }
+}
+
+async function checkService(context: OrderContext, record: JournalRecord): Promise<void> {
+  const { profile, baseUrl, legacyBaseUrl } = context.settings;
+  const { value: address } = record.operation === 'legacy.retry' ? legacyBaseUrl : baseUrl;
+  if (record.base_url === address) return;
+  const where = await flagsTo(context, record.profile, record.base_url);
+  if (where === undefined)
+    throw new ErrandError('conflict', `the record ${record.key} names ${anotherService}; nothing was sent`, {
+      code: 'another_service',
+      idempotencyKey: record.key,
+      outcome: 'unknown',
+      hint: 'Where you know that service, run this with its --base-url or profile. Where you do not, somebody else wrote the record: forget it.',
+      next: [
+        { command: 'errand order journal list', when: 'to see the record' },
+        { command: journalCommand('forget', record.key), when: 'where it is not yours' },
+      ],
+    });
+  throw new ErrandError(
+    'conflict',
+    `${record.key} was sent to ${record.base_url}, and this profile is ${address}`,
+    {
+      outcome: 'unknown',
+      next: [
+        {
+          command: journalCommand('resume', record.key, where),
+          when: `to settle it where it was sent (now: ${profile.value})`,
+        },
+      ],
+    },
+  );
+}
+
+/**
+ * A record in doubt that may be sent again: the audit chain has it as it stands, and its money is reserved where a policy
+ * held. A row that somebody wrote beside them sends nothing. @returns it with the time since which its key may have been sent.
+ * @throws ErrandError conflict with what the service has of it.
+ */
+async function proven(context: OrderContext, client: Client, record: JournalRecord): Promise<JournalRecord> {
+  const proof = proofOf((await context.journal()).audit, record);
+  if (typeof proof === 'string') throw await unproven(context, client, record, proof);
+  if (!(await isReserved(context, record, proof)))
+    throw await unproven(context, client, record, 'unreserved');
+  return { ...record, created_at: proof.since };
+}
+
+const reasons: Readonly<Record<Unproven, (key: string) => string>> = {
+  absent: (key) =>
+    `the audit chain does not have ${key}: an early version of errand wrote the record, a repair lost its entry, or somebody else wrote it`,
+  ended: (key) => `the audit chain says that ${key} has ended, and its record says that it is in doubt`,
+  changed: (key) => `the record of ${key} was changed: the audit chain has it otherwise`,
+  unreserved: (key) => `a policy held when ${key} was recorded, and nothing is reserved for it`,
+};
+
+/** What nothing is sent for; a person looks, and orders anew what is missing. */
+async function unproven(
+  context: OrderContext,
+  client: Client,
+  record: JournalRecord,
+  why: Unproven,
+): Promise<ErrandError> {
+  const { key, operation } = record;
+  const { one, list } = thingOf(operation);
+  const { text, alike, next } = await searchService(context, client, record);
+  const where = whereFlags(context);
+  return new ErrandError('conflict', `${reasons[why](key)}; it is not sent. ${text}`, {
+    code: 'not_proven',
+    idempotencyKey: key,
+    outcome: 'unknown',
+    retryable: false,
+    details: { [`${thingOf(operation).many}_alike`]: alike },
+    hint: `Look whether the ${one} was made. Forget the record then, and make anew what is missing: the policy decides on it as on any other.`,
+    next: [
+      ...next,
+      ...(next.length === 0 ? [{ command: `${list}${where}`, when: 'to look for it' }] : []),
+      { command: journalCommand('forget', key, where), when: 'once you have looked' },
+    ],
+  });
+}
+
+/** Sends an order with what pays for it. */
+export const paidOrder =
+  (payment: string): Create =>
+  async (client, body, options) => {
+    const { body: order, headers } = await client.call(paidOperation, { body }, { ...options, payment });
+    return { order, grant: readGrant(headers) };
+  };
+
+/** An order with its key, its fields in one order whoever reads it back: a payment may be bound to the very bytes. */
+export function keyedBody(order: Body, key: string): KeyedBody {
+  const body: KeyedBody = JSON.parse(canonicalJson({ ...order, idempotency_key: key }));
+  return body;
+}
+
+/**
+ * Settles an order that may have been paid: the same body is sent with the same payment, nothing is paid again.
+ * Where errand ended before it had anything to pay with, nothing can have been ordered, and the record ends so.
+ * @param record claimed by this process. @throws ErrandError payment in that case; in_doubt; conflict where it is too old.
+ */
+async function resumePaid(
+  context: OrderContext,
+  client: Client,
+  record: JournalRecord,
+  resend: boolean,
+): Promise<Placed> {
+  const { key, base_url: baseUrl, operation, key_origin: keyOrigin } = record;
+  const intent = { key, baseUrl, operation, keyOrigin };
+  const payment = (await context.journal()).credentialOf(key, baseUrl);
+  if (payment !== undefined) {
+    if (!resend && isKeyOld(record, context.clock.now())) throw await tooOld(context, client, record);
+    const body = keyedBody(await asOrder(record), key);
+    return send(context, client, { intent, body, sending: 'again', create: paidOrder(payment) });
+  }
+  const nothing = new ErrandError(
+    'payment',
+    `errand ended while ${key} was being paid for; nothing was ordered`,
+    {
+      code: 'payment_failed',
+      idempotencyKey: key,
+      outcome: 'not_sent',
+      retryable: false,
+      hint: 'The wallet may have paid all the same: look there before you order again.',
+    },
+  );
+  await endUnsent(context, intent, nothing);
+  throw nothing;
+}
+
+/** What became of a retry cannot be found out by sending it again: the newest orders tell. */
+export function retryInDoubt(
+  context: OrderContext,
+  { key, body }: Pick<JournalRecord, 'key' | 'body'>,
+  error?: ErrandError,
+): ErrandError {
+  const why = error ? `was sent, and what became of it is unknown (${error.message})` : 'may have been sent';
+  return new InDoubtError(
+    `in doubt: the retry of ${String(body.order_id)} ${why}`,
+    {
+      ...error?.facts,
+      retryable: false,
+      idempotencyKey: key,
+      cause: error,
+      hint: 'Look whether a new order is there before you retry again: v1 has no key that would keep it from being made twice.',
+      next: [
+        { command: `errand order list --limit 5${whereFlags(context)}`, when: 'to see the newest orders' },
+        {
+          command: journalCommand('forget', key, whereFlags(context)),
+          when: 'once you have looked, whatever you found',
+        },
+      ],
+    },
+    stopOf(error),
+  );
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from '../../http/client.ts';
+import { contentHash } from '../../journal/content.ts';
+import { isMade } from '../../journal/journal-record.ts';
+import { wasSentWithAnother } from '../../journal/take-over.ts';
+import { StorageError } from '../../platform/errors.ts';
+import type { OrderContext } from '../../run/order-context.ts';
+import type { Meant } from '../../spending/policy/gate.ts';
+import { approvedKey, notePolicy } from '../../spending/through-policy.ts';
+import { adoptOrder, keyOfAnother } from './existing.ts';
+import type { Body, KeyedBody, Placed, Placing } from './intent.ts';
+import { type IntentOf, intentOf } from './intent.ts';
+import { previewKey } from './preview.ts';
+import { recordOnce, settleOwed } from './repeats.ts';
+import { resumeKnown } from './resume.ts';
+import { send } from './send.ts';
+
+/**
+ * Places one order for one intent: written to the journal before it is sent, settled when the response comes. The same
+ * order again settles the first one, or is taken for a repeated command, unless `isNew` or a key is given.
+ * @throws ErrandError: in_doubt where no response settles it; conflict for a repeated command, naming the order.
+ */
+export async function placeOrder(
+  context: OrderContext,
+  body: Body,
+  { isNew, ...placing }: Placing,
+): Promise<Placed> {
+  await readyToSend(context);
+  const client = await context.client();
+  const given = body.idempotency_key ?? undefined;
+  const isOpen = given === undefined && !context.previewsRequests;
+  const earlierOnes = { ended: new Map<string, string>() };
+  if (isOpen && !isNew) {
+    const owed = await settleOwed(context, await unsentIntent(context, body), earlierOnes);
+    if (owed) return owed;
+  }
+  const approved = isOpen
+    ? await approvedKey(context, (await meantBy(context, body)).intent, placing)
+    : undefined;
+  const chosen = given ?? (approved?.isSent && !isNew ? approved.key : undefined);
+  const made = approved && !approved.isSent ? approved.key : randomUUID();
+  const keyed: KeyedBody = { ...body, idempotency_key: chosen ?? made };
+  const intent = await intentOf(context, 'order.create', {
+    key: keyed.idempotency_key,
+    keyOrigin: chosen === undefined ? 'made' : 'chosen',
+    body: keyed,
+  });
+  const rule = isNew || chosen !== undefined ? 'none' : 'repeats';
+  if (context.previewsRequests) {
+    await notePolicy(context, [await meantBy(context, body)]);
+    const key = await previewKey(context, intent, rule);
+    const shown = key === undefined ? body : { ...body, idempotency_key: key };
+    return { order: (await client.call('order.create', { body: shown })).body, existed: false };
+  }
+  const earlier = await earlierOrder(context, client, intent, keyed);
+  if (earlier) return earlier;
+  const recorded = await recordOnce(context, intent, rule, { ...placing, ...earlierOnes });
+  if (recorded.placed) return recorded.placed;
+  return send(context, client, { intent, body: keyed, sending: recorded.mayBeSent ? 'again' : 'first' });
+}
+
+/**
+ * What a key of the user's own has led to already, or may have: then that is settled.
+ * @throws ErrandError conflict where it has other content, or is in doubt for longer than a service keeps a key.
+ */
+export async function earlierOrder(
+  context: OrderContext,
+  client: Client,
+  intent: IntentOf<'order.create' | 'agent.order.create'>,
+  body: KeyedBody,
+): Promise<Placed | undefined> {
+  if (intent.keyOrigin === 'made') return undefined;
+  const record = (await context.journal()).find(intent.key, intent.baseUrl);
+  if (!record || wasSentWithAnother(record, intent)) return undefined;
+  const isSame = record.body_hash === contentHash(intent.operation, body);
+  if (record.state === 'intended')
+    return isSame && record.operation === intent.operation
+      ? resumeKnown(context, intent.operation, record)
+      : undefined;
+  if (record.order_id === null || !isMade(record)) return undefined;
+  if (!isSame) throw keyOfAnother(record, body);
+  return adoptOrder(context, client, body, record.order_id);
+}
+
+/** An order as a policy looks at it before there is an intent. */
+export const meantBy = async (context: OrderContext, body: Body): Promise<Meant> => ({
+  intent: await unsentIntent(context, body),
+});
+
+const unsentIntent = (context: OrderContext, body: Body): Promise<IntentOf<'order.create'>> =>
+  intentOf(context, 'order.create', {
+    key: body.idempotency_key ?? '',
+    keyOrigin: 'made',
+    body: { ...body },
+  });
+
+/**
+ * What a journal that machines share must answer before the service is asked anything: whether it can be reached, and
+ * whether it knows of all that is open. On one machine the journal is opened where it is first needed.
+ * @throws StorageError where it cannot be reached; ErrandError conflict while this machine has a journal of its own with
+ * something open. Nothing was sent.
+ */
+export async function readyToSend(context: OrderContext): Promise<void> {
+  if (context.settings.database === undefined || context.previewsRequests) return;
+  try {
+    await (await context.journal()).ready();
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    const { message, facts, category } = error;
+    throw new StorageError(`${message}; nothing was sent`, { ...facts, cause: error }, category);
+  }
+}

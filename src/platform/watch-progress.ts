@@ -1,0 +1,67 @@
+import type { Verdict, WatchSummary } from './poll.ts';
+
+/** What is watched, in words. */
+export interface Things {
+  readonly one: string;
+  readonly several: string;
+  /** How one ends badly: `failed`, `denied`. */
+  readonly badly: string;
+  /** The same after `it` and after `they`, where another word belongs between. */
+  readonly verbs?: readonly [one: string, several: string];
+}
+
+/** How far a watch came. */
+export interface WatchProgress {
+  readonly total: number;
+  readonly ended: number;
+  /** Those of the ended that ended badly. */
+  readonly failed: number;
+}
+
+export const progressOf = ({ reached, failed, waiting }: Pick<WatchSummary, Verdict>): WatchProgress => ({
+  total: reached + failed + waiting,
+  ended: reached + failed,
+  failed,
+});
+
+/**
+ * What was seen, and what goes on: `4 of 6 rows had ended, ✖ 2 of them failed, the others go on`; `the order goes on` of a
+ * single one. Pure.
+ */
+export function progressText({ total, ended, failed }: WatchProgress, things: Things): string {
+  const { one, several, badly, verbs = [badly, badly] } = things;
+  const [it, them] = verbs;
+  if (total === 1 && ended === 0) return `the ${one} goes on`;
+  if (total === 1) return failed > 0 ? `✖ the ${one} ${it}` : `the ${one} had ended`;
+  if (ended === 0)
+    return `none of ${spelt(total)} ${several} had ended, ${total === 2 ? 'both' : 'all of them'} go on`;
+  const howMany = failed === ended ? 'all of them' : `${spelt(failed)} of them`;
+  return [
+    `${spelt(ended)} of ${spelt(total)} ${several} had ended`,
+    ...(failed > 0 ? [`✖ ${ended === 1 ? `it ${it}` : `${howMany} ${failed === 1 ? it : them}`}`] : []),
+    ...(ended < total ? [total - ended === 1 ? 'the other one goes on' : 'the others go on'] : []),
+  ].join(', ');
+}
+
+/**
+ * The line below a live table: `watching 8 orders: 5 of 8 ended, ✖ 1 failed, 12 s`. A narrow terminal loses the words
+ * before the counts, then the time; never what failed. @param room columns.
+ */
+export function watchingText(
+  { total, ended, failed }: WatchProgress,
+  { one, several, badly }: Things,
+  elapsedMs: number,
+  room: number,
+): string {
+  const seconds = `${Math.round(elapsedMs / 1000)} s`;
+  if (total === 1) return `watching 1 ${one}, ${seconds}`;
+  const counts = `${spelt(ended)} of ${spelt(total)} ended`;
+  const failures = failed > 0 ? [`✖ ${spelt(failed)} ${badly}`] : [];
+  const shapes = [
+    `watching ${spelt(total)} ${several}: ${[counts, ...failures, seconds].join(', ')}`,
+    [counts, ...failures, seconds].join(', '),
+  ];
+  return shapes.find((shape) => shape.length <= room) ?? [...failures, counts].join(', ');
+}
+
+const spelt = (count: number): string => count.toLocaleString('en-US');

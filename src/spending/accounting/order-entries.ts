@@ -1,0 +1,240 @@
+import { isObject, numberIn, objectsIn, own, textIn } from '../../api/json.ts';
+import type { MoneyLine } from '../money-lines.ts';
+import { moneyOf } from '../money-of-order.ts';
+import { chargeOf, partsOfPrice } from '../price-of-order.ts';
+import { type RetailerNames, retailersOf } from '../report/read.ts';
+import {
+  type Entry,
+  entryId,
+  isIdPart,
+  type Kind,
+  openingAccount,
+  openingId,
+  type Posting,
+  partAccounts,
+  payerAccount,
+  purposeAccount,
+  type Stream,
+  streamName,
+  type WrittenBooks,
+} from './entries.ts';
+import type { BooksFormat, Rendered } from './files.ts';
+
+interface Books {
+  readonly written: WrittenBooks;
+  readonly feeCents: number | undefined;
+  readonly retailers: RetailerNames;
+  /** From a moment, ms, to its date. */
+  readonly dateAt: (moment: number) => string;
+}
+
+/** What of an order the books lack. */
+interface OrderEntries {
+  readonly entries: readonly Entry[];
+  /** How many stand there already. */
+  readonly there: number;
+  /** False where the order has no usable id or time, or an amount of it is not known. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * What the books lack of an order: for each of its movements what is missing to its present total, which may be less than
+ * nothing. Pure. @param order a record as it was received.
+ */
+export function entriesOf(order: unknown, { written, feeCents, retailers, dateAt }: Books): OrderEntries {
+  const id = textIn(order, 'id');
+  const created = timeIn(order, 'created_at');
+  if (!isIdPart(id) || created === undefined) return { entries: [], there: 0, isComplete: false };
+  const { lines, isComplete } = moneyOf(order, { feeCents });
+  const totals = totalsOf(id, lines);
+  const before = written.of(id);
+  // What was written and is no longer there, as a credit that was taken back, goes back to nothing.
+  for (const [name, { stream }] of before)
+    if (!totals.has(name)) totals.set(name, { stream, total: 0, isByRule: false });
+  const names = retailersOf(order, retailers);
+  const entries = [...totals].flatMap(([name, { stream, total, isByRule }]): Entry[] => {
+    const earlier = before.get(name);
+    const moved = total - (earlier?.total ?? 0);
+    // The wallet tells today's fee alone: one that was written is not put right by it.
+    const isKept = isByRule && stream.kind === 'fee' && earlier !== undefined && earlier.total !== 0;
+    if (moved === 0 || isKept) return [];
+    const count = (earlier?.count ?? 0) + 1;
+    const at = timeOf(order, stream, count) ?? created;
+    const poNumber = textIn(order, 'po_number');
+    const metadata = metadataText(own(order, 'metadata'));
+    return [
+      {
+        ...{ id: entryId({ stream, count, total }), kind: stream.kind, at, date: dateAt(at), orderId: id },
+        payee: names.join(' + '),
+        text: count === 1 ? textOf(order, stream.kind) : `${textOf(order, stream.kind)} (correction)`,
+        ...(poNumber && { poNumber }),
+        ...(metadata && { metadata }),
+        isByRule,
+        postings: postingsOf(order, stream, moved, names),
+      },
+    ];
+  });
+  const there = [...before.values()].reduce((sum, { count }) => sum + count, 0);
+  return { entries, there, isComplete };
+}
+
+interface Total {
+  readonly stream: Stream;
+  readonly total: number;
+  readonly isByRule: boolean;
+}
+
+function totalsOf(orderId: string, lines: readonly MoneyLine[]): Map<string, Total> {
+  const totals = new Map<string, Total>();
+  for (const { what, payer, currency, returnId, cents, basis } of lines) {
+    if (what === 'hold') continue;
+    const stream: Stream = {
+      ...{ orderId, kind: what, payer },
+      currency: /^[A-Z]{3}$/.test(currency) ? currency : 'XXX',
+      ...(isIdPart(returnId) && { returnId }),
+    };
+    const known = totals.get(streamName(stream));
+    totals.set(streamName(stream), {
+      stream,
+      total: (known?.total ?? 0) + cents,
+      isByRule: basis === 'by_rule' || known?.isByRule === true,
+    });
+  }
+  return totals;
+}
+
+/** @param moved what more was paid, or less. */
+function postingsOf(
+  order: unknown,
+  { kind, payer, currency }: Stream,
+  moved: number,
+  retailers: readonly string[],
+): Posting[] {
+  const purpose = purposeAccount(kind, retailers);
+  const paid = { account: payerAccount(payer, currency), cents: -moved, currency };
+  const parts = kind === 'charge' || kind === 'refund' ? pricedParts(order, currency, purpose) : undefined;
+  const whole = parts?.reduce((sum, { cents }) => sum + cents, 0);
+  if (!parts || Math.abs(moved) !== whole) return [{ account: purpose, cents: moved, currency }, paid];
+  const sign = Math.sign(moved);
+  return [...parts.map((part) => ({ ...part, cents: sign * part.cents })), paid];
+}
+
+/** The parts of the price, each account once; undefined where they are in another currency than was charged. */
+function pricedParts(order: unknown, currency: string, goods: string): Posting[] | undefined {
+  const parts = partsOfPrice(order);
+  const price = own(own(order, 'job_result'), 'price_components');
+  const charge = chargeOf(order);
+  if (!parts || charge?.currency !== currency || charge.cents !== numberIn(price, 'total')) return undefined;
+  const sums = new Map<string, number>();
+  for (const { part, cents } of parts) {
+    const account = Object.hasOwn(partAccounts, part) ? (partAccounts[part] ?? goods) : goods;
+    sums.set(account, (sums.get(account) ?? 0) + cents);
+  }
+  return [...sums]
+    .filter(([, cents]) => cents !== 0)
+    .map(([account, cents]) => ({ account, cents, currency }));
+}
+
+/** When money moved: bought when it was ordered, back when that was last told of. */
+function timeOf(order: unknown, { kind, returnId }: Stream, count: number): number | undefined {
+  if (returnId !== undefined) {
+    const one = objectsIn(order, 'returns').find((it) => textIn(it, 'id') === returnId);
+    return timeIn(one, 'updated_at') ?? timeIn(order, 'updated_at');
+  }
+  const isFirst = count === 1 && (kind === 'charge' || kind === 'fee');
+  return timeIn(order, isFirst ? 'created_at' : 'updated_at');
+}
+
+function timeIn(record: unknown, key: string): number | undefined {
+  const at = Date.parse(textIn(record, key) ?? '');
+  // Books have years of four digits.
+  return at >= Date.UTC(1970, 0, 2) && at < Date.UTC(9999, 0) ? at : undefined;
+}
+
+const words: Readonly<Record<Kind, string>> = {
+  charge: '',
+  fee: 'Fee of the service: ',
+  refund: 'Refund: ',
+  credit: 'Return credit: ',
+};
+
+function textOf(order: unknown, kind: Kind): string {
+  const price = own(own(order, 'job_result'), 'price_components');
+  const cart = objectsIn(price, 'cart_items').map(
+    (item) => `${numberIn(item, 'quantity') ?? 1} x ${textIn(item, 'name') ?? 'item'}`,
+  );
+  const items = objectsIn(order, 'items').map(
+    (item) => `${numberIn(item, 'quantity') ?? 1} x ${textIn(item, 'url') ?? 'item'}`,
+  );
+  return `${words[kind]}${(cart.length > 0 ? cart : items).join(', ')}`;
+}
+
+const metadataText = (metadata: unknown): string =>
+  isObject(metadata)
+    ? Object.entries(metadata)
+        .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+        .join(', ')
+    : '';
+
+interface Kept {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** Entries as they come, rendered at once and put in the order of time at the end; memory grows with them. */
+export class Collection {
+  readonly #format: BooksFormat;
+  readonly #written: WrittenBooks;
+  readonly #kept: Kept[] = [];
+  readonly #accounts = new Set<string>();
+  readonly #currencies = new Set<string>();
+  /** Entries that the format has no place for. */
+  leftOut = 0;
+
+  constructor(format: BooksFormat, written: WrittenBooks) {
+    this.#format = format;
+    this.#written = written;
+  }
+
+  get count(): number {
+    return this.#kept.length;
+  }
+
+  /** ms since the epoch; undefined where there is none. */
+  get firstAt(): number | undefined {
+    return this.#kept.reduce<number | undefined>(
+      (first, { at }) => ((first ?? at) < at ? first : at),
+      undefined,
+    );
+  }
+
+  add(entry: Entry): void {
+    if (!this.#format.takes(entry)) {
+      this.leftOut += 1;
+      return;
+    }
+    this.#written.take(entry);
+    this.#kept.push({ at: entry.at, text: this.#format.render(entry) });
+    for (const { account, currency } of entry.postings) {
+      this.#accounts.add(account);
+      this.#currencies.add(currency);
+    }
+  }
+
+  rendered(): Rendered {
+    const texts = this.#kept.sort((a, b) => a.at - b.at).map(({ text }) => text);
+    return { texts, accounts: this.#accounts, currencies: this.#currencies };
+  }
+}
+
+/** What the wallet held before the first entry, of which the time is given. */
+export const openingEntry = (cents: number, at: number, date: string): Entry => ({
+  ...{ id: openingId(cents), kind: 'opening', at: at - 1, date },
+  payee: 'Opening balance',
+  text: 'what the wallet held before',
+  isByRule: false,
+  postings: [
+    { account: payerAccount('wallet', 'USD'), cents, currency: 'USD' },
+    { account: openingAccount, cents: -cents, currency: 'USD' },
+  ],
+});
