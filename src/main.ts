@@ -11,8 +11,8 @@ import { version } from './platform/version.ts';
 import type { Context } from './run/context.ts';
 
 /**
- * Runs one command line to its end.
- * @returns the exit code; everything thrown below is caught and shown here, once.
+ * Runs one command line to completion.
+ * @returns the exit code; all errors are caught and shown here, once.
  */
 export async function main(process: NodeJS.Process): Promise<number> {
   const argv = process.argv.slice(2);
@@ -28,14 +28,14 @@ export async function main(process: NodeJS.Process): Promise<number> {
   stop();
   const { reason }: { reason: unknown } = signal;
   if (reason instanceof ErrandError) {
-    // An interrupted program waits for no reader, and what it does not write it has not done; nor for a server that is silent.
+    // After an interrupt, do not wait for a slow reader or a silent server. Unwritten output means failure.
     const isUnread = outputs.some(({ writableLength }) => writableLength > 0);
     process.exit(code === 0 && isUnread ? reason.exitCode : code);
   }
   return code;
 }
 
-/** Prints what is no result of a command. @returns the exit code. */
+/** Prints text that is not a command's result. @returns the exit code. */
 export async function printText(process: NodeJS.Process, text: string | Uint8Array): Promise<number> {
   const io = processIo(process);
   const streams = watchStreams(process, io);
@@ -70,7 +70,7 @@ async function runLine(
   }
 }
 
-/** Most who ask for help ask so, and the parser of command lines takes longer to load than the help to show. */
+/** The most common help request: rendering it takes less time than loading the command line parser. */
 const asksForRootHelp = ([word = 'help', ...more]: readonly string[]): boolean =>
   more.length === 0 && ['help', '--help', '-h'].includes(word);
 
@@ -85,7 +85,7 @@ async function runCommand(
   const { createContext } = await import('./cli/context.ts');
   limitMemory();
   const environment = { ...process.env };
-  // A diagnostic report of Node holds the environment, and this variable a password of the whole team.
+  // Node's diagnostic reports include the environment, and this variable holds a shared password.
   delete process.env.ERRAND_DATABASE_URL;
   const context = await createContext({
     argv: process.argv.slice(2),
@@ -134,7 +134,7 @@ async function runCommand(
     const record = result?.kind === 'record' ? result.record : undefined;
     const run = { intents: context.unreported(), hasWritten: context.hasWritten(), record };
     const failed = await showFailure(process, io, withOutcome(failureOf(error, signal), run));
-    // What stdout still had to tell is owed to whoever reads it; the same command tells it.
+    // If stdout was cut short, leave the results unreported: running the command again reports them.
     const isOwed = writerOf(io.stdout.stream).isCutShort;
     if (failed.isShown && run.intents.length > 0 && !isOwed) {
       const { reportShown } = await import('./orders/report.ts');
@@ -146,7 +146,7 @@ async function runCommand(
   }
 }
 
-/** What a person at a terminal gave for ids, in full. */
+/** Expands the abbreviated ids typed at a terminal. */
 async function withWholeIds(
   context: Context,
   { command, input }: CommandLine,
@@ -157,7 +157,9 @@ async function withWholeIds(
   return resolveHandles(context, command, input, titles);
 }
 
-/** Keeps the list that a terminal was shown, so that the next command can name its rows; of products the titles too. */
+/**
+ * Saves the list shown on a terminal, so that the next command can refer to its rows; for products, also the titles.
+ */
 const listKeeper =
   (context: Context) =>
   async (list: ListedRows): Promise<void> => {
@@ -171,7 +173,7 @@ const listKeeper =
     );
   };
 
-/** An interruption is shown as one, whatever it made of what was under way. */
+/** After an interrupt, reports it rather than the errors it caused. */
 function failureOf(error: unknown, signal: AbortSignal): unknown {
   const reason: unknown = signal.reason;
   return signal.aborted && reason instanceof ErrandError && !(error instanceof ErrandError) ? reason : error;
@@ -189,7 +191,7 @@ async function showFailure(
   return { isShown, code: failure instanceof ErrandError ? failure.exitCode : exitCodes.unexpected };
 }
 
-/** The format a failure is shown in, even where the command line could not be parsed. */
+/** Output format for a failure, determined even if the command line does not parse. */
 function wantedFormat(argv: readonly string[], preset: string | undefined): 'json' | 'ndjson' | 'table' {
   const texts = argv.flatMap((word, index) => {
     if (word === '-o' || word === '--output') return [argv[index + 1]];
@@ -200,7 +202,7 @@ function wantedFormat(argv: readonly string[], preset: string | undefined): 'jso
   return text === 'json' || text === 'ndjson' ? text : 'table';
 }
 
-/** A terminal that is closed hangs up: whoever runs has as much to undo as where it is terminated. */
+/** Closing the terminal (SIGHUP) needs the same cleanup as SIGTERM. */
 const signals: Readonly<Record<'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT', ErrorCategory>> = {
   SIGINT: 'interrupted',
   SIGTERM: 'terminated',
@@ -208,13 +210,13 @@ const signals: Readonly<Record<'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT', Erro
   SIGQUIT: 'terminated',
 };
 
-/** The first signal aborts, so that what is in doubt can be reported; the second ends the process at once. */
+/** The first signal aborts, so that anything in doubt is reported; the second exits immediately. */
 function watchSignals(process: NodeJS.Process, { stderr }: Io): { signal: AbortSignal; stop(): void } {
   const controller = new AbortController();
   const handlers = Object.entries(signals).map(([name, category]) => {
     const handle = (): void => {
       if (controller.signal.aborted) process.exit(exitCodes[category]);
-      // The terminal has written ^C at the start of the line that is printed next.
+      // Erase the ^C that the terminal echoed at the start of the next line.
       if (name === 'SIGINT' && stderr.isTerminal && !stderr.isDumb && mayDraw())
         stderr.stream.write('\r\u001b[K');
       controller.abort(new ErrandError(category, category === 'interrupted' ? 'interrupted' : 'terminated'));
@@ -231,8 +233,9 @@ function watchSignals(process: NodeJS.Process, { stderr }: Io): { signal: AbortS
 }
 
 /**
- * A reader that goes (`| head`) is no failure. Any other trouble with stdout is reported by whoever writes a result; here it
- * is kept from ending the process in the middle, and reported for what is written without one: help and the version.
+ * Handles stream errors. A reader that closes the pipe (`| head`) is not a failure. Whoever writes a result reports
+ * other stdout errors; this keeps them from crashing the process, and reports them for output without a result: help
+ * and version.
  */
 function watchStreams(process: NodeJS.Process, io: Io): { outcome(): Promise<number> } {
   let trouble: Error | undefined;
@@ -240,12 +243,12 @@ function watchStreams(process: NodeJS.Process, io: Io): { outcome(): Promise<num
   io.stdout.stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return;
     trouble = error;
-    // It may come after the last line of the program.
+    // The error may come after the program's last line.
     process.exitCode = exitCodes.unexpected;
   });
   return {
     async outcome() {
-      // A stream reports its trouble in the next turn.
+      // A stream reports its error on the next turn of the event loop.
       await new Promise((resolve) => setImmediate(resolve));
       if (!trouble) return 0;
       io.stderr.stream.write(`error: cannot write the output: ${trouble.message}\n`);

@@ -4,8 +4,8 @@ import { wantsColor, writeNow } from './platform/streams.ts';
 import { version } from './platform/version.ts';
 
 /**
- * The entry of `errand --version` and of the program's own help, which need nothing of what runs commands. Where they
- * cannot be shown plainly and at once, the program does it. @returns the exit code.
+ * Entry point for `errand --version` and root help, which need none of the command machinery. Falls back to the full
+ * program if plain output is not possible immediately. @returns the exit code.
  */
 export async function main(process: NodeJS.Process): Promise<number> {
   const isVersion = process.argv[2] === '--version' || process.argv[2] === '-V';

@@ -14,7 +14,7 @@ import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts
 import type { Fault, ScenarioProblem } from './sandbox/in-process.ts';
 import type { Served } from './sandbox/serve.ts';
 
-/** What the program does with the sandbox besides calling it: its two doors, seen from the commands. */
+/** How commands open the sandbox: served, or embedded. */
 
 interface ServeRequest {
   readonly host: string;
@@ -27,24 +27,24 @@ interface ServeRequest {
   readonly seed?: number;
   readonly mintLimitPerDay?: number;
   readonly startBalanceCents?: number;
-  /** Hosts and receivers beside the usual ones, as `--allow-host` and `--allow-webhook` name them. */
+  /** Additional hosts and receivers, as in `--allow-host` and `--allow-webhook`. */
   readonly allowedHosts: readonly string[];
   readonly webhooks: {
     readonly loopback: boolean;
     readonly external: boolean;
     readonly named: readonly string[];
   };
-  /** As `--fault` writes them. */
+  /** In the format of `--fault`. */
   readonly faults: readonly string[];
   readonly scenario?: GivenScenario | undefined;
   readonly tell: Tell;
-  /** Called with each request that is over; no secret is in it. */
+  /** Called after each request, without secrets. */
   readonly onRequest?: (request: ServedRequest) => void;
-  /** Ends the waits for a lock of another process. */
+  /** Aborts waits for a lock held by another process. */
   readonly signal: AbortSignal;
 }
 
-/** Serves the sandbox until it is closed. @throws UsageError for a port that is taken; StorageError for its data. */
+/** Serves the sandbox until it is closed. @throws UsageError if the port is in use; StorageError for its data. */
 export async function serveSandbox(request: ServeRequest): Promise<Served> {
   const {
     host,
@@ -94,11 +94,11 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
 }
 
 interface EmbeddedOptions {
-  /** Serves what only reads where its data cannot be written. */
+  /** Allows reads if its data is not writable. */
   readonly readsCopy?: boolean;
   readonly speed: number;
   readonly seed: number | undefined;
-  /** Ends the waits for a lock of another process. */
+  /** Aborts waits for a lock held by another process. */
   readonly signal: AbortSignal;
 }
 
@@ -127,14 +127,14 @@ export async function resetSandbox(stateDir: string, signal: AbortSignal): Promi
   }
 }
 
-/** Where the embedded sandbox keeps its data. */
+/** Path of the embedded sandbox's data. */
 export const fileOf = (stateDir: string): string => resolve(sandboxFile(stateDir));
 
-/** Whether there is an embedded sandbox with data, or a state of one that is kept. */
+/** Whether an embedded sandbox has data or a saved snapshot. */
 export const hasSandbox = (stateDir: string): boolean =>
   existsSync(sandboxFile(stateDir)) || hasSnapshots(stateDir);
 
-/** Whether a state of the embedded sandbox is kept. */
+/** Whether the embedded sandbox has a saved snapshot. */
 export function hasSnapshots(stateDir: string): boolean {
   const folder = join(stateDir, 'snapshots');
   return existsSync(folder) && readdirSync(folder).length > 0;
@@ -164,9 +164,9 @@ function storageError(error: unknown): unknown {
   });
 }
 
-/** Sandboxes in this process's memory, and what any of them begins with. */
+/** In-memory sandboxes, and the initial state of any sandbox. */
 
-/** A scenario that was read and checked, and how what is wrong with it is told. */
+/** A validated scenario, and how to report problems with it. */
 export interface GivenScenario {
   readonly name: string;
   readonly scenario: Scenario;
@@ -176,14 +176,14 @@ export interface GivenScenario {
 interface StartRequest {
   readonly seed: number | undefined;
   readonly speed: number | undefined;
-  /** As `--fault` writes them. */
+  /** In the format of `--fault`. */
   readonly faults: readonly string[];
   readonly scenario?: GivenScenario | undefined;
-  /** Opens it on a socket of its own; without one, only this process reaches it. */
+  /** Listens on a socket; otherwise only this process can reach it. */
   readonly isServed?: boolean;
 }
 
-/** Starts a sandbox in memory on a free port of this machine, with a key. @throws UsageError for a fault. */
+/** Starts an in-memory sandbox with a key, on a free local port if served. @throws UsageError for an invalid fault. */
 export async function startSandbox({ seed, speed, faults, scenario: given, isServed = true }: StartRequest) {
   const { openInProcess, readFault } = await import('./sandbox/in-process.ts');
   const scenario = given?.scenario;
@@ -200,7 +200,7 @@ export async function startSandbox({ seed, speed, faults, scenario: given, isSer
   }
 }
 
-/** A scenario that errand brings along. */
+/** A scenario that ships with errand. */
 export async function builtInScenario(name: BuiltInScenario, seed: number | undefined): Promise<unknown> {
   const { builtIns } = await import('./sandbox/in-process.ts');
   return (await builtIns[name]())(seed);
@@ -211,7 +211,7 @@ const seedOf = (seed: number | undefined, scenario: Scenario | undefined): { see
   return typeof chosen === 'number' ? { seed: chosen } : {};
 };
 
-/** @throws UsageError naming the line of what is not a fault. */
+/** @throws UsageError naming the line of an invalid fault. */
 function scenarioFaults(
   given: GivenScenario | undefined,
   read: (text: string) => Fault | undefined,
@@ -223,7 +223,7 @@ function scenarioFaults(
   return found.filter((fault) => fault !== undefined);
 }
 
-/** What a scenario was refused with, as it is told; undefined for any other error. */
+/** Converts a scenario's rejection to a usage error; undefined for other errors. */
 async function scenarioError(
   error: unknown,
   given: GivenScenario | undefined,
@@ -239,7 +239,7 @@ async function scenarioError(
   );
 }
 
-/** @throws UsageError for a text that is not a fault. */
+/** @throws UsageError for an invalid fault. */
 const faultsIn = (texts: readonly string[], read: (text: string) => Fault | undefined): Fault[] =>
   texts.map((text) => read(text) ?? refuseFault(text));
 
@@ -250,7 +250,7 @@ function refuseFault(text: string): never {
   });
 }
 
-/** A bug behind a 500: the response says no more, whoever runs the sandbox sees it all. */
+/** Reports the bug behind a 500 on stderr: the response hides it, but whoever runs the sandbox sees it. */
 function reportBug(error: unknown): void {
   process.stderr.write(
     `sandbox: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,

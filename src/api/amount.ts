@@ -1,18 +1,18 @@
 /**
- * The currency of every amount that a caller gives: wallet, fees, ceilings and search bounds (specification, What the
- * service does: the fee and every call are priced in USD, orders in other currencies are billed in USD).
+ * Currency of every amount a caller gives: wallet, fees, ceilings and search bounds (specification, What the service
+ * does: the fee and every call are priced in USD; orders in other currencies are billed in USD).
  */
 export const serviceCurrency = 'USD';
 
-/** What a bare whole number counts: dollars (`units`) or cents. */
+/** Unit of a bare whole number: dollars (`units`) or cents. */
 export const amountUnits = ['units', 'cents'] as const;
 export type AmountUnit = (typeof amountUnits)[number];
 
-/** An amount as it was read, or why it is refused: the reason follows the name of a flag or column. */
+/** A parsed amount, or a problem phrased to follow the name of a flag or column. */
 export type ReadAmount =
   | {
       readonly cents: number;
-      /** Digits alone, which may be meant as cents or as dollars. */
+      /** Digits only: could mean cents or dollars. */
       readonly isBare: boolean;
       readonly problem?: never;
     }
@@ -23,7 +23,7 @@ const longest = 60;
 const form =
   /^(-?)(?:(\p{Sc})|([A-Za-z]{3}))?\s?(-?)(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(?:\s?(?:(\p{Sc})|([A-Za-z]{3})))?$/u;
 
-/** Reads `$50`, `50.00`, `$1,234.50`, `USD 50` or a bare `5000`, in the service's currency only. */
+/** Parses `$50`, `50.00`, `$1,234.50`, `USD 50` or a bare `5000`, in the service's currency only. */
 export function readAmount(text: string): ReadAmount {
   const amount = text.trim();
   if (amount === '') return { problem: "is empty; write an amount, such as '$50' or 50.00" };

@@ -1,6 +1,6 @@
 import { eachPlainField, hasBulkColumn, type PlainBulkColumn, type PlainOrderField } from './order-fields.ts';
 
-/** Columns with a meaning of their own. */
+/** Columns with custom parsing, and their aliases. */
 const ownColumns = {
   product_url: ['url', 'product', 'link'],
   quantity: ['qty'],
@@ -20,14 +20,14 @@ const ownColumns = {
 
 export type BulkColumn = keyof typeof ownColumns | PlainBulkColumn;
 
-/** The plain fields of an order that have a column. */
+/** Plain order fields that have a bulk column. */
 export const plainBulkFields: readonly (readonly [PlainBulkColumn, PlainOrderField])[] =
   eachPlainField.flatMap(([name, field]) => (hasBulkColumn(name) ? [[name, field] as const] : []));
 
-/** The columns of a bulk upload that mean something, each with the headings it is accepted under. */
+/** Recognized bulk columns, each with the aliases accepted as headings. */
 export const bulkColumns: ReadonlyMap<BulkColumn, readonly string[]> = new Map<BulkColumn, readonly string[]>(
   [
-    // The keys of an object that was written out are its own.
+    // Safe cast: an object literal has no keys beyond its type.
     ...(Object.entries(ownColumns) as [keyof typeof ownColumns, readonly string[]][]),
     ...plainBulkFields.map(([name, { bulkColumn }]): [BulkColumn, readonly string[]] => [
       name,
@@ -36,10 +36,10 @@ export const bulkColumns: ReadonlyMap<BulkColumn, readonly string[]> = new Map<B
   ],
 );
 
-/** What separates several products, and their quantities, within one cell. */
+/** Separates multiple products, and their quantities, within a cell. */
 export const bulkListSeparator = '|';
 
-/** Headings are matched without regard to case, spaces, `-` or `_`. */
+/** Normalizes a heading: case, spaces, `-` and `_` are ignored. */
 export const plainHeading = (heading: string): string => heading.toLowerCase().replace(/[\s_-]+/g, '');
 
 const known = new Map<string, BulkColumn>(
@@ -50,7 +50,7 @@ const known = new Map<string, BulkColumn>(
 
 const metadataHeading = /^metadata\.(.+)$/i;
 
-/** What the cells under a heading mean. */
+/** How cells under a heading are interpreted. */
 export type HeadingMeaning =
   | { readonly column: BulkColumn }
   | { readonly metadataKey: string }
@@ -63,19 +63,19 @@ export function meaningOf(heading: string): HeadingMeaning {
   return metadataKey === undefined ? { passthrough: heading } : { metadataKey };
 }
 
-/** The columns of one table: where each stands among its headings. */
+/** Column layout of one table: the index of each recognized heading. */
 export interface ColumnPlan {
   readonly headings: readonly string[];
   readonly columns: ReadonlyMap<BulkColumn, number>;
-  /** The plain fields of an order that have a column here. */
+  /** Plain order fields present as columns. */
   readonly plain: readonly (readonly [PlainBulkColumn, PlainOrderField])[];
   readonly metadata: readonly { readonly key: string; readonly index: number }[];
   readonly passthrough: readonly { readonly heading: string; readonly index: number }[];
-  /** Headings that mean what an earlier one means already. */
+  /** Headings that map to the same column as an earlier one. */
   readonly doubled: readonly { readonly column: string; readonly headings: readonly [string, string] }[];
 }
 
-/** Reads the headings of a table once, so that reading a row looks nothing up by name. */
+/** Resolves the headings once per table, so that reading a row needs no lookup by name. */
 export function planColumns(headings: readonly string[]): ColumnPlan {
   const columns = new Map<BulkColumn, number>();
   const metadata = new Map<string, number>();

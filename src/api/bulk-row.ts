@@ -4,16 +4,16 @@ import type { PlainInput, PlainOrderField } from './order-fields.ts';
 import { productUrlProblem, urlsWithin } from './product-url.ts';
 import type { ShapeInput } from './schemas/index.ts';
 
-/** What is wrong with one cell, or with a cell that is not there. */
+/** A problem with a cell, present or missing. */
 export interface BulkIssue {
   readonly column: string;
-  /** The cell as it was given; empty where there is none. */
+  /** Raw cell text; empty if missing. */
   readonly value: string;
-  /** What to do about it; follows the column's name. */
+  /** How to fix it; phrased to follow the column's name. */
   readonly message: string;
 }
 
-/** A row of a bulk upload, read (shapes, Bulk). Parts that could not be read are empty or null. */
+/** A parsed row of a bulk upload (shapes, Bulk). Parts that fail to parse are empty or null. */
 export interface BulkRow {
   readonly issues: readonly BulkIssue[];
   readonly productUrls: readonly string[];
@@ -22,9 +22,9 @@ export interface BulkRow {
   readonly lastName: string;
   /** Cents. */
   readonly maxPrice: number | null;
-  /** The plain fields of the order, as far as their cells say something. */
+  /** Plain order fields whose cells are set. */
   readonly plain: PlainInput;
-  /** The cell of a column; empty where there is none. */
+  /** Cell text by column; empty if missing. */
   cell(column: BulkColumn): string;
 }
 
@@ -34,7 +34,7 @@ const yes = new Set(['true', 'yes', 'y', '1', 'x']);
 const no = new Set(['', 'false', 'no', 'n', '0']);
 const required = ['address_line1', 'city', 'postal_code', 'phone_number'] as const;
 
-/** Reads and checks one row; every fault of it is found, not the first. */
+/** Parses and validates one row. Collects every issue instead of stopping at the first. */
 export function readBulkRow(plan: ColumnPlan, cells: readonly string[]): BulkRow {
   const cell = (column: BulkColumn): string => {
     const index = plan.columns.get(column);
@@ -62,7 +62,7 @@ export function readBulkRow(plan: ColumnPlan, cells: readonly string[]): BulkRow
 type Refuse = (column: BulkColumn, message: string) => void;
 type Cell = BulkRow['cell'];
 
-/** The rows of a file often order the same. */
+/** Last valid URL, cached: consecutive rows often order the same product. */
 let lastUrl = '';
 
 function urlProblem(url: string): string | undefined {
@@ -149,14 +149,14 @@ function readPlain(plan: ColumnPlan, cell: Cell, refuse: Refuse): PlainInput {
     const value = plainValue(column, field, cell, refuse);
     if (value !== undefined) values[column] = value;
   }
-  // Each value has the type of its row: the compiler sees names and values only.
+  // Each value matches its field's type, which the compiler cannot infer.
   const plain = values as PlainInput;
   if (plain.gift_message !== undefined && plain.is_gift !== true)
     refuse('gift_message', 'requires is_gift: true');
   return plain;
 }
 
-/** Undefined for a cell that says nothing, or no; what is wrong with one is refused. */
+/** Parses the cell of a plain field; undefined if it is empty or false. Reports bad values through `refuse`. */
 function plainValue(
   column: BulkColumn,
   { type, min = 0, maxLength }: PlainOrderField,
@@ -180,11 +180,11 @@ function plainValue(
 
 function checkLength(column: BulkColumn, max: number, cell: Cell, refuse: Refuse): void {
   const text = cell(column);
-  // No text has more characters than UTF-16 units.
+  // UTF-16 length is an upper bound on the character count, so check it first.
   if (text.length > max && characterCount(text) > max) refuse(column, `has more than ${max} characters`);
 }
 
-/** The order that a row without issues asks for. */
+/** Builds the order for a row without issues. */
 export function orderOfRow(
   plan: ColumnPlan,
   cells: readonly string[],
@@ -215,18 +215,21 @@ export function orderOfRow(
   };
 }
 
-/** Who receives a row's order, and where, as a person reads it. */
+/** Recipient and destination of a row's order, for display. */
 export const recipientOf = ({ firstName, lastName }: BulkRow): string => `${firstName} ${lastName}`.trim();
 export function destinationOf({ cell }: BulkRow): string {
   const place = [cell('city'), [cell('state'), cell('postal_code')].filter(Boolean).join(' ')];
   return [...place.filter(Boolean), countryOf(cell).toUpperCase()].join(', ');
 }
 
-/** Cells of columns that mean nothing to the service, by their headings; they are echoed. */
+/** Cells of unrecognized columns by heading, echoed back unchanged. */
 export const passthroughOf = (plan: ColumnPlan, cells: readonly string[]): Record<string, string> =>
   Object.fromEntries(plan.passthrough.map(({ heading, index }) => [heading, cells[index] ?? '']));
 
-/** Reads rows that are objects by heading, as they stand in a request; equal headings are planned once. */
+/**
+ * Parses rows given as objects keyed by heading, as in a request. Reuses the column plan while the headings stay the
+ * same.
+ */
 export function rowReader(): (cells: Readonly<Record<string, string>>) => {
   plan: ColumnPlan;
   values: string[];

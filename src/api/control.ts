@@ -1,9 +1,9 @@
-/** What a trigger needs besides its name. */
+/** Kind of target a trigger takes besides its name. */
 export type TriggerTarget = 'order' | 'account' | 'return' | 'code' | 'none';
 
 /**
- * What the sandbox can be made to do now, so that a script rehearses an outcome without waiting for it.
- * No part of the service: a control of the sandbox alone.
+ * Outcomes the sandbox can force immediately, so a script can rehearse them without waiting. Sandbox only; not part of
+ * the service.
  */
 export const sandboxTriggers = {
   placed: { target: 'order', description: 'the retailer takes the order' },
@@ -26,44 +26,45 @@ export const sandboxTriggers = {
 
 export type SandboxTrigger = keyof typeof sandboxTriggers;
 
-/** Where a sandbox takes triggers: `{event, id?, error_type?, amount?}`, the amount in cents. */
+/** Sandbox trigger endpoint: takes `{event, id?, error_type?, amount?}`, the amount in cents. */
 export const triggerPath = '/sandbox/trigger';
 
 /**
- * Where a sandbox is controlled as a whole, by the machine it runs on alone: a GET says that it is one, and how it stands
- * (`ControlState`); `POST {controlPath}/{action}` with a JSON object acts, and gives the state after it.
+ * Sandbox control endpoint, reachable from the same machine only. GET identifies the sandbox and returns its state
+ * (`ControlState`); `POST {controlPath}/{action}` with a JSON object performs an action and returns the resulting
+ * state.
  */
 export const controlPath = '/sandbox/control';
 
-/** By this header a command line shows that it can read what the user who serves the sandbox can. */
+/** Header proving that the CLI can read the files of the user serving the sandbox. */
 export const controlTokenHeader = 'x-sandbox-token';
 
-/** Whether a path controls the sandbox, and is no part of the service. */
+/** Whether a path is a sandbox control rather than part of the service. */
 export const isControl = (pathname: string): boolean =>
   pathname === triggerPath || pathname === controlPath || pathname.startsWith(`${controlPath}/`);
 
-/** What it can be made to do, and the fields of each body. */
+/** Control actions and their request bodies. */
 export interface ControlActions {
-  /** Moves the clock forward, through all that is due on the way. */
+  /** Advances the clock, running everything that falls due on the way. */
   readonly advance: { readonly ms: number };
-  /** Keeps the state under a name. @param force also where there is one of that name. */
+  /** Saves the state under a name. @param force overwrites an existing snapshot. */
   readonly snapshot: { readonly name: string; readonly force?: boolean | undefined };
-  /** Brings a kept state back, its time with it. */
+  /** Restores a snapshot, including its clock. */
   readonly restore: { readonly name: string };
   /** Deletes all orders, keys, wallets and settings. */
   readonly reset: Readonly<Record<string, never>>;
   /**
-   * Changes the faults that are on, as `--fault` writes them, in one step: `faults` in place of them all, without those of
-   * `remove`, and those of `add` behind them.
+   * Updates the active faults, written as for `--fault`, in one step: `faults` replaces them all, then `remove` deletes
+   * and `add` appends.
    */
   readonly faults: FaultChange;
-  /** The speed-up factor of what is created from now on. */
+  /** Sets the speed-up factor for records created from now on. */
   readonly speed: { readonly speed: number };
-  /** Changes nothing; the state after it has the sandbox as a scenario (`ExportedState`). */
+  /** Read-only; the response includes the sandbox as a scenario (`ExportedState`). */
   readonly export: Readonly<Record<string, never>>;
 }
 
-/** What is left out stays as it is. */
+/** Omitted fields stay unchanged. */
 export interface FaultChange {
   readonly faults?: readonly string[] | undefined;
   readonly add?: readonly string[] | undefined;
@@ -73,53 +74,56 @@ export interface FaultChange {
 
 export type ControlAction = keyof ControlActions;
 
-/** How a sandbox stands. */
+/** Current state of a sandbox. */
 export interface ControlState {
-  /** By this it is known for a sandbox of errand's. */
+  /** Identifies an errand sandbox. */
   readonly sandbox: 'errand';
-  /** Its own time, ISO 8601. */
+  /** Sandbox clock, ISO 8601. */
   readonly now: string;
   readonly speed: number;
-  /** What ids, prices and outcomes follow from; null where it was not given one. */
+  /** Seed for ids, prices and outcomes; null if none was given. */
   readonly seed: number | null;
   readonly faults: readonly string[];
   readonly fault_seed: number;
-  /** Ids of orders and returns that cannot go on, as it is: they are tried again. */
+  /** Ids of orders and returns that failed to advance; each is retried later. */
   readonly stuck: readonly string[];
-  /** The file that keeps its data; null in memory. */
+  /** Database file; null if in memory. */
   readonly kept_in: string | null;
-  /** By name, with when each was taken by the clock of its machine, ISO 8601. */
+  /** Snapshots by name; `taken_at` is the host's time, ISO 8601. */
   readonly snapshots: readonly { readonly name: string; readonly taken_at: string }[];
 }
 
-/** After `export`. */
+/** Response to `export`. */
 export interface ExportedState extends ControlState {
-  /** As a scenario file has it. */
+  /** Contents of a scenario file. */
   readonly scenario: Readonly<Record<string, unknown>>;
-  /** What of the sandbox no scenario says, in words. */
+  /** Parts of the sandbox state that a scenario cannot express, described in words. */
   readonly left_out: readonly string[];
 }
 
-/** After `advance`: what of the time is still to be moved through, ms; more than 0 where it would have taken long. */
+/**
+ * Response to `advance`. `left_ms` is the time still to advance, in ms; above 0 if the call stopped early to stay
+ * short.
+ */
 export interface AdvancedState extends ControlState {
   readonly left_ms: number;
 }
 
-/** Where a sandbox says that it is ready to serve. */
+/** Readiness endpoint of a sandbox. */
 export const healthPath = '/healthz';
 
-/** A request to a served sandbox that is over, as it may be shown: no secret is in it. */
+/** A finished request to a served sandbox, safe to display: it contains no secrets. */
 export interface ServedRequest {
-  /** ms of the machine's time. */
+  /** Host time, ms. */
   readonly at: number;
   readonly method: string;
   readonly target: string;
-  /** null where the connection was broken off without a response. */
+  /** null if the connection closed without a response. */
   readonly status: number | null;
-  /** Until its response began, ms. */
+  /** Time until the response began, ms. */
   readonly tookMs: number;
-  /** What `--fault` made of it. */
+  /** Effect of `--fault` on the request. */
   readonly fault: string | null;
-  /** What the service did, `placed 1a2b3c4d`, or the code of its refusal; null where it only read. */
+  /** Action taken, such as `placed 1a2b3c4d`, or the refusal's error code; null for reads. */
   readonly did: string | null;
 }

@@ -1,6 +1,6 @@
 import { countryCodePattern } from './limits.ts';
 
-/** What people write in place of the code of a country that the service delivers to. */
+/** Common names for the countries the service delivers to, mapped to their codes. */
 const countryNames: Readonly<Record<string, string>> = {
   usa: 'US',
   'u.s.': 'US',
@@ -16,7 +16,7 @@ const countryNames: Readonly<Record<string, string>> = {
   italia: 'IT',
 };
 
-/** Why a text is not a country code, and which one is meant where that is known; undefined for one in its form. */
+/** Why a text is not a country code, suggesting the right one if known; undefined if it has the form of a code. */
 export function countryProblem(text: string): string | undefined {
   if (countryCodePattern.test(text)) return undefined;
   const code = namedCountry(text);
@@ -25,13 +25,13 @@ export function countryProblem(text: string): string | undefined {
     : `country takes a two-letter code: use ${code} in place of ${text}`;
 }
 
-/** The code of a country that is written as a name; undefined where the name is not known. */
+/** Maps a country name to its code; undefined if the name is unknown. */
 export function namedCountry(text: string): string | undefined {
   const name = text.trim().toLowerCase();
   return Object.hasOwn(countryNames, name) ? countryNames[name] : undefined;
 }
 
-/** Two-letter codes of the states, territories and military destinations of the US, with their names. */
+/** Two-letter codes and names of US states, territories and military destinations. */
 export const usStates: Readonly<Record<string, string>> = {
   AL: 'Alabama',
   AK: 'Alaska',

@@ -1,4 +1,4 @@
-/** Every closed list of values, once. Requests accept only these; a response may carry newer ones. */
+/** All enums, each defined once. Requests accept only these values; responses may carry newer ones. */
 
 export const orderStatuses = [
   'pending',
@@ -8,14 +8,14 @@ export const orderStatuses = [
   'cancelled',
   'cancelled_by_retailer',
 ] as const;
-/** Statuses after which placing goes no further. */
+/** Statuses that end placement, successful or not. */
 export const settledOrderStatuses = [
   'order_placed',
   'order_failed',
   'cancelled',
   'cancelled_by_retailer',
 ] as const satisfies readonly OrderStatus[];
-/** Settled, and not as the caller wished. */
+/** Settled statuses that are failures. */
 export const failedOrderStatuses = [
   'order_failed',
   'cancelled',
@@ -101,7 +101,7 @@ export const returnReasons = [
   'forced_cancellation',
   'other',
 ] as const;
-/** Reasons of the earlier version: read in responses, never sent. */
+/** Reasons from the previous version: accepted in responses, never sent. */
 export const earlierReturnReasons = [
   'return.request_label',
   'nondelivery.not_delivered',

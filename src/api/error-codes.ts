@@ -3,11 +3,11 @@ import { textIn } from './json.ts';
 import type { Auth } from './operation.ts';
 import { isFailedOrder } from './order-state.ts';
 
-/** Every error code with its HTTP status and what a caller can do about it. */
+/** HTTP status of an error code, and a hint for the caller. */
 interface CodeRow {
   readonly status: number;
   readonly hint: string;
-  /** Known from watching the service, not from its specification. */
+  /** Observed behavior only; not in the service's specification. */
   readonly observed?: true;
   /** No longer returned. */
   readonly legacy?: true;
@@ -106,8 +106,8 @@ export const errorHint = (code: string): string | undefined =>
   Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].hint : errorTypeHint(code);
 
 /**
- * A hint for a refusal; the legacy surface has a token of its own, and an order that came to nothing is never returned.
- * @param details of the refusal, as they were received. @param isRead whether nothing was to be ordered.
+ * Picks the hint for a refusal. The legacy surface uses its own token; a failed order has nothing left to cancel.
+ * @param details of the refusal, as received. @param isRead whether the call orders nothing.
  */
 export function refusalHint(code: string, auth: Auth, details: unknown, isRead = false): string | undefined {
   if (isRead && code === ('insufficient_funds' satisfies ErrorCode)) return fundForReads;
@@ -126,7 +126,7 @@ const neverCancelled = 'It has ended already; nothing is left to cancel.';
 const legacyTokenHint =
   'Store a valid client token with `errand auth token --legacy`, or set ERRAND_LEGACY_TOKEN.';
 
-/** @param hasAccount whether the order was placed with a retailer account of the user's. */
+/** Hint for an order's `error_type`. @param hasAccount whether the order used one of the user's retailer accounts. */
 export const errorTypeHint = (type: string, hasAccount = true): string | undefined =>
   type === 'login_failed' && !hasAccount
     ? errorCodes.guest_checkout_not_supported.hint

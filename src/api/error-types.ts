@@ -1,4 +1,4 @@
-/** Why an order failed, once. */
+/** Groups of order failure reasons. */
 
 export const errorTypeGroups = [
   'product',
@@ -15,13 +15,13 @@ export const errorTypeGroups = [
 interface TypeRow {
   readonly group: (typeof errorTypeGroups)[number];
   readonly hint: string;
-  /** What it failed for in a word or two, as lists have it; its code without it. */
+  /** Failure reason in a word or two, for lists; defaults to the code. */
   readonly short?: string;
   readonly relaxedBy?: 'gift' | 'items' | 'quantity';
   readonly observed?: true;
 }
 
-/** Every `error_type` of an order that failed, why it helps to know, and the concern that relaxes it. */
+/** Every `error_type` of a failed order, with a hint and the `relax` concern that avoids it. */
 export const errorTypes = {
   max_price_exceeded: {
     group: 'price',
@@ -188,7 +188,7 @@ export const errorTypes = {
 
 export type ErrorType = keyof typeof errorTypes;
 
-/** What an order of this type failed for, in a word or two; undefined where its code says as much. */
+/** Failure reason of an order in a word or two; undefined if the code already says it. */
 export function shortErrorType(type: string): string | undefined {
   const row: TypeRow | undefined = Object.hasOwn(errorTypes, type)
     ? errorTypes[type as ErrorType]

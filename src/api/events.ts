@@ -12,13 +12,13 @@ export const webhookEventSynonyms = {
   order_placed: 'request_succeeded',
   order_failed: 'request_failed',
 } as const satisfies Record<string, WebhookEvent>;
-/** Every name under which an address can be given. */
+/** Every name under which a webhook URL can be set. */
 export const webhookEventNames: readonly string[] = [
   ...Object.keys(webhookEvents),
   ...Object.keys(webhookEventSynonyms),
 ];
 export const webhookEventHeader = 'X-Webhook-Event';
-/** The same for every delivery of one event. Not observed: no receiver may need it. */
+/** Identical for all deliveries of one event. Not observed on the real service, so receivers must not depend on it. */
 export const webhookIdHeader = 'X-Webhook-Id';
 
 export type WebhookEvent = keyof typeof webhookEvents;

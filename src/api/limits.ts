@@ -2,7 +2,7 @@
 export const limits = {
   orderListLimit: { min: 1, max: 500, default: 50 },
   bulkListLimit: { min: 1, max: 200, default: 50 },
-  /** Bounds not shown by the specification; the service was observed to use these. */
+  /** Bounds missing from the specification; observed on the service. */
   otherListLimit: { min: 1, max: 500, default: 50 },
   searchLimit: { min: 1, max: 100, default: 20 },
   offset: { min: 0, default: 0 },
@@ -36,11 +36,11 @@ export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
 /** Five digits, optionally a dash and four more. */
 export const usPostalCodePattern = /^\d{5}(-\d{4})?$/;
 export const countryCodePattern = /^[A-Za-z]{2}$/;
-/** An id as the service may write one; what holds anything else (a slash, a space, a control character) is none. */
+/** An id the service may issue; anything with another character (slash, space, control character) is rejected. */
 export const idPattern = /^[A-Za-z0-9][A-Za-z0-9_.:~-]{0,199}$/;
-/** `<prefix>_test_…` and `<prefix>_live_…`; the prefix is the service's own. */
+/** `<prefix>_test_…` and `<prefix>_live_…`; the service chooses the prefix. */
 export const apiKeyPattern = /^([A-Za-z0-9]+)_(test|live)_([A-Za-z0-9_-]+)$/;
-/** What a wallet of the sandbox begins with, cents. */
+/** Initial balance of a sandbox wallet, cents. */
 export const sandboxWalletCents = 100_000;
-/** Far below what a JSON number no longer holds exactly, cents. */
+/** Maximum balance of a sandbox wallet, cents; far below the limit of exact integers in JSON. */
 export const fullestSandboxWalletCents = 1e12;

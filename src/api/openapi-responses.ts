@@ -5,7 +5,7 @@ import type { SchemaName } from './schemas/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What an operation returns, by status: its success, every error that it names, and what any may come to. Pure. */
+/** Responses of an operation by status: success, its declared errors and those any operation may return. Pure. */
 export function responses(name: string, operation: Operation): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of new Set(refusalCodes(operation))) {
@@ -30,7 +30,7 @@ const schemaOf = (name: SchemaName): { readonly schema: Json } => ({
   schema: { $ref: `#/components/schemas/${name}` },
 });
 
-/** What any operation may return: the service is busy, or has failed. */
+/** Errors any operation may return: the service is busy or failed. */
 const anyTime: readonly ErrorCode[] = [
   'rate_limit_exceeded',
   'internal_error',
@@ -66,7 +66,7 @@ function successBody(response: SuccessResponse): Json {
   return { description: response.schema, content: content(response.schema) };
 }
 
-/** Headers by name, with what they say. */
+/** Header names and descriptions. */
 type Headers = Readonly<Record<string, string>>;
 
 const headersByStatus: Readonly<Record<number, Headers>> = {

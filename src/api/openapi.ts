@@ -11,13 +11,13 @@ type Json = Readonly<Record<string, unknown>>;
 export interface ServedDescription {
   readonly baseUrl: string;
   readonly legacyBaseUrl: string;
-  /** The identifiers of the service's retailers, where they are known. */
+  /** Known retailer ids. */
   readonly retailers?: readonly string[];
 }
 
 type Retailers = ServedDescription['retailers'];
 
-/** OpenAPI 3.1 of the whole table; nothing in it is written by hand. Pure. */
+/** Generates the OpenAPI 3.1 document from the operation table. Pure. */
 export function openApiDocument({ baseUrl, legacyBaseUrl, retailers }: ServedDescription): Json {
   return {
     openapi: '3.1.0',
@@ -71,7 +71,7 @@ function described(name: string, operation: Operation, legacyBaseUrl: string, re
   };
 }
 
-/** One that may be absent may be null, too. */
+/** Describes a request body; an optional one may also be null. */
 function requestBody({ schema, optional, form }: NonNullable<Operation['body']>): Json {
   const { schema: reference } = content(schema)['application/json'];
   const taken = optional ? { anyOf: [reference, { type: 'null' }] } : reference;
@@ -138,11 +138,11 @@ const requestNames = new Set<string>(
   Object.values<Operation>(operations).flatMap(({ body }) => (body ? [body.schema] : [])),
 );
 
-/** A shape as JSON Schema. Requests are closed; responses are open, since the service may grow. Pure. */
+/** JSON Schema of a shape. Requests are closed; responses are open, since the service may add fields. Pure. */
 export const shapeSchema = (name: SchemaName, isRequest = requestNames.has(name)): Json =>
   jsonSchemaOf(schemas[name](), isRequest);
 
-/** The same of any shape that is made of those of the contract. */
+/** JSON Schema of any shape composed of contract shapes. */
 export function jsonSchemaOf(shape: z.ZodType, isRequest: boolean): Json {
   const { $schema: _, ...made } = z.toJSONSchema(shape, {
     io: isRequest ? 'input' : 'output',
@@ -157,7 +157,7 @@ export function jsonSchemaOf(shape: z.ZodType, isRequest: boolean): Json {
   return made;
 }
 
-/** Takes away the bounds that every integer of JavaScript has. */
+/** Removes the safe-integer bounds that zod adds to every integer. */
 export function withoutNoise(node: { maximum?: unknown; minimum?: unknown }): void {
   if (node.maximum === Number.MAX_SAFE_INTEGER) delete node.maximum;
   if (node.minimum === Number.MIN_SAFE_INTEGER) delete node.minimum;

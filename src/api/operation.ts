@@ -13,7 +13,7 @@ export type RetryPolicy = 'safe' | 'idempotency_key' | 'never';
 
 type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'date-time' | 'uuid' | 'strings';
 
-/** A path or query parameter: its type on the wire, and every bound it has. */
+/** A path or query parameter: wire type and bounds. */
 export interface Parameter {
   readonly type: ParameterType;
   readonly description: string;
@@ -24,9 +24,9 @@ export interface Parameter {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly values?: readonly string[];
-  /** The service may come to know more values: what is not among these is sent, and left to it to refuse. */
+  /** The service may add values: unknown ones are sent, and the service decides whether to reject them. */
   readonly grows?: true;
-  /** One of the service's own values, which it lists there and in its description: they stand in no code. */
+  /** The value comes from a list this operation serves; it is not hard-coded. */
   readonly valuesFrom?: 'GET /retailers';
   readonly default?: string | number | boolean;
   readonly observed?: true;
@@ -37,27 +37,27 @@ export type ParameterRule =
   | { readonly together: readonly [string, string] }
   | { readonly exclusive: readonly [string, string] };
 
-/** `newId` is that of what was just made: a response without one proves nothing. */
+/** `newId` is the id of a newly created record; a response without it proves nothing. */
 export type EssentialKind = 'id' | 'newId' | 'text' | 'number' | 'boolean' | 'object';
 
-/** The response of an operation when it succeeds. */
+/** Successful response of an operation. */
 export type SuccessResponse =
   | {
       readonly status: 200 | 201;
       readonly type: 'json';
       readonly schema: SchemaName;
-      /** Fields without which, in their type, the response is none of the service's. */
+      /** Fields that must be present with the right type, or the response is not the service's. */
       readonly essential?: Readonly<Record<string, EssentialKind>>;
-      /** Where the records of a list stand, for paging. */
+      /** Field that holds a list's records, for paging. */
       readonly rows?: string;
     }
   | { readonly status: 200; readonly type: 'csv' }
   | { readonly status: 204; readonly type: 'none' };
 
-/** One operation of the service: everything that the client, the sandbox and the documents need to know of it. */
+/** One operation of the service, the single source for the client, the sandbox and the docs. */
 export interface Operation {
   readonly method: Method;
-  /** Template under the surface's base URL, parameters in braces. */
+  /** Path template relative to the surface's base URL, parameters in braces. */
   readonly path: string;
   readonly surface: Surface;
   readonly summary: string;
@@ -70,22 +70,22 @@ export interface Operation {
     /** It may be absent, empty, `{}` or `null`. */
     readonly optional?: true;
     readonly observed?: true;
-    /** The terms of the query, in a body for those who send one: what stands in it is read as if it stood there. */
+    /** The body may carry the query terms: they are merged into the query. */
     readonly joinsQuery?: true;
-    /** The fields that are read of a form, where one is taken too (RFC 8628). */
+    /** Fields accepted as a form, if the operation also takes one (RFC 8628). */
     readonly form?: readonly string[];
   };
   readonly response: SuccessResponse;
-  /** Codes it may respond with, beside those of `auth` and validation. */
+  /** Error codes it may return, besides those of `auth` and validation. */
   readonly errors: readonly ErrorCode[];
   readonly retry: RetryPolicy;
-  /** Whether it can move money, so that an unanswered request is in doubt. */
+  /** Can move money, so an unanswered request is in doubt. */
   readonly movesMoney?: true;
-  /** One intent makes one order, batch or return of it: it goes through the journal, whichever command sends it. */
+  /** One intent creates exactly one order, batch or return: every command sends it through the journal. */
   readonly once?: true;
-  /** Price of a call that is paid by challenge, in cents; for an order, added to `max_price`. */
+  /** Price in cents of a call paid by challenge; for orders, added to `max_price`. */
   readonly challengeCents?: number;
-  /** Whole operation known from watching the service only. */
+  /** The whole operation is observed only; not in the service's specification. */
   readonly observed?: true;
 }
 
@@ -96,7 +96,7 @@ type RuleOver<N extends string> =
   | { readonly together: readonly [N, N] }
   | { readonly exclusive: readonly [N, N] };
 
-/** Rows and essential fields are those of the shape. */
+/** `rows` and `essential` must name fields of the shape. */
 type ResponseOf<A> = A extends { readonly schema: infer S extends SchemaName }
   ? {
       readonly rows?: keyof Shape<S>;
@@ -106,7 +106,7 @@ type ResponseOf<A> = A extends { readonly schema: infer S extends SchemaName }
     }
   : unknown;
 
-/** What a row of the table says in two places, it says the same way in both. */
+/** Keeps the parts of a row consistent: path parameters, rules and response fields must match. */
 interface WellFormed<O extends Operation> {
   readonly path: [NamesIn<O['path']>] extends [KeysIn<O, 'pathParameters'>] ? string : never;
   readonly pathParameters?: {
@@ -117,8 +117,8 @@ interface WellFormed<O extends Operation> {
 }
 
 /**
- * Rows of the table as they are written. A name in a path template, a rule, `rows` or `essential` that the row or its shape
- * does not have does not compile.
+ * Types the table at compile time. A name in a path template, a rule, `rows` or `essential` that the row or its shape
+ * lacks is a compile error.
  */
 export const operationTable = <const T extends Readonly<Record<string, Operation>>>(
   table: T & { readonly [N in keyof T]: WellFormed<T[N]> },
@@ -142,7 +142,7 @@ type CertainName<S> = {
   [N in keyof S]: S[N] extends { required: true } | { default: string | number | boolean } ? N : never;
 }[keyof S];
 
-/** The parameters of a row of the table once they have been read: what is required or has a default is there. */
+/** Parameters of a table row after parsing: required ones and those with a default are always present. */
 export type ValuesOf<S> = { readonly [N in CertainName<S>]: ValueOf<S[N]> } & {
   readonly [N in Exclude<keyof S, CertainName<S>>]?: ValueOf<S[N]>;
 };
@@ -154,8 +154,8 @@ const wholeNumber = /^-?\d{1,15}$/;
 const decimalNumber = /^-?\d{1,15}(\.\d{1,15})?$/;
 
 /**
- * Reads parameters off the wire: text to typed values, each bound checked, defaults filled in.
- * Unknown names are passed over, as the service does. Pure; issues carry `loc` as in the 422 body.
+ * Parses wire parameters: converts text to typed values, checks bounds and fills in defaults. Ignores unknown names, as
+ * the service does. Pure; issues carry `loc` as in the 422 body.
  */
 export function readParameters(
   specs: Specs,
@@ -176,14 +176,14 @@ export function readParameters(
     if ('refusal' in read) issues.push({ loc: [location, name], ...read.refusal });
     else values[name] = read.value;
   }
-  // What was refused was given all the same.
+  // A rejected value still counts as given.
   const isGiven = (name: string): boolean => Object.hasOwn(raw, name) && (raw[name] ?? []).length > 0;
   return { values, issues: [...issues, ...brokenRules(rules, location, isGiven)] };
 }
 
 /**
- * Checks typed values against the table and puts each in its one form on the wire: a date as a date-time, say. What is
- * null is not sent, and no default is filled in. Pure; issues carry `loc` as in the 422 body.
+ * Validates typed values against the table and serializes each in its canonical wire form, such as a date as a
+ * date-time. Skips nulls and fills in no defaults. Pure; issues carry `loc` as in the 422 body.
  */
 export function writeParameters(
   specs: Specs,
@@ -210,7 +210,7 @@ export function writeParameters(
   return { pairs, issues: [...misplaced, ...issues] };
 }
 
-/** The sender checks no value against a list that grows: the service may know more of them. */
+/** Drops open value lists: the service may accept values the client does not know. */
 const forSending = (specs: Specs): Specs =>
   Object.fromEntries(
     Object.entries(specs).map(([name, { values, ...spec }]) => [
@@ -219,7 +219,7 @@ const forSending = (specs: Specs): Specs =>
     ]),
   );
 
-/** A value's texts on the wire; an array is repeated. */
+/** Wire form of a value; an array becomes a repeated parameter. */
 export function wireTexts(value: ParameterValue): string[] {
   if (value === null) return [''];
   return Array.isArray(value) ? value.map(String) : [String(value)];

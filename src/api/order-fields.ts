@@ -1,21 +1,23 @@
 import { limits } from './limits.ts';
 
-/** A field of an order that is one plain value: a caller sends it, the service stores it, and every response shows it. */
+/**
+ * An order field with a single plain value: sent by the caller, stored by the service and returned in every response.
+ */
 export interface PlainOrderField {
   readonly type: 'string' | 'integer' | 'boolean';
-  /** What a person calls it. */
+  /** Display name. */
   readonly title: string;
   readonly min?: number;
   /** Characters. */
   readonly maxLength?: number;
   readonly observed?: true;
-  /** Whether a bulk upload has a column of its name, and the other headings that mean it. */
+  /** Alternative headings for its bulk column; false if it has none. */
   readonly bulkColumn: readonly string[] | false;
 }
 
 /**
- * The plain fields of an order, in the order of the request. The shapes of request and response, the columns of a bulk
- * upload and what the sandbox shows are read off these rows.
+ * Plain order fields, in request order. Request and response shapes, bulk columns and sandbox output derive from these
+ * rows.
  */
 export const plainOrderFields = {
   retailer_credentials_id: { type: 'string', title: 'Account', bulkColumn: ['account'] },
@@ -50,12 +52,12 @@ interface Values {
 }
 /** The plain fields as a caller may send them. */
 export type PlainInput = { readonly [K in PlainFieldName]?: Values[Table[K]['type']] | null | undefined };
-/** The plain fields as a response shows them: null, or false, where none was sent. */
+/** Plain fields as a response returns them: null, or false, if not sent. */
 export type PlainOutput = {
   [K in PlainFieldName]: Table[K]['type'] extends 'boolean' ? boolean : Values[Table[K]['type']] | null;
 };
 
-// The keys of an object that was written out are its own.
+// Safe cast: an object literal has no keys beyond its type.
 const names = Object.keys(plainOrderFields) as PlainFieldName[];
 export const eachPlainField: readonly (readonly [PlainFieldName, PlainOrderField])[] = names.map((name) => [
   name,
@@ -65,12 +67,12 @@ export const eachPlainField: readonly (readonly [PlainFieldName, PlainOrderField
 export const hasBulkColumn = (name: PlainFieldName): name is PlainBulkColumn =>
   plainOrderFields[name].bulkColumn !== false;
 
-/** What a response shows where the field was not sent. */
+/** Value a response returns for an unsent field. */
 export const plainDefault = ({ type }: PlainOrderField): false | null => (type === 'boolean' ? false : null);
 
 /** The plain fields of an order as its response shows them. */
 export const plainOutput = (order: PlainInput): PlainOutput =>
-  // One entry for each row, of its type: the compiler sees a list of entries only.
+  // One entry per field, each of the right type, which the compiler cannot infer.
   Object.fromEntries(
     eachPlainField.map(([name, field]) => [name, order[name] ?? plainDefault(field)]),
   ) as PlainOutput;

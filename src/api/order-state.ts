@@ -2,38 +2,40 @@ import { failedOrderStatuses, type ItemStatus, type OrderStatus, type TrackingSt
 import { shortErrorType } from './error-types.ts';
 import { numberIn, objectsIn } from './json.ts';
 
-/** How something stands at a glance: it ended well, ended badly, still goes on, or is over and done with. */
+/** State at a glance: ended well, ended badly, in progress, or over. */
 export type Mood = 'good' | 'bad' | 'waiting' | 'past';
 
-/** A state as people read it: `delivered`, `undeliverable`, `failed: price`, `waiting`. */
+/** Display state: `delivered`, `undeliverable`, `failed: price`, `waiting`. */
 export interface ShownState {
   readonly text: string;
   readonly mood: Mood;
 }
 
-/** The parts of an order that decide its state, as they were received: each may be missing. Public tracking names them otherwise. */
+/**
+ * Parts of an order that determine its state, as received; any may be missing. Public tracking uses other field names.
+ */
 export interface OrderParts {
   readonly status: unknown;
-  /** Records with a `status` each. */
+  /** Records, each with a `status`. */
   readonly items: unknown;
-  /** Records with a `status` each. */
+  /** Records, each with a `status`. */
   readonly parcels: unknown;
-  /** What was relaxed for it (`fulfillment`); public tracking does not say it. */
+  /** Concessions made for the order (`fulfillment`); absent in public tracking. */
   readonly fulfillment?: unknown;
-  /** Why it failed, where the order says so. */
+  /** Failure reason, if the order gives one. */
   readonly errorType?: unknown;
 }
 
-/** Not all that was asked for was bought, or came. */
+/** Suffix: only part of the order was bought or delivered. */
 const inPart = ' in part';
 const failed: readonly unknown[] = failedOrderStatuses;
 const arrived: readonly unknown[] = ['delivered', 'available_for_pickup'] satisfies TrackingStatus[];
-/** What never comes, though its order was placed. */
+/** Statuses of items that never arrive although the order was placed. */
 const dropped: readonly unknown[] = ['cancelled', 'failed', 'skipped'] satisfies ItemStatus[];
 const unfinished: readonly unknown[] = ['pending', 'processing', 'ordered', 'shipped'] satisfies ItemStatus[];
 
 export const isFailedOrder = (status: unknown): boolean => failed.includes(status);
-/** Whether a parcel is where it was to go: a pickup point counts. */
+/** Whether a parcel reached its destination; a pickup point counts. */
 export const hasArrived = (status: unknown): boolean => arrived.includes(status);
 export const isLost = (status: unknown): boolean => status === ('undeliverable' satisfies TrackingStatus);
 export const isDropped = (status: unknown): boolean => dropped.includes(status);
@@ -43,16 +45,16 @@ export const isUnfinished = (status: unknown): boolean => unfinished.includes(st
 export const statusesOf = (records: unknown): unknown[] =>
   Array.isArray(records) ? records.map((record) => (record as { status?: unknown } | null)?.status) : [];
 
-/** Of a line that was bought in a smaller quantity than was asked for. */
+/** An order line bought in a smaller quantity than requested. */
 export interface Shortfall {
   readonly requested: number;
   readonly bought: number;
-  /** The line, as far as the concession names it. */
+  /** Line reference, as far as the concession gives it. */
   readonly itemId: unknown;
   readonly url: unknown;
 }
 
-/** What an order got less of than was asked for. @param fulfillment of an order, as it was received */
+/** Lines of an order bought short of the requested quantity. @param fulfillment of an order, as received */
 export const shortfallsIn = (fulfillment: unknown): Shortfall[] =>
   objectsIn(fulfillment, 'concessions').flatMap((concession) => {
     const requested = numberIn(concession, 'requested_quantity');
@@ -61,7 +63,7 @@ export const shortfallsIn = (fulfillment: unknown): Shortfall[] =>
     return [{ requested, bought, itemId: concession.item_id, url: concession.url }];
   });
 
-/** How much of a product was bought, as people write it: `2`, `2 of 5`. */
+/** Quantity bought, for display: `2`, `2 of 5`. */
 export const quantityText = ({
   bought,
   requested,
@@ -79,14 +81,13 @@ interface Line {
 export const isAbout = (concession: Pick<Shortfall, 'itemId' | 'url'>, line: Line): boolean =>
   typeof concession.itemId === 'string' ? concession.itemId === line.id : concession.url === line.url;
 
-/** The shortfall of one line. */
 export const shortfallOf = (line: Line, shortfalls: readonly Shortfall[]): Shortfall | undefined =>
   shortfalls.find((shortfall) => isAbout(shortfall, line));
 
-/** A value of the wire as people write it. */
+/** Formats a wire value for display. */
 export const spoken = (name: string): string => name.replaceAll('_', ' ');
 
-/** The state of one line of an order; one that is not bought, or not whole, has not ended well. */
+/** State of an order line; one that is dropped or short never counts as good. */
 export function lineState(status: string, isShort: boolean): ShownState | undefined {
   const text = spoken(status);
   if (isDropped(status)) return bad(text);
@@ -98,7 +99,7 @@ const bad = (text: string): ShownState => ({ text, mood: 'bad' });
 const good = (text: string): ShownState => ({ text, mood: 'good' });
 const waiting = (text: string): ShownState => ({ text, mood: 'waiting' });
 
-/** Words for states of the order itself, before it is placed or where it never was. */
+/** Display states of an order that is not placed. */
 const ofOrder: Readonly<Record<Exclude<OrderStatus, 'order_placed' | 'order_failed'>, ShownState>> = {
   pending: waiting('waiting'),
   in_progress: waiting('in progress'),
@@ -107,8 +108,8 @@ const ofOrder: Readonly<Record<Exclude<OrderStatus, 'order_placed' | 'order_fail
 };
 
 /**
- * The one state of an order, from what it says of itself, its items and its parcels; the worst of them wins. Everything
- * that shows an order to people reads it here.
+ * Derives the display state of an order from its own status, items and parcels; the worst wins. Every view of an order
+ * uses it.
  */
 export function orderState({ status, items, parcels, fulfillment, errorType }: OrderParts): ShownState {
   if (status === 'order_failed') return bad(failure(errorType ?? firstError(items)));
@@ -131,7 +132,7 @@ function placed(
   const undeliverable = parcels.filter(isLost).length;
   if (undeliverable > 0) return bad(partly(undeliverable, parcels.length, 'undeliverable'));
   const state = onItsWay(items, parcels);
-  // What is left out is known by then: the rest ends well, and not all of what was ordered.
+  // Missing items are known by now, so even a good outcome is partial.
   if ((lost === 0 && !isShort) || state.text.endsWith(inPart)) return state;
   return { text: `${state.text}${inPart}`, mood: state.mood === 'good' ? 'bad' : state.mood };
 }

@@ -1,24 +1,27 @@
 const httpForm = /^https?:\/\//i;
 
-/** A URL that follows another, up to its path. Behind one of these signs it may belong to the path or the query of the first. */
+/**
+ * Start of a further URL, up to its path. After one of these characters, it may be part of the first URL's path or
+ * query.
+ */
 const nextUrl = /(?<![/=?&#:])(?=(https?:\/\/[^\s/?#]*))|(?<=[\s,;|，；、])(?=(www\.))/giu;
 /**
- * What may begin another URL: behind a separator or a sign of a URL a scheme, with both its slashes or not, or a host,
- * with what follows it.
+ * Possible start of a further URL: after a separator or URL delimiter, a scheme (with or without both slashes) or a
+ * host, plus what follows.
  */
 const maybeNext =
   /(?<=([\s,;|，；、"<>/=?&#:]))(?=(https?:\/{0,2}|\/\/(?=[\p{L}\p{N}]))?((?:[\p{L}\p{N}-]{1,63}\.){1,10}[\p{L}\p{N}-]{2,63})?(?::\d{1,5})?([/?]?[^\s/?#]?))/giu;
 const partOfUrl = /[/=?&#:]/;
-/** A host as it stands in text: a file's name such as 12.5 has no letters at its end. */
+/** A host in plain text ends in letters, unlike a version or number such as 12.5. */
 const lettersAtEnd = /\.\p{L}[\p{L}\p{N}-]+$/u;
-/** The separator, and the id of another product, that a URL ends in. */
+/** A trailing separator or further product id at the end of a URL. */
 const moreAtEnd = /(?:[,，、；;]|;\d{5,}|(?<=\/\d{5,32}),\d{5,})$/u;
-/** Looked for where a run of separators begins, so that a long one takes no longer. */
+/** Anchored to the start of a run of separators, so a long run takes linear time. */
 const separatorsAtEnd = /(?<![\s\p{C},;|，；、"'<>])[\s\p{C},;|，；、"'<>]+$/u;
-/** Of those that stand in one cell, how many a message names. */
+/** Most URLs of one cell that a message names. */
 const maxNamed = 3;
 
-/** The URLs in a text that is to be one: a second one would be bought as a piece of the first. */
+/** Splits text that should be a single URL. A second one would otherwise be ordered as part of the first. */
 export function urlsWithin(text: string): readonly string[] {
   const starts = [...text.matchAll(nextUrl)].map(({ index, 1: url = '', 2: www = '' }) => ({
     index,
@@ -51,13 +54,13 @@ export function urlsWithin(text: string): readonly string[] {
 const shopOf = (url: string): string | undefined =>
   URL.canParse(url) ? new URL(url).hostname.replace(/^www\./, '') : undefined;
 
-/** Whether a host is the shop's, or one of the two is a part of the other: m.shop.example and shop.example. */
+/** Whether a host belongs to the shop: the same, a subdomain or a parent domain (m.shop.example and shop.example). */
 function isOfShop(shop: string, host: string): boolean {
   const other = shopOf(`http://${host}`);
   return other !== undefined && (other === shop || other.endsWith(`.${shop}`) || shop.endsWith(`.${other}`));
 }
 
-/** Why a text is not the URL of one product page, to stand behind it; undefined where it is one. */
+/** Why a text is not the URL of one product page, phrased to follow it; undefined if valid. */
 export function productUrlProblem(text: string): string | undefined {
   if (!httpForm.test(text) || !URL.canParse(text)) return 'is not an http or https URL';
   const urls = urlsWithin(text);

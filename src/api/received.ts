@@ -3,19 +3,22 @@ import type { EssentialKind } from './operation.ts';
 import type { OperationName, operations } from './operations/index.ts';
 import type { SchemaName, Shape } from './schemas/index.ts';
 
-/** Types of what the service sent: its field names are known, its values are not. */
+/** Types for received data: the field names are known, the values are unverified. */
 
 type Table = typeof operations;
 type ResponseOf<N extends OperationName> = Table[N]['response'];
 
-/** The keys that a shape declares, without those that a loose shape lets in. */
+/** Declared keys of a shape, without the index signature of a loose shape. */
 type KeysOf<T> = keyof { [K in keyof T as string extends K ? never : number extends K ? never : K]: T[K] } &
   string;
 
-/** A record of which only the field names are known. Each field may be missing, or hold another type. */
+/** A record whose field names are known but unverified: any field may be missing or have another type. */
 export type Unchecked<T> = [KeysOf<T>] extends [never] ? JsonObject : { readonly [K in KeysOf<T>]?: unknown };
 
-/** Wire paths into a shape: `id`, `items.0.url`, `job_result.price_components.total`. Any text where no shape is known. */
+/**
+ * Wire paths into a shape: `id`, `items.0.url`, `job_result.price_components.total`. Any string if the shape is
+ * unknown.
+ */
 export type PathOf<T> = unknown extends T
   ? string
   : T extends readonly (infer E)[]
@@ -44,8 +47,8 @@ type Rows<A> = A extends { readonly rows: infer R extends string }
 type CertainKeys<A> = keyof (Essential<A> & Rows<A>);
 
 /**
- * The body of a response, as it was received: what the table calls essential is certain, and of the rest of its shape
- * nobody knows whether it is there, and in which type.
+ * A response body as received: fields the table marks essential are verified, all others may be missing or have another
+ * type.
  */
 export type Received<N extends OperationName> =
   ResponseOf<N> extends {
@@ -54,7 +57,7 @@ export type Received<N extends OperationName> =
     ? Essential<ResponseOf<N>> & Rows<ResponseOf<N>> & Omit<Unchecked<Shape<S>>, CertainKeys<ResponseOf<N>>>
     : undefined;
 
-/** The shape of one record of a list. */
+/** Shape of a list's record. */
 export type RowShape<N extends OperationName> =
   ResponseOf<N> extends {
     readonly schema: infer S extends SchemaName;
@@ -67,11 +70,11 @@ export type RowShape<N extends OperationName> =
       : never
     : unknown;
 
-/** One record of a list, as it was received. */
+/** A list record as received. */
 export type ReceivedRow<N extends OperationName> =
   unknown extends RowShape<N> ? JsonObject : Unchecked<RowShape<N>>;
 
-/** What stands at a path of a record; undefined where there is nothing. Reads own properties only. */
+/** Value at a path of a record; undefined if absent. Reads own properties only. */
 export const valueAt = <T = never>(record: unknown, path: NoInfer<PathOf<T>>): unknown =>
   path.split('.').reduce<unknown>(ownOrEntry, record);
 

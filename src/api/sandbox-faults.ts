@@ -1,4 +1,4 @@
-/** How the service can spell a field its own way in an order record; what each one does, for the help. */
+/** Ways the service may normalize a field in an order record, described for the help. */
 export const normaliseSpellings = {
   phone: 'digits only, with the country code',
   zip: 'a US ZIP code gets its four more digits',
@@ -20,7 +20,7 @@ export const normaliseSpellings = {
 
 export type Spelling = keyof typeof normaliseSpellings;
 
-/** What can stand in place of an id. */
+/** Values that may replace an id. */
 export const oddIds = {
   null: null,
   empty: '',
@@ -33,7 +33,7 @@ export const oddIds = {
 
 export type OddId = keyof typeof oddIds;
 
-/** How each fault of a served sandbox is written, and what it does. */
+/** Syntax and effect of each fault of a served sandbox. */
 export const sandboxFaults: Readonly<Record<string, string>> = {
   refuse: 'drop the connection as it comes',
   'reset-before, reset-after': 'break the connection before the work, or after it is done',
@@ -52,6 +52,6 @@ export const sandboxFaults: Readonly<Record<string, string>> = {
   'another-order': 'an order record that describes another order',
 };
 
-/** What may follow each, for the help. */
+/** Optional suffixes of a fault, for the help. */
 export const faultGrammar =
   'Then :20% for a share of the requests, then @/orders or @POST /orders/* for where. One fault falls on a request, the first that matches; what changes a response (normalise, id, another-order) comes on top.';

@@ -1,15 +1,18 @@
-/** One refused value, as the 422 body shows it (`HTTPValidationError`). */
+/** A rejected value, in the format of the 422 body (`HTTPValidationError`). */
 export interface ValidationIssue {
   readonly loc: readonly (string | number)[];
   readonly msg: string;
   readonly type: string;
 }
 
-/** A refused value in words: `products.0.url: Field required`. @param whole what it is called where it is all that was given. Pure. */
+/**
+ * Describes a rejected value: `products.0.url: Field required`. @param whole name to use if the whole input is at
+ * fault. Pure.
+ */
 export const issueText = ({ loc, msg }: ValidationIssue, whole = ''): string =>
   `${loc.slice(1).join('.') || whole}: ${msg}`;
 
-/** The 422 body of the specification. */
+/** The specification's 422 body. */
 export interface ValidationBody {
   readonly detail: readonly ValidationIssue[];
 }

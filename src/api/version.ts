@@ -1,2 +1,2 @@
-/** The version that the specification's machine-readable description reports. */
+/** Version reported by the specification's machine-readable description. */
 export const contractVersion = '2026-08-21';

@@ -7,8 +7,8 @@ import type { Context } from '../run/context.ts';
 import { whereFlags } from '../run/context-flags.ts';
 
 /**
- * Does what an upload needs the disk for. Where the disk fails, nothing is sent now, but what an earlier upload sent
- * stands: the failure says so. @param name the file's. @throws StorageError; what `work` throws.
+ * Runs the disk-dependent part of an upload. If storage fails, nothing is sent now, but earlier uploads may stand, so
+ * the error mentions them. @param name of the file. @throws StorageError; whatever `work` throws.
  */
 export async function tellingEarlier<T>(context: Context, name: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -49,7 +49,9 @@ async function withEarlier(context: Context, name: string, error: StorageError):
 const wayOut = ({ category }: StorageError): string =>
   category === 'unavailable' ? 'Wait until the database responds' : 'Make room on the disk';
 
-/** What is in doubt at this service, of this file first; else the newest batch of this file. */
+/**
+ * Journal record to mention: one in doubt at this service, preferably of this file; else the newest batch of this file.
+ */
 function earlierOf(
   { settings }: Context,
   name: string,

@@ -26,33 +26,36 @@ import {
   type Readings,
 } from './csv/shop-export-quirks.ts';
 
-/** A row of a file, read. */
+/** A parsed row of a file. */
 export interface FileRow {
-  /** As a spreadsheet shows it. */
+  /** Row number as a spreadsheet shows it. */
   readonly number: number;
   readonly plan: TablePlan;
-  /** As the service takes them: the price in cents. */
+  /** Cells as the service accepts them: the price in cents. */
   readonly cells: readonly string[];
-  /** The price as the file has it, where nothing says whether a bare whole number is dollars or cents. */
+  /** The price as in the file, if it is unknown whether bare whole numbers are dollars or cents. */
   readonly openPrice: OpenPrice | undefined;
   readonly row: BulkRow;
   readonly issues: readonly BulkIssue[];
-  /** Whether a quote of the row may have taken in the rows below it, so that they would be left out with it. */
+  /** Whether a stray quote may have swallowed the rows below, which would be skipped along with this one. */
   readonly mayHoldOthers: boolean;
-  /** Where only a part of the file is read, so that it does not follow from the rows that are given. */
+  /** Precomputed key, for when only part of the file is read: keys depend on the rows before. */
   readonly key?: string;
 }
 
 export interface RowsOptions extends TableOptions, HeadingMap {
-  /** What a bare whole number under `max_price` counts, where the user says so. */
+  /** Unit of bare whole numbers under `max_price`, if the user gives it. */
   readonly amounts?: AmountUnit | undefined;
-  /** What stands before the cents of a price; a point without it. */
+  /** Decimal separator of prices; defaults to a point. */
   readonly decimal?: Decimal | undefined;
-  /** Counts along what is read as something else than it says. */
+  /** Collects cells that are read differently from what they say. */
   readonly readings?: Readings | undefined;
 }
 
-/** The rows of a file that are not blank, as many at a time as come at once. @throws UsageError for the file as a whole. */
+/**
+ * Streams the non-blank rows of a file, as many at a time as arrive together. @throws UsageError for the file as a
+ * whole.
+ */
 export async function* readRows(
   chunks: AsyncIterable<Uint8Array>,
   options: RowsOptions,
@@ -91,11 +94,11 @@ export async function* readRows(
   rivals?.check();
 }
 
-/** Sees whether a column is empty in all rows while a heading that looks like it is not. */
+/** Detects a column that is empty throughout while a similar heading has data. */
 class RivalCells {
   readonly #name: string;
   readonly #plan: TablePlan;
-  /** Indexes of columns that are still without a cell. */
+  /** Indexes of columns still without any data. */
   readonly #empty: Set<number>;
 
   constructor(name: string, plan: TablePlan) {
@@ -108,7 +111,7 @@ class RivalCells {
     for (const index of this.#empty) if ((cells[index] ?? '').trim() !== '') this.#empty.delete(index);
   }
 
-  /** @throws UsageError naming both. */
+  /** @throws UsageError naming both headings. */
   check(): void {
     const lost = this.#plan.rivals.filter(
       ({ columnIndex, index }) => this.#empty.has(columnIndex) && !this.#empty.has(index),
@@ -131,7 +134,7 @@ function readRow(
   const row = readBulkRow(plan, cells);
   const column = plan.isInCents ? centsHeading : 'max_price';
   const problem = read?.problem;
-  // The service's rules know cents only: what is wrong with another amount is said once, in our words.
+  // The service's rules assume cents, so replace its issues with a single one in our wording.
   const issues =
     problem === undefined
       ? [...row.issues]
@@ -151,12 +154,12 @@ function readRow(
   };
 }
 
-/** Line breaks that a cell of an address may have. */
+/** Maximum line breaks in an address cell. */
 const maxBreaks = 2;
-/** A URL and the cells behind it, as a row has them. */
+/** A URL followed by further cells, as in a row. */
 const rowText = /https?:\/\/[^\s,;\t|]{1,500}?"?([,;\t|])(?:[^\r\n]*?\1){2}/i;
 
-/** A row of several lines, and what is wrong where a quote of it seems to go on into the rows below. */
+/** Reports an issue on a multi-line row if one of its quotes seems to swallow the rows below. */
 function withLines(
   row: FileRow,
   { first, last }: { readonly first: number; readonly last: number },
@@ -172,7 +175,7 @@ function withLines(
   return { ...row, issues: [issue, ...row.issues], mayHoldOthers: true };
 }
 
-/** Whether a cell has line breaks that are not its own. Notes and own columns may have many. */
+/** Whether a cell has line breaks it should not. Notes and custom columns may have many. */
 function mayHoldRows({ cells, plan, issues }: FileRow, index: number): boolean {
   const cell = cells[index] ?? '';
   const breaks = breaksIn([cell]);
@@ -183,14 +186,14 @@ function mayHoldRows({ cells, plan, issues }: FileRow, index: number): boolean {
   return cells.length > plan.headings.length && issues.length > 0;
 }
 
-/** Their cells may have lines: a list of products is refused as one in any case. */
+/** Columns that may have line breaks; a list of products is refused by its own check. */
 const manyLines: readonly string[] = ['gift_message', 'product_url'];
 
-/** As many as a text has by its most frequent delimiter. */
+/** Number of cells in a text, by its most frequent delimiter. */
 const cellsIn = (text: string): number =>
   Math.max(...delimiters.map((delimiter) => text.split(delimiter).length));
 
-/** What a spreadsheet has damaged is refused once, with what has happened to it. */
+/** Replaces the issues of cells damaged by a spreadsheet with one that explains the damage. */
 function explained(issues: readonly BulkIssue[], { cell }: BulkRow): readonly BulkIssue[] {
   const damaged: BulkIssue[] = [];
   const country = (): string => cell('country') || 'US';
@@ -205,14 +208,14 @@ function explained(issues: readonly BulkIssue[], { cell }: BulkRow): readonly Bu
 
 const damageable = ['quantity', 'postal_code', 'phone_number'] as const;
 
-/** What a person cannot see in a cell that is refused may be what is wrong with it. */
+/** Mentions invisible characters, which may be why the cell was refused. */
 function shownIssue(issue: BulkIssue): BulkIssue {
   const shown = valueOnce(issue);
   const hidden = hiddenIn(issue.value);
   return hidden === undefined ? shown : { ...shown, message: `${shown.message}; the cell holds ${hidden}` };
 }
 
-/** A message is shown behind the value of its cell: it need not begin with the same. */
+/** Strips the value from the start of a message, which is displayed after it. */
 export function valueOnce(issue: BulkIssue): BulkIssue {
   const { value, message } = issue;
   if (value === '') return issue;
@@ -224,7 +227,10 @@ export function valueOnce(issue: BulkIssue): BulkIssue {
     : issue;
 }
 
-/** An address that the service accepts and no carrier can use, by the rules of orders and saved addresses. */
+/**
+ * Adds issues for addresses the service accepts but no carrier can use, by the same rules as for orders and saved
+ * addresses.
+ */
 function addUnusable(issues: BulkIssue[], { cell }: BulkRow): void {
   const address = {
     country: cell('country') || 'US',
@@ -258,28 +264,31 @@ function unheaded({ unheadedIndex }: TablePlan, cells: readonly string[]): BulkI
   return [{ column: `column ${unheadedIndex + 1}`, value, message }];
 }
 
-/** Cells by their headings, as the service takes them; empty ones are left out. */
+/** Non-empty cells by heading, as the service accepts them. */
 export type UploadRow = Readonly<Record<string, string>>;
 
-/** A row of a file, as far as its key follows from it. */
+/** The parts of a row that determine its key. */
 type KeyedRow = Pick<FileRow, 'cells' | 'row' | 'key'> & { readonly plan: ColumnPlan };
 
 /**
- * Gives each row the key that makes one order of it: from the order it asks for and how many equal ones stand before
- * it, so that the same file sent again, in another order or with rows added, places nothing twice.
+ * Assigns each row the idempotency key of its single order, derived from the order's content and the number of equal
+ * rows before it. Resending the file, even reordered or with rows added, therefore places nothing twice.
  */
 export class RowKeys {
   readonly #run: string;
   readonly #onKey: (key: string) => void;
   readonly #seen = new Map<string, number>();
 
-  /** @param run tells uploads of equal rows apart that are meant as orders of their own. @param onKey is told each key. */
+  /**
+   * @param run distinguishes uploads of equal rows that are meant as separate orders. @param onKey called with each
+   * key.
+   */
   constructor(run: string, onKey: (key: string) => void = () => {}) {
     this.#run = run;
     this.#onKey = onKey;
   }
 
-  /** The row as it is uploaded, its key with it. */
+  /** The row as uploaded, including its key. */
   keyed(row: KeyedRow): UploadRow {
     const { plan, cells } = row;
     const named: Record<string, string> = {};
@@ -292,7 +301,7 @@ export class RowKeys {
     return named;
   }
 
-  /** The key of a row, each row once and in their order; a key of the file's own stands. */
+  /** Key of a row; a key given in the file is kept. Call once per row, in order. */
   key({ plan, cells, row, key }: KeyedRow): string {
     const found = row.cell('idempotency_key') || (key ?? this.#keyOf(orderOfRow(plan, cells, row)));
     this.#onKey(found);
@@ -307,25 +316,25 @@ export class RowKeys {
   }
 }
 
-/** The key of a batch: the same rows are the same batch. */
+/** Idempotency key of a batch: equal rows make the same batch. */
 export const keyOfRows = (rows: readonly UploadRow[]): string =>
   stableKey(rows.map((row) => JSON.stringify(row)));
 
-/** A key of 36 characters that follows from what it stands for. */
+/** Deterministic 36-character key derived from its parts. */
 export function stableKey(parts: readonly (string | number)[]): string {
   const hex = sha256(JSON.stringify(parts));
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Countries whose postal codes have five digits, so that one of four has lost its zero. */
+/** Countries with five-digit postal codes, where four digits mean a lost leading zero. */
 const fiveDigits = new Set(['DE', 'ES', 'FI', 'FR', 'HR', 'IT', 'MX', 'TR', 'US']);
 
 const powerOfTen = /^\d(?:[.,]\d{1,14})?e\+?\d{1,3}$/i;
 const withDecimal = /^(\d{1,15})[.,]0{1,2}$/;
 
 /**
- * What a spreadsheet has done to a cell that it took for a number, and what to do about it; undefined where it looks
- * as it was typed. The message follows the value.
+ * Explains how a spreadsheet damaged a cell by treating it as a number, and how to fix it; undefined if it looks
+ * intact. Phrased to follow the value.
  */
 function damageOf(
   column: 'phone_number' | 'postal_code' | 'quantity',

@@ -2,7 +2,7 @@ import type { OutputOptions } from '../format/result.ts';
 import { UsageError } from '../platform/errors.ts';
 import type { AnyCommand } from './define.ts';
 
-/** @throws UsageError where `--excel` is given for what no spreadsheet is to read. */
+/** @throws UsageError if `--excel` is given with output that is not CSV, or with raw CSV. */
 export function checkExcel(
   { writesCsv }: Pick<AnyCommand, 'writesCsv'>,
   input: Readonly<Record<string, unknown>>,

@@ -27,20 +27,20 @@ interface Making {
   readonly signal: AbortSignal;
   readonly globals: Readonly<Record<string, unknown>>;
   readonly version: string;
-  /** Whether the command writes the configuration anew where it is broken. */
+  /** Whether the command may rewrite a broken configuration. */
   readonly mendsConfig: boolean;
-  /** The command's own format, where none was requested. */
+  /** The command's own default format. */
   readonly defaultFormat?: OutputFormat | undefined;
-  /** Whether the command looks for what is wrong with the settings. */
+  /** Whether the command diagnoses the settings. */
   readonly diagnoses?: boolean;
-  /** The command line without what may be private, for the audit chain. */
+  /** The command line with private parts removed, for the audit chain. */
   privateCommand(): Promise<string>;
   commands(): Promise<readonly PrintingCommand[]>;
-  /** The program that acts, where it is none of a person at a shell. */
+  /** The acting program, unless a person runs the command in a shell. */
   readonly program?: string;
 }
 
-/** The context of one run. @throws UsageError for a wrong setting, naming the flag or variable. */
+/** Creates the context of a run. @throws UsageError for an invalid setting, naming the flag or variable. */
 export async function createContext(making: Making): Promise<Context> {
   const { argv, environment, io, signal, globals, version } = making;
   const folders = resolveFolders(environment, making.platform);
@@ -86,7 +86,10 @@ export async function createContext(making: Making): Promise<Context> {
     makeStateFolder(folders.state, journalSince() !== undefined);
     return folders.state;
   };
-  /** A process that lives long sees what other machines have written since; where that cannot be read, it works with what it knows. */
+  /**
+   * Refreshes the journal on each access, so that a long-lived process sees other machines' writes; on failure it
+   * continues with what it has.
+   */
   const current = (openJournal: () => Promise<Journal>): (() => Promise<Journal>) => {
     const opened = once(openJournal);
     return async () => {
@@ -192,7 +195,7 @@ export async function createContext(making: Making): Promise<Context> {
   };
   return context;
 
-  /** The key in use; the local profile may have got one since this run began. */
+  /** The current key; the local profile may have received one since the run began. */
   function currentKey(): string | undefined {
     return settings.apiKey?.value ?? store.profile(settings.profile.value)?.api_key;
   }
@@ -216,7 +219,7 @@ async function diagnosed(
   return diagnoseSettings(globals, environment, store, folders, platform);
 }
 
-/** What is stored; nothing, where it is broken and the command is about to write it anew. */
+/** Stored settings; empty if they are broken and the command is about to rewrite them. */
 function storedFor(store: SettingsStore, mendsConfig: boolean): Stored {
   try {
     return store.stored;

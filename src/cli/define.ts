@@ -5,7 +5,7 @@ import type { Context } from '../run/context.ts';
 import type { Arguments, Input, Options } from '../run/option.ts';
 
 export interface Example {
-  /** The whole command line, `errand` included. */
+  /** Full command line, including `errand`. */
   readonly command: string;
   readonly note: string;
 }
@@ -13,7 +13,7 @@ export interface Example {
 export interface ValueList {
   readonly title: string;
   readonly rows: Readonly<Record<string, string>>;
-  /** Said below them. */
+  /** Printed below the rows. */
   readonly note?: string;
 }
 
@@ -25,38 +25,38 @@ export interface Command<
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly summary: string;
-  /** More than the summary, for the help. */
+  /** Details beyond the summary, for the help. */
   readonly description?: string;
-  /** Values that have a list of their own in the help, each with its meaning. */
+  /** Values listed separately in the help, with their meanings. */
   readonly lists?: readonly ValueList[];
   readonly arguments?: A;
   readonly options?: O;
   readonly examples: readonly Example[];
   /** What stdout holds with `-o json`: `errand schema output` shows its JSON Schema, and `run` returns nothing else. */
   readonly output: P;
-  /** The operations it calls: its endpoint in the help, and what offers `--dry-run` and `--curl`. */
+  /** Operations it calls: shown as its endpoint in the help, and the reason to offer `--dry-run` and `--curl`. */
   readonly operations?: readonly OperationName[];
   /** It may call any operation: offers `--dry-run` and `--curl`. */
   readonly anyOperation?: true;
-  /** Runs where its noun is named without a verb. */
+  /** Runs if its noun is given without a verb. */
   readonly isDefault?: true;
-  /** The format without `-o` and without a preference; a table for most. */
+  /** Format without `-o` or a preference; a table for most commands. */
   readonly defaultFormat?: OutputFormat;
-  /** Whether it writes a CSV, to stdout or a file, whatever `-o` says: `--excel` is for that too. */
+  /** Whether it writes CSV to stdout or a file regardless of `-o`, so that `--excel` applies. */
   readonly writesCsv?: (input: Input<A, O>) => boolean;
-  /** Exit codes that mean something special here. */
+  /** Exit codes with a special meaning for this command. */
   readonly exitCodes?: Readonly<Record<number, string>>;
   readonly related?: readonly string[];
-  /** Whether it changes nothing; by default where it calls operations that all read. */
+  /** Whether it is read-only; by default, if all operations it calls are. */
   readonly readsOnly?: boolean | ((input: Input<A, O>) => boolean);
-  /** It writes the configuration, and may begin it anew where it is broken. */
+  /** Writes the configuration, and may start afresh if it is broken. */
   readonly mendsConfig?: true;
-  /** It looks for what is wrong with the settings: it is given their problems, and none ends it. */
+  /** Diagnoses the settings: receives their problems instead of failing on them. */
   readonly diagnoses?: true;
   run(context: Context, input: Input<A, O>): Promise<ResultOf<NoInfer<P>>>;
 }
 
-/** A command whose argument and option types are known to nobody but itself. */
+/** A command with its argument and option types erased. */
 export type AnyCommand = Omit<Command, 'run' | 'readsOnly' | 'writesCsv'> & {
   readonly writesCsv?: (input: Readonly<Record<string, unknown>>) => boolean;
   readonly readsOnly?: boolean | ((input: Readonly<Record<string, unknown>>) => boolean);
@@ -70,23 +70,23 @@ export interface Noun {
   readonly verbs: readonly (AnyCommand | Noun)[];
 }
 
-/** A noun of the first level; its name and summary stand in `program.ts`, whose help loads no noun. */
+/** A top-level noun; its name and summary are in `program.ts`, so that the help need not load it. */
 export type RootNoun = Omit<Noun, 'name' | 'summary'>;
 
-/** A command of the first level; its name and summary stand in `program.ts`. */
+/** A top-level command; its name and summary are in `program.ts`. */
 export type RootCommand = Omit<AnyCommand, 'name' | 'summary'>;
 
-/** Defines a command as data; the types of `input` follow from `arguments` and `options`. */
+/** Defines a command as data; the type of `input` is inferred from `arguments` and `options`. */
 export function defineCommand<
   const A extends Arguments,
   const O extends Options,
   const P extends OutputForms,
 >(command: Command<A, O, P>): AnyCommand {
-  // Input is produced by parse-option.ts from the same definition, so the erased type is the declared one.
+  // parse-option.ts builds the input from the same definition, so the erased type matches the declared one.
   return command as unknown as AnyCommand;
 }
 
-/** Defines a command that stands beside the nouns. */
+/** Defines a top-level command. */
 export function defineRootCommand<
   const A extends Arguments,
   const O extends Options,

@@ -1,7 +1,7 @@
 import { outputFormats } from '../format/result.ts';
 import type { Options } from '../run/option.ts';
 
-/** Options that every command has. */
+/** Options of every command. */
 export const globalOptions = {
   output: {
     kind: 'choice',

@@ -3,10 +3,10 @@ import { isRowNumber } from '../run/row-references.ts';
 import type { AnyCommand } from './define.ts';
 import type { Values } from './mount.ts';
 
-/** The id that a search across retailers gives a listing; its prefix is the service's own. */
+/** Whether a text is a listing id from a search across retailers; the service chooses the prefix. */
 export const isListingId = (text: string): boolean => /^[A-Za-z0-9]+_sku_[A-Za-z0-9]+$/.test(text);
 
-/** The arguments and options of a command that name records. */
+/** Arguments and options of a command that refer to records. */
 export const naming = ({
   arguments: given = [],
   options = {},
@@ -18,7 +18,7 @@ export const naming = ({
 
 const whole = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
 
-/** Whether a value may have to be looked up: most are whole ids and URLs, and nothing need be loaded for them. */
+/** Whether any value may need a lookup. Most are whole ids and URLs, for which nothing has to be loaded. */
 export function hasHandles(command: AnyCommand, input: Values): boolean {
   return naming(command).some(([name, { names }]) => {
     const isHandle = names === 'products' ? isListingId : (text: string) => !whole.test(text) && text !== '-';

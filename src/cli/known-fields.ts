@@ -3,7 +3,7 @@ import { operations } from '../api/operations/index.ts';
 import type { KnownFields } from '../format/result.ts';
 import type { AnyCommand } from './define.ts';
 
-/** Whether a command changes nothing with this input: it says so, or calls operations that all read. */
+/** Whether a command is read-only for this input: either declared so, or because all operations it calls are. */
 export function onlyReads(
   { operations: called = [], anyOperation, readsOnly }: AnyCommand,
   input: Readonly<Record<string, unknown>>,
@@ -13,7 +13,7 @@ export function onlyReads(
   return says ?? (called.length > 0 && reads && anyOperation !== true);
 }
 
-/** What the definition of a command says of the fields of its records, as it is run with this input. */
+/** Known record fields of a command run with this input, according to its definition. */
 export function knownFieldsOf(command: AnyCommand, input: Readonly<Record<string, unknown>>): KnownFields {
   const responses = (command.operations ?? [])
     .map((name) => operations[name])

@@ -14,18 +14,18 @@ import type { Options } from '../run/option.ts';
 import { type AnyCommand, defineCommand, type Example } from './define.ts';
 import { isWrittenAsSent } from './output/format.ts';
 
-/** Operations whose records are paged. */
+/** Operations that return paged records. */
 export type ListName = OperationName & (`${string}.list` | `${string}.search`);
 
 export interface PagedList<R> {
   readonly rows: PagedRows<R>;
-  /** How many came, and how many there are; known once the rows are out. */
+  /** Number of records shown and available; valid once the rows are drained. */
   readonly count: () => { shown: number; total: number | undefined; next: number | undefined };
 }
 
 /**
- * One page of a list endpoint, or with `all` every page to the end, the next loading while this one is read: all of it
- * within --timeout, where that is given.
+ * Fetches one page of a list endpoint, or with `all` every page, prefetching the next while one is consumed. The
+ * --timeout, if given, covers everything.
  */
 export async function listRows<N extends ListName>(
   context: Context,
@@ -66,7 +66,7 @@ export async function listRows<N extends ListName>(
   };
 }
 
-/** "50 of 1,200 orders; --all for the rest", where there is a rest. */
+/** Formats "50 of 1,200 orders; --all for the rest"; empty if everything is shown. */
 export function moreHint(list: PagedList<unknown>, what: string): string[] {
   const { shown, total, next } = list.count();
   if (next !== undefined) return [`--page ${next} for the next page, --all for every one`];
@@ -79,13 +79,13 @@ interface ListDefinition<N extends ListName> {
   readonly summary: string;
   readonly filters?: Presentation<QueryOfRow<(typeof operations)[N]>>;
   readonly columns: readonly Column<RowShape<N>>[];
-  /** Columns for a terminal, where they differ. */
+  /** TTY columns, if different. */
   readonly screen?: readonly Column<RowShape<N>>[];
-  /** What the columns of a terminal need the service to add. */
+  /** Query parameters for extra data needed by the TTY columns. */
   readonly screenQuery?: QueryOf<N>;
-  /** Path of what `-o id` prints; default `id`. */
+  /** Path of the value printed by `-o id`; default `id`. */
   readonly id?: string;
-  /** What the records are called: `orders`. */
+  /** Plural noun for the records: `orders`. */
   readonly what: string;
   /** Shown in place of an empty table. */
   readonly empty: string;
@@ -95,7 +95,7 @@ interface ListDefinition<N extends ListName> {
 
 const paging: readonly string[] = ['limit', 'offset'];
 
-/** The `list` verb of a noun: filters, paging and columns of an operation that lists records. */
+/** Builds a noun's `list` verb: filters, paging and columns of a list operation. */
 export function listCommand<N extends ListName>(
   name: N,
   { summary, filters, columns, screen, screenQuery, id, what, empty, examples, related }: ListDefinition<N>,
@@ -123,7 +123,7 @@ export function listCommand<N extends ListName>(
     output: { list: name as OperationName },
     related,
     async run(context, { all, ...input }) {
-      // The options are those of the row.
+      // The options derive from the operation's row in the table.
       const needsMore = isOnScreen(context) || namesStateOf(screen, context);
       const query = { ...(needsMore && screenQuery), ...toQuery(input) } as QueryOf<N>;
       const paged = await listRows(context, name, query, all === true);
@@ -134,14 +134,14 @@ export function listCommand<N extends ListName>(
         ...(screen && { screen }),
         ...(id !== undefined && { id }),
         empty,
-        // Who says how many wants no more.
+        // No hint if the user asked for a specific range.
         hints: () => (input.limit === undefined && input.offset === undefined ? moreHint(paged, what) : []),
       };
     },
   });
 }
 
-/** Whether `--fields` names the one state, which is made of more than a list has on its own. */
+/** Whether `--fields` includes the derived state, which needs more data than a plain list. */
 const namesStateOf = (screen: readonly { readonly name: string }[] = [], { output }: Context): boolean =>
   output.fields?.some((field) => field === 'state' && screen.some(({ name }) => name === field)) === true;
 

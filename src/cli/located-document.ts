@@ -3,10 +3,10 @@ import { parseDocument, readYaml } from '../format/parse-document.ts';
 
 type Path = readonly (string | number)[];
 
-/** A YAML or JSON text as a value, and where each part of it stands. */
+/** Parsed YAML or JSON with the source location of each part. */
 export interface LocatedDocument {
   readonly value: unknown;
-  /** The line, from 1, of what a path leads to; of what it is in, where that is not there. */
+  /** Line of the value at a path, from 1; the line of the nearest enclosing value if it is missing. */
   lineOf(path: Path): number;
 }
 

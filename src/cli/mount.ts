@@ -23,7 +23,10 @@ export type Runner = (line: CommandLine) => Promise<void>;
 export interface Mounting {
   readonly run: Runner;
   readonly now: () => number;
-  /** Whether the line may name a command by one of these; of any other only what lists it is mounted. Absent: all of each. */
+  /**
+   * Whether the command line may refer to any of these names; other commands are mounted only as far as listings need.
+   * If absent, everything is mounted.
+   */
   readonly mayName?: (names: readonly string[]) => boolean;
 }
 
@@ -70,7 +73,7 @@ export function mountCommand(
       ...argumentValues(command, received),
       ...pick(parsed, Object.keys(command.options ?? {})),
     };
-    // What is written or spent is not left to which of two values came last.
+    // A command that writes or spends must not silently use the last of two values.
     if (twice[0] !== undefined && !onlyReads(command, input)) throw new UsageError(twice[0]);
     const globals = pick(parsed, [...Object.keys(shared), 'input']);
     await run({ path: pathOf(mounted), command, input, globals });
@@ -95,7 +98,7 @@ function sharedOptions(command: AnyCommand): Options {
 const endpointsOf = ({ operations: names = [] }: AnyCommand): string[] =>
   names.map((name) => `${operations[name].method} ${operations[name].path}`);
 
-/** What is not given here may have been given before the noun. */
+/** Drop options not given here, so that they do not override those given before the noun. */
 const given = (values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 

@@ -13,7 +13,7 @@ export function addGlobalOptions(root: Commander, now: () => number): void {
   addNoInput(root);
 }
 
-/** What is heard of an option that takes one value and was given two. */
+/** Called when a single-value option is given twice. */
 export type OnTwice = (message: string) => void;
 
 /** Adds typed options to a command, under a heading of the help. */
@@ -58,13 +58,19 @@ function commanderOptions(
   return option.kind === 'money' ? [made, centsTwin(key, flag, given, onTwice)] : [made];
 }
 
-/** How an option was given last: by which of its flags, and the text, since a time told from now is another each time it is read. */
+/**
+ * How an option was last given: its flag and raw text. The text is compared because a relative time parses differently
+ * each time.
+ */
 interface Given {
   as?: string;
   text?: string;
 }
 
-/** @returns undefined where no value takes the place of another; else the key of the pair that is lost, empty for any other option. */
+/**
+ * @returns undefined if no value is overridden; else the key of the overridden pair, or an empty string for other
+ * options.
+ */
 function lostBy({ kind }: Option, previous: unknown, value: unknown): string | undefined {
   if (previous === undefined || kind === 'texts' || kind === 'list') return undefined;
   if (kind !== 'pairs') return previous === value ? undefined : '';
@@ -117,12 +123,12 @@ function describe(option: Option): string {
   return option.description;
 }
 
-/** `--help` among what all commands share, so that a command without options of its own does not end with it alone. */
+/** Lists `--help` with the shared options, so that it is not the only one in its section. */
 export function addHelp(mounted: Commander): void {
   mounted.addHelpOption(new CommanderOption('-h, --help', 'show help').helpGroup(globalHeading));
 }
 
-/** `--no-input`, which commander would otherwise take for the negation of an option. */
+/** Adds `--no-input` explicitly, since commander would treat it as a negated option. */
 export function addNoInput(mounted: Commander): void {
   mounted.addOption(new CommanderOption('--no-input', 'never ask').helpGroup(globalHeading));
   // Commander presets `input` to true in each command, which would hide what was given before the noun.

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { UsageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 
-/** What a command takes that writes a page beside its rows. @param about what the page is, as the help goes on. */
+/** Options of commands that also write a page. @param about describes the page; continues the help sentence. */
 export const pageOptions = (about: string) =>
   ({
     html: {
@@ -14,7 +14,7 @@ export const pageOptions = (about: string) =>
     force: { kind: 'flag', description: 'with --html: write over a file' },
   }) as const;
 
-/** Before anything is read. @throws UsageError where a page cannot be written so. */
+/** Call before anything is read. @throws UsageError if a page cannot be written with these options. */
 export function checkPage(html: string | undefined, force: boolean): void {
   if (html === undefined) {
     if (force) throw new UsageError('--force goes with --html');
@@ -24,7 +24,7 @@ export function checkPage(html: string | undefined, force: boolean): void {
   if (!force) refuseOverwriting([html]);
 }
 
-/** Writes a page that `checkPage` has let through. @param mode of a new file. @throws UsageError, StorageError naming it. */
+/** Writes a page accepted by `checkPage`. @param mode of a new file. @throws UsageError, StorageError naming it. */
 export async function savePage(
   context: Context,
   html: string,
@@ -36,7 +36,7 @@ export async function savePage(
   context.note(`wrote ${html}`);
 }
 
-/** Before the work that would be for nothing. @throws UsageError naming the files that would be written over. */
+/** Call before work that would be wasted. @throws UsageError naming the files that would be overwritten. */
 export function refuseOverwriting(paths: readonly string[]): void {
   const there = paths.filter((path) => lstatSync(path, { throwIfNoEntry: false }));
   if (there.length === 0) return;
@@ -44,7 +44,7 @@ export function refuseOverwriting(paths: readonly string[]): void {
   throw new UsageError(`${there.join(', ')} already ${exist}; use --force to overwrite ${them}`);
 }
 
-/** For names that no person has typed. @throws UsageError naming what --force would not replace either. */
+/** For file names not typed by the user. @throws UsageError naming those that even --force would not replace. */
 export function refuseNonFiles(paths: readonly string[]): void {
   const others = paths.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === false);
   if (others.length === 0) return;

@@ -3,12 +3,12 @@ import { flagOf } from '../run/parse-option.ts';
 import { globalOptions, requestOptions, writeOptions } from './global-options.ts';
 import type { CommandLine } from './mount.ts';
 
-/** In the place of a value that may be private. */
+/** Replaces a value that may be private. */
 const withheld = '…';
 
 /**
- * A command line without anything that may name a person, a place or a secret: flags, and those values that are numbers,
- * dates, durations, words of a fixed list, or ids. Of every other value it says that there was one.
+ * Formats a command line without anything that could identify a person, a place or a secret: keeps flags, and values
+ * that are numbers, dates, durations, enum words or ids; masks all others.
  */
 export function privateCommand({ path, command, input, globals }: CommandLine): string {
   const options: Options = { ...globalOptions, ...requestOptions, ...writeOptions, ...command.options };
@@ -21,7 +21,7 @@ export function privateCommand({ path, command, input, globals }: CommandLine): 
   return given.length > mostValues ? `${words.join(' ')} (${given.length} arguments)` : words.join(' ');
 }
 
-/** Of a thousand ids the first say enough. */
+/** Maximum values shown, since there may be thousands of ids. */
 const mostValues = 20;
 
 function flagWords(option: Option, flag: string, value: unknown): string[] {

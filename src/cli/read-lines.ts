@@ -3,13 +3,12 @@ import { ErrandError, UsageError } from '../platform/errors.ts';
 import { piecesOf, readPipe } from '../platform/streams.ts';
 import type { Context } from '../run/context.ts';
 
-/** Of one line, bytes. */
+/** Maximum line length, bytes. */
 const longestLine = 1024 * 1024;
 
 /**
- * The lines of a file, or of stdin for `-`, as they come: UTF-8, or UTF-16 where a byte order mark says so, as a shell of
- * Windows writes it; they end in LF or CRLF. @throws UsageError naming the flag and the file, or the line
- * that is too long.
+ * Streams lines of a file, or of stdin for `-`: UTF-8, or UTF-16 with a byte order mark, as Windows shells write it.
+ * Lines end in LF or CRLF. @throws UsageError naming the flag and the file, or the overlong line.
  */
 export async function* readFileLines(context: Context, flag: string, path: string): AsyncGenerator<string> {
   let decoder: ReturnType<typeof decoderOf> | undefined;

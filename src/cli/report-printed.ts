@@ -3,7 +3,10 @@ import { thingOf } from '../orders/submit/intent.ts';
 import type { Context } from '../run/context.ts';
 import { writerOf } from './output/writer.ts';
 
-/** Stdout has taken the result: what this run made is known to the user now. Where its reader has gone, stderr says it. */
+/**
+ * Marks this run's results as reported, now that stdout has accepted them. If its reader has closed, reports them on
+ * stderr first.
+ */
 export async function reportPrinted(context: Context): Promise<void> {
   const intents = context.unreported();
   if (writerOf(context.io.stdout.stream).isClosed) {

@@ -12,14 +12,14 @@ import { isListingId, naming, textsOf } from './handles.ts';
 import { onlyReads } from './known-fields.ts';
 import type { Values } from './mount.ts';
 
-/** Characters that a beginning has at least. */
+/** Minimum length of an id prefix. */
 const leastBeginning = 8;
 
 /**
- * Puts whole ids in place of what a person at a terminal gave for them: the number of a row (`@2`) of the last list, or a
- * beginning, looked up in the last list, then on this machine, then at the service. A command that writes tells what they name.
- * @throws UsageError for a number that names nothing, for any without a terminal, and for a beginning of several;
- * ErrandError not_found.
+ * Replaces shorthand given at a TTY with full ids: a row number (`@2`) of the last list, or an id prefix, looked up in
+ * the last list, then on this machine, then at the service. Commands that write print what it resolved to.
+ * @throws UsageError for an unknown row number, any row number without a TTY, or an ambiguous prefix; ErrandError
+ * not_found.
  */
 export async function resolveHandles(
   context: Context,
@@ -49,7 +49,7 @@ export async function resolveHandles(
   return { context: { ...context, argv, rowFacts }, input: resolved };
 }
 
-/** What is told of a record, with the title of a product in place of its URL; what was typed or is sent stays. */
+/** Description of a record, with the product's title in place of its URL; input and requests stay unchanged. */
 async function withTitles(told: string, titles: () => Promise<TitleOf>): Promise<string> {
   const [, what = told, label = ''] = /^(order \S+) \((.*)\)$/s.exec(told) ?? [];
   if (label === '') return told;
@@ -58,7 +58,7 @@ async function withTitles(told: string, titles: () => Promise<TitleOf>): Promise
   return `${what} (${shown.join('').replaceAll(/ {2,}/g, ', ')})`;
 }
 
-/** A command that is printed to be run again must not mean another row by then. */
+/** A command suggested for rerunning must not refer to a different row by then. */
 function inPlaceOf(text: string, value: string, word: string): string {
   if (word === text) return value;
   return word.startsWith('--') && word.endsWith(`=${text}`) ? word.slice(0, -text.length) + value : word;
@@ -74,7 +74,7 @@ async function resolveOne(
   const asItIs = { value: text, told: '' };
   const away = whyNoTerminal(context, beside);
   if (isRowNumber(text)) {
-    // A key of the journal may be of the user's own making.
+    // Journal keys may be chosen by the user and look like a row number.
     if (away !== undefined && names.includes('intents')) return asItIs;
     if (away === undefined) return rowNamed(context, text, names);
     const whole = names.includes('products') ? 'its URL or id' : 'the whole id';
@@ -85,7 +85,7 @@ async function resolveOne(
   return (await beginning(context, command, text, names)) ?? asItIs;
 }
 
-/** Why nobody is at a terminal. Where ids come from stdin as well, what is printed must go to one. */
+/** Why the run is not interactive; undefined if it is. With ids from stdin, stdout and stderr must be TTYs instead. */
 function whyNoTerminal(
   { interactive, io, settings }: Context,
   beside: readonly string[],
@@ -137,7 +137,7 @@ async function beginning(
   );
 }
 
-/** Ids by what is told of them; undefined for none. */
+/** Descriptions by id; undefined if there are none. */
 type Matches = ReadonlyMap<string, string> | undefined;
 
 const matches = (found: readonly (readonly [string, string])[]): Matches => {
@@ -174,7 +174,7 @@ async function onThisMachine(
   return matches(found);
 }
 
-/** Whether the command itself needs a key, so that a look at the service is no more than it does. */
+/** Whether the service may be queried: only if the command itself needs a key anyway. */
 const asksService = (
   { previewsReads }: Context,
   { operations: called = [] }: AnyCommand,
@@ -185,10 +185,10 @@ const asksService = (
   called.length > 0 &&
   called.every((name) => operations[name].auth === 'bearer');
 
-/** Records that the service is asked for: many more than begin with the same eight characters. */
+/** Maximum records requested; far more than share the same eight-character prefix. */
 const mostAsked = 100;
 
-/** Both filters find a text anywhere in an id, and other texts too: what begins otherwise is left out. */
+/** Both filters match text anywhere in an id, and other fields too, so keep only real prefix matches. */
 async function atTheService(
   context: Context,
   command: AnyCommand,

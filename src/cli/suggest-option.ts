@@ -4,7 +4,7 @@ interface Optioned extends Named<Optioned> {
   readonly options: readonly { readonly long?: string | undefined; readonly hidden: boolean }[];
 }
 
-/** Options of before, with what has come of them. */
+/** Removed options, with the reason. */
 const gone = [
   {
     flag: '--replace',
@@ -16,8 +16,8 @@ const gone = [
 const unknownOption = /^unknown option '(--[^']+)'/;
 
 /**
- * The message of an unknown option with the options that are meant: those that hold its words (`--price` in
- * `--max-price`), else those that are a slip away. Commander alone suggests what shares some letters (`--profile`).
+ * Adds suggestions to the error for an unknown option: options containing its words (`--price` in `--max-price`), else
+ * close misspellings. commander alone suggests options that merely share some letters (`--profile`).
  */
 export function withSuggestion(message: string, program: Optioned, argv: readonly string[]): string {
   const [, typed] = unknownOption.exec(message) ?? [];
@@ -38,18 +38,18 @@ function meantBy(typed: string, flags: readonly string[]): string[] {
   if (near.length > 0) return near;
   const words = typed.slice(2).split('-');
   const holding = flags.filter((flag) => words.every((word) => flag.slice(2).split('-').includes(word)));
-  // The twin in cents of an option is not meant beside it.
+  // Do not suggest an option's `-cents` twin along with it.
   return holding.filter((flag) => !holding.some((other) => flag === `${other}-cents`));
 }
 
-/** A command as far as its name goes. */
+/** The naming part of a command. */
 export interface Named<C> {
   name(): string;
   aliases(): readonly string[];
   readonly commands: readonly C[];
 }
 
-/** The command that a line names, as far as its words are known. */
+/** Finds the command a line refers to, as far as its words are known. */
 export function commandNamed<C extends Named<C>>(
   program: C,
   argv: readonly string[],
@@ -65,7 +65,7 @@ export function commandNamed<C extends Named<C>>(
   return { command, words };
 }
 
-/** Which help shows what a refused command line could have said. */
+/** Points to the help for a rejected command line. */
 export function whereToLook<C extends Named<C>>(program: C, argv: readonly string[]): string {
   const { command, words } = commandNamed(program, argv);
   const what = command.commands.length > 0 ? 'lists the commands' : 'shows its arguments and flags';

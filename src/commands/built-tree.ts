@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Tree } from '../cli/completion/tree.ts';
 
 /**
- * The program's commands, from the files that the build wrote: the program with the heads of its nouns, and one for each
- * noun. Only those that the words may name are read: a TAB waits for it.
+ * Reads the command tree from files written by the build: one for the program with a stub per noun, and one for each
+ * noun. Loads only nouns that `words` may name, to keep TAB completion fast.
  */
 export async function programTree(words: readonly string[]): Promise<Tree> {
   const root = read('errand');

@@ -10,8 +10,8 @@ import { describedProgram, entries } from './program.ts';
 type Definition = RootCommand | RootNoun;
 
 /**
- * The whole program as completion sees it, read off the program itself: what commander parses is what is completed.
- * Loads every command, so the build does it once and keeps the tree.
+ * Builds the completion tree from the program itself, so completion offers exactly what commander parses. Loads every
+ * command; the build does this once and saves the tree.
  */
 export async function describeProgram(): Promise<Tree> {
   const program = await describedProgram();

@@ -1,5 +1,5 @@
 import type { Tree } from '../cli/completion/tree.ts';
 import { describeProgram } from './describe.ts';
 
-/** The program's commands. The built program reads what the build has written of them, in place of this file. */
+/** The program's command tree. The build replaces this file with one that reads the generated tree. */
 export const programTree = (_words: readonly string[]): Promise<Tree> => describeProgram();

@@ -8,13 +8,13 @@ import type { Io } from '../platform/streams.ts';
 
 interface Entry {
   readonly name: string;
-  /** Its heading in the help. */
+  /** Heading in the help. */
   readonly group: string;
   readonly summary: string;
   load(): Promise<{ readonly noun: RootNoun } | { readonly command: RootCommand }>;
 }
 
-/** Every noun, in the order of the help; its code loads only when the command line names it. */
+/** Every noun, in help order; its code loads only when the command line names it. */
 export const entries: readonly Entry[] = [
   {
     name: 'quickstart',
@@ -195,13 +195,15 @@ export const entries: readonly Entry[] = [
 interface Building extends Mounting {
   readonly version: string;
   readonly write: (text: string) => void;
-  /** Told what help is to be shown: that of a command, or of words after `errand help`. Commander itself prints none. */
+  /**
+   * Receives the help to show: that of a command, or of the words after `errand help`. Commander prints none itself.
+   */
   readonly onHelp: (wanted: Commander | readonly string[]) => void;
 }
 
 /**
- * Parses the command line and runs what it names.
- * @throws UsageError for an unknown command or flag, with a suggestion where one is near.
+ * Parses the command line and runs the command.
+ * @throws UsageError for an unknown command or flag, with a suggestion if one is close.
  */
 export async function runProgram(
   argv: readonly string[],
@@ -223,7 +225,7 @@ export async function runProgram(
       const { withSuggestion } = await import('../cli/suggest-option.ts');
       const said = error.message.replace(/^error: /, '').replace(/\n\(/, ' (');
       const message = withSuggestion(said, root, argv);
-      // A suggestion says what to do already.
+      // A suggestion already says what to do.
       throw new UsageError(message, { hint: message.endsWith('?)') ? undefined : whereToLook(root, argv) });
     }
   }
@@ -232,11 +234,11 @@ export async function runProgram(
   write(await ('commands' in wanted ? commandHelp(wanted, io) : namedHelp(root, wanted, io)));
 }
 
-/** The program for what describes it, with every command mounted; without nouns, as its own help shows it. */
+/** Builds the program for introspection, with every command mounted; without nouns, as its own help shows it. */
 export const describedProgram = (nouns = entries.map(({ name }) => name)): Promise<Commander> =>
   buildProgram(nouns, { run: async () => {}, now: Date.now, version: '', write: () => {}, onHelp: () => {} });
 
-/** Every command with what it prints. Loads all of them. */
+/** Every command with its output. Loads all of them. */
 export async function printingCommands(): Promise<PrintingCommand[]> {
   const found: PrintingCommand[] = [];
   for (const { name, load } of entries) {
@@ -247,7 +249,7 @@ export async function printingCommands(): Promise<PrintingCommand[]> {
   return found;
 }
 
-/** @param nouns the words before its verbs, in each way that they can be typed; the first is their name. */
+/** @param nouns the words before the verbs, in every accepted spelling; the first is canonical. */
 const printingVerbs = (nouns: readonly string[], { verbs }: Pick<RootNoun, 'verbs'>): PrintingCommand[] =>
   verbs.flatMap((verb) => {
     const words = [verb.name, ...(verb.aliases ?? [])];
@@ -256,7 +258,7 @@ const printingVerbs = (nouns: readonly string[], { verbs }: Pick<RootNoun, 'verb
     return [{ path, aliases: [...aliases, ...(verb.isDefault ? nouns : [])], output: verb.output }];
   });
 
-/** The program for one command line: every noun is known, only those it names are loaded. */
+/** Builds the program for one command line: knows every noun, loads only those it names. */
 async function buildProgram(argv: readonly string[], building: Building): Promise<Commander> {
   const { version, now, write, onHelp } = building;
   const root = new Commander('errand')

@@ -3,8 +3,8 @@ import { withoutKeys } from './keys.ts';
 import type { Environment } from './paths.ts';
 
 /**
- * Who acts, for the audit chain. It is looked up when it is first needed: most runs write no record.
- * @param program that acts on its own, such as an agent; undefined for a person at a shell.
+ * Identifies the actor for the audit chain. Resolved on first use, because most runs write no record.
+ * @param program acting on its own, such as an agent; undefined for a person at a shell.
  */
 export function originOf(environment: Environment, command: string, program?: string): () => Origin {
   let origin: Origin | undefined;
@@ -16,8 +16,8 @@ export function originOf(environment: Environment, command: string, program?: st
 }
 
 /**
- * The same for a program that uses the library, of this process. @param program its name, where it gives one.
- * @param door the door that it came through.
+ * The same for a program that uses the library in this process. @param program its name, if given.
+ * @param door the entry point it used.
  */
 export function originOfProgram(program: string | undefined, door: string): () => Origin {
   const origin = originOf(process.env, door);
@@ -25,7 +25,7 @@ export function originOfProgram(program: string | undefined, door: string): () =
   return () => ({ ...origin(), actor: `${name} (${origin().actor})` });
 }
 
-/** The environment of this process without our keys, for what a program has started. */
+/** This process's environment without errand's secrets, when a program started it. */
 export const ownEnvironment = (): Environment => withoutKeys(process.env);
 
 interface Origin {
@@ -34,10 +34,10 @@ interface Origin {
   readonly command: string;
 }
 
-/** User and host of the system: `ada@laptop`. */
+/** System user and host: `ada@laptop`. */
 const systemActor = (): string => `${userName()}@${hostname()}`;
 
-/** A system may have no entry for the user, as in a container; then the number has to do. */
+/** The system may have no entry for the user, as in a container; falls back to the uid. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -46,7 +46,7 @@ function userName(): string {
   }
 }
 
-/** Variables that name a job, by the system that sets the first of them. No person stands in any. */
+/** Variables that identify a CI job, keyed by the variable that reveals the system. None names a person. */
 const jobVariables: Readonly<Record<string, readonly string[]>> = {
   GITHUB_ACTIONS: ['GITHUB_REPOSITORY', 'GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_JOB'],
   GITLAB_CI: ['CI_PROJECT_PATH', 'CI_PIPELINE_ID', 'CI_JOB_ID'],
@@ -57,7 +57,7 @@ const jobVariables: Readonly<Record<string, readonly string[]>> = {
   CI: [],
 };
 
-/** The CI job that runs this: `GITHUB_ACTIONS acme/shop/123/1/restock`; undefined where none does. */
+/** The current CI job: `GITHUB_ACTIONS acme/shop/123/1/restock`; undefined outside CI. */
 function ciJob(environment: Environment): string | undefined {
   const [system, names] = Object.entries(jobVariables).find(([name]) => isSet(environment[name])) ?? [];
   if (system === undefined || !names) return undefined;

@@ -2,7 +2,7 @@ import { UsageError } from '../platform/errors.ts';
 import { shellLine } from '../platform/shell.ts';
 import type { Stored, StoredAddress } from './stored.ts';
 
-/** The configuration with an address in it; the first one, or with `asDefault`, is the default. Pure. */
+/** Adds an address to the configuration; the first one, or one with `asDefault`, becomes the default. Pure. */
 export function withAddress(
   stored: Stored,
   name: string,
@@ -16,12 +16,12 @@ export function withAddress(
     ...rest,
     addresses: { ...stored.addresses, [name]: address },
     ...(preset !== undefined && { default_address: preset }),
-    // Whatever is saved under the name of the example is an address of one's own from then on.
+    // An address saved under the example's name is no longer the example.
     ...(example !== undefined && example !== name && { example_address: example }),
   };
 }
 
-/** The configuration without an address, which is no default then either. Pure. */
+/** Removes an address from the configuration, also as the default. Pure. */
 export function withoutAddress(stored: Stored, name: string): Stored {
   const { default_address: preset, example_address: example, ...rest } = stored;
   const { [name]: _, ...addresses } = stored.addresses;
@@ -33,7 +33,7 @@ export function withoutAddress(stored: Stored, name: string): Stored {
   };
 }
 
-/** A saved address is never replaced unasked. */
+/** A saved address is never replaced without confirmation. */
 export const addressTaken = (name: string): UsageError =>
   new UsageError(`there is an address ${name} already; nothing was changed`, {
     hint: `\`${shellLine`errand address update ${name}`}\` changes fields of it; --replace saves another in its place.`,

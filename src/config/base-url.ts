@@ -5,7 +5,7 @@ import { hasCredentials, hasQuery, httpUrl, plainBase } from '../platform/net/ur
 import { redactor } from '../platform/redact/redactor.ts';
 import { embeddedUrl } from './stored.ts';
 
-/** A base URL in its one form, without a trailing slash. @throws UsageError naming where it came from. */
+/** Normalizes a base URL, without a trailing slash. @throws UsageError naming its source. */
 export function checkBaseUrl(text: string, where: string, allowPlainHttp: boolean): string {
   if (text === embeddedUrl) return text;
   const url = httpUrl(text);
@@ -29,16 +29,16 @@ export function checkBaseUrl(text: string, where: string, allowPlainHttp: boolea
   return plainBase(url);
 }
 
-/** How a connection is guarded, weakest first. `verify-full` alone proves that the server is the one that is meant. */
+/** TLS modes, weakest first. Only `verify-full` verifies the server's identity. */
 const sslModes = ['disable', 'prefer', 'require', 'verify-full'] as const;
 
-/** Parameters of the address; another could turn off what keeps an order from being lost. */
+/** Accepted URL parameters; others could disable settings that keep orders from being lost. */
 const known: readonly string[] = ['sslmode'];
 
 /**
- * The address of a database that machines share. Its password is shown nowhere from then on. Over a network the
- * connection is encrypted unless the address says otherwise.
- * @param password for an address without one. @throws UsageError naming where it came from, without any part of it.
+ * Validates the address of a shared database. Its password is redacted everywhere from then on. Remote connections use
+ * TLS unless the address says otherwise.
+ * @param password for an address without one. @throws UsageError naming its source, without any part of it.
  */
 export function checkDatabaseUrl(text: string, where: string, password = ''): DatabaseAddress {
   const url = parsed(text.trim(), where);
@@ -66,7 +66,7 @@ export function checkDatabaseUrl(text: string, where: string, password = ''): Da
   return { url: url.href, shown: `${url.hostname}:${url.port || usualPort}/${name}` };
 }
 
-/** Of a stored address what may be shown: one that was written by hand may be wrong. */
+/** The displayable part of a stored address, which may be invalid if edited by hand. */
 export function shownDatabase(text: string): string {
   try {
     return checkDatabaseUrl(text, 'the database').shown;
@@ -81,12 +81,12 @@ const formHint = `It takes ${form}.`;
 const escapeHint = 'Write % @ : / ? # in a user or password as %25 %40 %3A %2F %3F %23.';
 
 /**
- * Whether a password is a word, or a number that people remember: taken out of messages it would take their own words along, and
- * those of the commands that they name. Nothing shows the password of an address, and of an address itself no part is shown.
+ * Whether a password is a common word or short number. Redacting it would garble messages and the commands in them.
+ * Nothing displays the password of an address anyway, nor any part of an address itself.
  */
 const isWord = (secret: string): boolean => /^(?:\p{L}{1,12}|\d{1,8})$/u.test(secret);
 
-/** No part of a wrong address is told: it may be the password. */
+/** Never quotes an invalid address: any part may be the password. */
 function parsed(text: string, where: string): URL {
   if (endsEarly(text))
     throw new UsageError(`${where} has a / ? or # in its user or password that is not escaped`, {
@@ -100,7 +100,7 @@ function parsed(text: string, where: string): URL {
   });
 }
 
-/** Whether user and password seem to end before the @ that ends them: a sign in them stands as it is. */
+/** Whether an unescaped / ? or # ends the user or password before the @. */
 function endsEarly(text: string): boolean {
   const [, rest = ''] = /^postgres(?:ql)?:\/\/(.*)$/su.exec(text) ?? [];
   const end = rest.search(/[/?#]/);

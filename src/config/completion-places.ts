@@ -6,7 +6,7 @@ export interface CompletionPlace {
   readonly file: string;
 }
 
-/** The usual places where a shell looks for the completion script of a program. */
+/** Standard locations where a shell looks for a program's completion script. */
 export function completionPlaces(
   environment: Environment,
   platform: NodeJS.Platform,

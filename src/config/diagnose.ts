@@ -10,7 +10,7 @@ import { type Flags, resolveSettings, type Settings } from './resolve.ts';
 import type { SettingsStore } from './store.ts';
 import { emptyStored, profileFields, type Stored, storedFields } from './stored.ts';
 
-/** Something wrong with the files and settings, found before they are used. */
+/** A problem with files or settings, found before they are used. */
 export interface Trouble {
   readonly check: 'configuration' | 'permissions' | 'settings';
   readonly message: string;
@@ -19,15 +19,14 @@ export interface Trouble {
 
 export interface Diagnosis {
   readonly troubles: readonly Trouble[];
-  /** Node and the system, in words. */
+  /** Node version and platform, in words. */
   readonly runtime: string;
   /** Where shells look for a completion script. */
   readonly completionPlaces: readonly CompletionPlace[];
 }
 
 /**
- * Settings for a command that looks for what is wrong with them: what cannot be used is reported and left out, so that
- * the rest can still be looked at. Never throws.
+ * Resolves settings for diagnosis: reports and omits what is unusable, so the rest can still be checked. Never throws.
  */
 export function diagnoseSettings(
   flags: Flags,
@@ -50,7 +49,7 @@ export function diagnoseSettings(
   };
 }
 
-/** One attempt and ten seconds, where nobody asked for more: a service that needs more is a finding. */
+/** Unless the user set them, allows one attempt and ten seconds: a service that needs more is a finding. */
 const hasty = (settings: Settings): Settings => ({
   ...settings,
   ...(settings.retries.from === 'default' && { retries: { ...settings.retries, value: 0 } }),
@@ -62,7 +61,7 @@ interface Loose {
   readonly mode: number;
 }
 
-/** To be called before anything is opened, since opening a file of ours tightens it. */
+/** Call before opening any errand file, because opening one tightens its mode. */
 function findLoose(configFile: string, folders: Folders): Loose[] {
   const files = namesIn(folders.state).map((name) => join(folders.state, name));
   return [folders.config, configFile, folders.state, ...files].flatMap((path) => {
@@ -71,7 +70,7 @@ function findLoose(configFile: string, folders: Folders): Loose[] {
   });
 }
 
-/** What was open to others, and what is left to do now that our own files have been tightened. */
+/** Reports a file that was open to others, and what remains to do now that errand has tightened its own files. */
 function looseFile({ path, mode }: Loose): Trouble {
   const now = modeOf(path) ?? 0;
   const tightened = `Its mode is ${(now & 0o777).toString(8)} now. If others use this machine, they may have read the keys it holds: replace them.`;
@@ -80,7 +79,7 @@ function looseFile({ path, mode }: Loose): Trouble {
   return { check: 'permissions', message, remedy };
 }
 
-/** A link, a FIFO or another user's file where one of ours belongs. */
+/** Reports a link, a FIFO or another user's file in place of one of errand's. */
 function unusableState(folder: string): Trouble[] {
   try {
     checkState(folder, () => {});
@@ -115,7 +114,7 @@ function readTolerantly(store: SettingsStore): { stored: Stored; troubles: Troub
   }
 }
 
-/** Names that nothing reads: a misspelt setting does nothing, and nobody says so. */
+/** Finds unknown names: a misspelled setting is otherwise silently ignored. */
 function unknownKeys(file: string): Trouble[] {
   const root = parsed(file);
   const names = [
@@ -143,7 +142,10 @@ const strangers = (value: unknown, known: readonly string[], before: string): st
     .filter((name) => !known.includes(name))
     .map((name) => before + name);
 
-/** The settings as they are; without the variables of errand; without anything: the first that can be used. */
+/**
+ * Resolves settings as they are, then without errand's variables, then without flags either; returns the first that
+ * works.
+ */
 function resolveTolerantly(flags: Flags, environment: Environment, stored: Stored, folders: Folders) {
   const rest = Object.fromEntries(
     Object.entries(environment).filter(([name]) => !name.startsWith('ERRAND_')),

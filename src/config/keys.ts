@@ -4,27 +4,27 @@ import { UsageError } from '../platform/errors.ts';
 import type { Environment } from './paths.ts';
 import { embeddedUrl, type KeptKey, type Profile, type Stored } from './stored.ts';
 
-/** A key as it may be shown: `xx_test_…a1b2`. What has no known form shows nothing but its last four characters. */
+/** Masks a key for display: `xx_test_…a1b2`. An unknown format shows at most its last four characters. */
 export function maskKey(key: string): string {
   const [, prefix, mode, secret = ''] = apiKeyPattern.exec(key) ?? [];
   const tail = (secret || key).length > 12 ? (secret || key).slice(-4) : '';
   return prefix === undefined ? `…${tail}` : `${prefix}_${mode}_…${tail}`;
 }
 
-/** Whether a key rehearses or spends; undefined where its form does not tell. */
+/** Whether a key rehearses or spends; undefined if its format does not tell. */
 export function keyMode(key: string): 'test' | 'live' | undefined {
   const mode = apiKeyPattern.exec(key)?.[2];
   return mode === 'test' || mode === 'live' ? mode : undefined;
 }
 
-/** Variables that hold what must reach no program but this one. */
+/** Variables holding secrets that must not reach other programs. */
 const secretVariables: readonly string[] = ['ERRAND_API_KEY', 'ERRAND_LEGACY_TOKEN', 'ERRAND_DATABASE_URL'];
 
-/** The environment for a program that the user has errand run. */
+/** Environment for programs the user has errand run. */
 export const withoutKeys = (environment: Environment): Environment =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !secretVariables.includes(name)));
 
-/** A key as it goes into a header. @throws UsageError naming where it came from, never showing it. */
+/** Validates a key for use in a header. @throws UsageError naming its source, never the key. */
 export function checkKey(text: string, where: string): string {
   const key = text.trim();
   if (key === '') throw new UsageError(`${where} is empty; it takes a key`);
@@ -34,24 +34,23 @@ export function checkKey(text: string, where: string): string {
   return key;
 }
 
-/** What tells accounts apart and cannot be turned back into the key: equal for the same key at the same service. */
+/** One-way account identifier: equal for the same key at the same service, and never reveals the key. */
 export const fingerprint = (key: string, service: string): string =>
   createHmac('sha256', key).update(`errand account at ${service}`).digest('hex').slice(0, 32);
 
-/** A key that a profile has. */
 export interface ProfileKey {
-  /** Tells it from the others of its profile, and cannot be turned back into it. */
+  /** Unique within the profile; does not reveal the key. */
   readonly id: string;
   readonly key: string;
-  /** ISO 8601; undefined for one of before that was noted. */
+  /** ISO 8601; undefined for keys stored before this was recorded. */
   readonly storedAt: string | undefined;
   readonly isInUse: boolean;
 }
 
-/** The account that a key of a profile stands for in the journal and the audit chain. */
+/** Account that represents a profile's key in the journal and the audit chain. */
 export const accountOf = (key: string, { base_url: service }: Profile): string => fingerprint(key, service);
 
-/** The keys of a profile, the one in use first. Pure. */
+/** Keys of a profile, the active one first. Pure. */
 export function keysOf({
   base_url: service,
   api_key: key,
@@ -69,8 +68,8 @@ export function keysOf({
 }
 
 /**
- * The key of a profile that is meant by the beginning of its id, its last four characters, or as it is shown.
- * @throws UsageError where none is, or more than one; a whole key is not repeated.
+ * Finds a profile's key by the start of its id, its last four characters, or its masked form.
+ * @throws UsageError if none or several match; never repeats a whole key.
  */
 export function keyMeant(name: string, profile: Profile, given: string): ProfileKey {
   const all = keysOf(profile);
@@ -95,13 +94,13 @@ export function keyMeant(name: string, profile: Profile, given: string): Profile
       `"${given}" may be any of ${found.map(({ id, key }) => `${maskKey(key)} (${id})`).join(', ')}; give the id`,
       { next },
     );
-  // What looks like a whole key is not shown.
+  // Never print what looks like a whole key.
   const which = given.length <= 12 ? `"${given}"` : maskKey(given);
   throw new UsageError(`profile ${name} has no key ${which}`, { next });
 }
 
 /**
- * A profile with a key in use, kept beside it the one that was: none is lost. One that is there already is used again.
+ * Makes a key active in a profile and keeps the previous one, so none is lost. Reuses a key the profile already has.
  * @param storedAt ISO 8601. Pure.
  */
 export function withKey(profile: Profile, key: string, storedAt: string): Profile {
@@ -121,13 +120,13 @@ export function withKey(profile: Profile, key: string, storedAt: string): Profil
   };
 }
 
-/** A profile without the key in use, and without those beside it where `all` are meant. Pure. */
+/** Removes the active key from a profile, and the spare ones with `all`. Pure. */
 export function withoutStoredKeys(profile: Profile, all: boolean): Profile {
   const { api_key: _, key_stored_at: __, other_keys: others, ...rest } = profile;
   return all || others === undefined ? rest : { ...rest, other_keys: others };
 }
 
-/** A profile with all of its keys kept and none of them in use. Pure. */
+/** Keeps all keys of a profile, but none active. Pure. */
 export function withKeySetAside({
   api_key: key,
   key_stored_at: storedAt,
@@ -143,22 +142,22 @@ export const kept = (key: string, storedAt: string | undefined): KeptKey => ({
   ...(storedAt !== undefined && { stored_at: storedAt }),
 });
 
-/** A stored key that is about to be another one, or none. */
+/** A change to a stored key. */
 export interface KeyChange {
   readonly profile: string;
-  /** The service that the key is for. */
+  /** Service the key belongs to. */
   readonly service: string;
   readonly detail: {
-    /** `switched` where the one before is kept beside it. */
+    /** `switched` if the previous key is kept. */
     readonly change: 'stored' | 'replaced' | 'switched' | 'forgotten';
     readonly what: 'api_key' | 'legacy_token';
-    /** Fingerprints of the keys. */
+    /** Key fingerprints. */
     readonly before: string | null;
     readonly after: string | null;
   };
 }
 
-/** Which keys differ. The first key of the embedded sandbox is none of them: errand mints it by itself. Pure. */
+/** Lists changed keys, except the embedded sandbox's first one, which errand mints itself. Pure. */
 export function keyChanges(before: Stored, after: Stored): KeyChange[] {
   const names = new Set([...Object.keys(before.profiles), ...Object.keys(after.profiles)]);
   return [...names].flatMap((name) => {
@@ -178,7 +177,7 @@ export function keyChanges(before: Stored, after: Stored): KeyChange[] {
   });
 }
 
-/** The keys beside the one in use that a profile has no more. */
+/** Spare keys that the profile no longer has. */
 function forgottenBeside(name: string, old: Profile | undefined, next: Profile | undefined): KeyChange[] {
   const service = serviceOf(old, 'api_key');
   const left = [...beside(next), next?.api_key];

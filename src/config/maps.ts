@@ -1,19 +1,19 @@
 import { plainHeading } from '../api/bulk-columns.ts';
 import type { ColumnMap, Stored } from './stored.ts';
 
-/** A map of headings, and the preset that it adds to. */
+/** A heading map, and the preset it extends. */
 export interface SavedMap {
   readonly map: ColumnMap;
   readonly preset: string | undefined;
 }
 
-/** The map of a name; undefined where none is saved. Pure. */
+/** The map saved under a name; undefined if none. Pure. */
 export function mapIn({ maps, map_presets: presets }: Stored, name: string): SavedMap | undefined {
   const map = Object.hasOwn(maps, name) ? maps[name] : undefined;
   return map && { map, preset: Object.hasOwn(presets, name) ? presets[name] : undefined };
 }
 
-/** With a map saved, in the place of an earlier one. Pure. */
+/** Saves a map, replacing an earlier one of that name. Pure. */
 export function withMap(stored: Stored, name: string, { map, preset }: SavedMap): Stored {
   const { [name]: _, ...others } = stored.map_presets;
   return {
@@ -24,34 +24,34 @@ export function withMap(stored: Stored, name: string, { map, preset }: SavedMap)
 }
 
 /**
- * What the headings of another program's export mean. The keys of the orders follow from it: with another meaning a file that
- * was uploaded before would be ordered once more.
+ * Meaning of the headings in another program's export. Order keys derive from it: changing a meaning would place the
+ * orders of an uploaded file again.
  */
 export interface MapPreset {
   readonly name: string;
   readonly description: string;
   /**
-   * The headings that a column may have; of those that a file has, the first counts. Of phone numbers each stands in for
-   * those before it where they are empty.
+   * Headings a column may have; the first one in the file wins. For phone numbers, each later heading fills in when the
+   * earlier ones are empty.
    */
   readonly columns: Readonly<Record<string, readonly string[]>>;
   /**
-   * What a heading has where the customer's order was called off, given back or not paid, in small letters with single spaces
-   * for `-` and `_`; any text where none is listed.
+   * Heading values that mark an order as cancelled, returned or unpaid, in lower case with single spaces for `-` and
+   * `_`; an empty list matches any text.
    */
   readonly calledOff: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Tells the lines of one order from those of the next. */
+/** Column that groups lines into orders. */
 export const orderColumn = 'metadata.order';
 
-/** Of WooCommerce, as its exports name them and as it stores them: not paid, called off or given back. */
+/** WooCommerce states of unpaid, cancelled or refunded orders, in exported and in stored form. */
 const unfilledStates = [
   ...['cancelled', 'refunded', 'failed', 'trash'],
   ...['pending', 'pending payment', 'checkout draft', 'draft', 'auto draft'],
 ].flatMap((state) => [state, `wc ${state}`]);
 
-/** Of Shopify: not paid, or given back at least in part. */
+/** Shopify states of unpaid or at least partly refunded orders. */
 const unpaidStates = ['refunded', 'partially refunded', 'voided', 'pending', 'expired'];
 
 const presets: readonly MapPreset[] = [
@@ -110,15 +110,15 @@ const presets: readonly MapPreset[] = [
   },
 ];
 
-/** Maps that are there without having been saved, by name. A saved one of the same name goes before it. */
+/** Built-in maps by name. A saved map of the same name takes precedence. */
 export const mapPresets: ReadonlyMap<string, MapPreset> = new Map(
   presets.map((preset) => [preset.name, preset]),
 );
 
-/** Headings of a preset that a file must have to be taken for such an export. */
+/** Minimum number of preset headings for a file to count as such an export. */
 const leastAlike = 5;
 
-/** The preset whose export these headings look like; undefined where it is none. */
+/** The preset whose export the headings resemble; undefined if none. */
 export function presetLike(headings: readonly string[]): MapPreset | undefined {
   const there = new Set(headings.map(plainHeading));
   const alike = ({ columns }: MapPreset): number =>

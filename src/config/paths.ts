@@ -12,8 +12,8 @@ import {
 } from '../platform/private-files.ts';
 
 /**
- * Where configuration and state live.
- * @throws UsageError for a relative one: from another directory it would hide the orders that are in doubt.
+ * Resolves the configuration and state folders.
+ * @throws UsageError for a relative path: from another directory, it would hide orders in doubt.
  */
 export function resolveFolders(environment: Environment, platform: NodeJS.Platform): Folders {
   refuseRelative(environment, 'ERRAND_CONFIG_DIR', 'configuration');
@@ -30,7 +30,9 @@ function refuseRelative(environment: Environment, variable: FolderVariable, hold
   );
 }
 
-/** Makes the folder of the configuration, which only its owner can enter, whatever the umask. @throws StorageError naming it. */
+/**
+ * Creates the configuration folder, accessible only to its owner whatever the umask. @throws StorageError naming it.
+ */
 export const makeConfigFolder = (folder: string): void =>
   makeOwnFolder(folder, (error) => {
     const hint =
@@ -39,8 +41,8 @@ export const makeConfigFolder = (folder: string): void =>
   });
 
 /**
- * The same of the state, where the journal is. @param hasJournal whether one was begun there, as far as is known.
- * @param nameAnother says how. @throws StorageError naming it.
+ * The same for the state folder, which holds the journal. @param hasJournal whether a journal is known to exist there.
+ * @param nameAnother tells how to name another folder. @throws StorageError naming it.
  */
 export const makeStateFolder = (
   folder: string,
@@ -51,14 +53,14 @@ export const makeStateFolder = (
     const hint = 'Bring it back as a folder of your own that you can write to, then try again.';
     if (hasJournal || mayBeThere(join(folder, 'journal.db')))
       return unread(new StorageError(error.message, { ...error.facts, hint }));
-    // It may lie on a disk that is not there now.
+    // It may be on a disk that is not mounted now.
     const other = `${nameAnother} only if nothing was ever ordered with this one.`;
     return new StorageError(error.message, { ...error.facts, outcome: 'unknown', hint: `${hint} ${other}` });
   });
 
 function makeOwnFolder(folder: string, explain: (error: StorageError) => StorageError): void {
   try {
-    // One that was there has been checked, with a note to the user, when the run began.
+    // An existing folder was already checked at startup, with a note to the user.
     makeFolder(folder, () => {});
   } catch (cause) {
     throw explain(
@@ -67,28 +69,28 @@ function makeOwnFolder(folder: string, explain: (error: StorageError) => Storage
   }
 }
 
-/** The files that errand keeps in the folder of its state. */
+/** Files that errand keeps in the state folder. */
 const stateFiles = /\.(?:db|db-wal|db-shm|db-journal|db-seal|db\.key|csv)$/;
 
 /**
- * Checks the folder of the state and our files in it before any is opened, and tightens what others could use. From
- * then on nobody else can put anything there. @throws StorageError for a link, a FIFO, a device or another user's file.
+ * Checks the state folder and errand's files before any is opened, and tightens permissions; afterwards nobody else can
+ * add files. @throws StorageError for a link, a FIFO, a device or another user's file.
  */
 export function checkState(folder: string, tell: Tell): void {
   try {
     checkPrivateFolder(folder, tell);
     for (const name of namesIn(folder)) if (stateFiles.test(name)) checkPrivateFile(join(folder, name), tell);
   } catch (cause) {
-    // Whatever else stands in the way is reported by whoever opens a file there.
+    // Whoever opens a file there reports any other error.
     if (cause instanceof PrivateFileError)
       throw unread(new StorageError(cause.message, { cause, hint: putBack }));
   }
 }
 
-/** What helps with a link, a FIFO or another user's file where one of ours belongs. */
+/** Remedy for a link, a FIFO or another user's file in place of one of errand's. */
 const putBack = 'Put back the file or folder itself, owned by you, then try again.';
 
-/** A configuration that cannot be read: it may name the database that holds the journal, and the policy. */
+/** Error for an unreadable configuration: it may name the journal's database and the policy. */
 export function unreadConfig(file: string, cause: unknown): StorageError {
   const isUnfit = cause instanceof PrivateFileError;
   return new StorageError(isUnfit ? cause.message : `${file} cannot be read (${reasonOf(cause)})`, {
@@ -98,7 +100,7 @@ export function unreadConfig(file: string, cause: unknown): StorageError {
   });
 }
 
-/** Nothing where there is no such folder; one that cannot be listed is reported by whoever opens a file in it. */
+/** Empty if the folder is missing or unreadable; opening a file there reports the latter. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -107,7 +109,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** What the system says of a failed file operation, in words. */
+/** Describes a file system error in words. */
 export function reasonOf(error: unknown): string {
   if (error instanceof PrivateFileError) return `it ${error.reason}`;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -135,17 +137,20 @@ export interface Folders {
 
 type FolderVariable = 'ERRAND_CONFIG_DIR' | 'ERRAND_STATE_DIR';
 
-/** A path of the environment; one that is empty or relative would mean another folder in each folder, and names none. */
+/**
+ * An absolute path from the environment; undefined for an empty or relative one, whose meaning would depend on the
+ * working directory.
+ */
 export const absolutePath = (path: string | undefined): string | undefined =>
   path !== undefined && isAbsolute(path) ? path : undefined;
 
-/** Whether a variable names a folder that is another one in each directory. */
+/** Whether a variable holds a path relative to the working directory. */
 export const isRelative = (path: string | undefined): path is string => Boolean(path && !isAbsolute(path));
 
 export const homeOf = ({ HOME, USERPROFILE }: Environment): string =>
   absolutePath(HOME) ?? absolutePath(USERPROFILE) ?? absolutePath(homedir()) ?? userInfo().homedir;
 
-/** `ERRAND_CONFIG_DIR` and `ERRAND_STATE_DIR`, else the platform's own folders. */
+/** `ERRAND_CONFIG_DIR` and `ERRAND_STATE_DIR`, or the platform defaults. */
 export function foldersOf(environment: Environment, platform: NodeJS.Platform): Folders {
   const preset = platformFolders(environment, platform, homeOf(environment));
   const { ERRAND_CONFIG_DIR: config, ERRAND_STATE_DIR: state } = environment;

@@ -3,16 +3,16 @@ import { hasCredentials, hasQuery, httpUrl, plainBase } from '../platform/net/ur
 import type { Environment } from './paths.ts';
 import { embeddedUrl, localProfile } from './stored.ts';
 
-/** What a key press may know of the configuration, read in passing: nothing is checked, tightened or reported. */
+/** Settings for completion, read without checking, tightening or reporting anything. */
 export interface SettingsPeek {
-  /** Base URL and key of the service in use; undefined where the settings name none that is usable. */
+  /** Base URL and key of the active service; undefined if the settings name no usable one. */
   readonly service: { readonly baseUrl: string; readonly apiKey: string | undefined } | undefined;
   readonly profiles: ReadonlyMap<string, string>;
-  /** Keys of the profile beside the one in use, by their last four characters, each with when it was stored. */
+  /** The profile's spare keys, by their last four characters, with when each was stored. */
   readonly keys: ReadonlyMap<string, string>;
-  /** Addresses by name, each as one line. */
+  /** Addresses by name, each formatted as one line. */
   readonly addresses: ReadonlyMap<string, string>;
-  /** Maps of CSV headings by name, each with its headings. */
+  /** CSV heading maps by name, each with its headings. */
   readonly maps: ReadonlyMap<string, string>;
 }
 
@@ -23,7 +23,7 @@ interface Flags {
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** @param flags those of the command line. Never throws: what cannot be read is empty. */
+/** @param flags from the command line. Never throws: whatever is unreadable is empty. */
 export function peekSettings(file: string, environment: Environment, flags: Flags): SettingsPeek {
   const root = readRoot(file);
   const profiles = new Map(
@@ -62,7 +62,7 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 function readRoot(file: string): Fields {
   try {
     const stats = lstatSync(file);
-    // A FIFO would keep the shell waiting.
+    // Reading a FIFO would block the shell.
     if (!stats.isFile() || stats.size > maxBytes) return {};
     return fields(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
@@ -70,7 +70,7 @@ function readRoot(file: string): Fields {
   }
 }
 
-/** As much as `auth use` takes and a terminal may show. */
+/** Spare keys that `auth use` accepts and a terminal may show. */
 function keptKeys(profile: Fields = {}): (readonly [string, string])[] {
   const others: unknown[] = Array.isArray(profile.other_keys) ? profile.other_keys : [];
   return others.flatMap((other) => {
@@ -81,7 +81,7 @@ function keptKeys(profile: Fields = {}): (readonly [string, string])[] {
   });
 }
 
-/** In its one form; undefined for what no command would take. */
+/** Normalizes a base URL; undefined if no command would accept it. */
 function usable(text: string): string | undefined {
   if (text === embeddedUrl) return text;
   const url = httpUrl(text);

@@ -6,11 +6,10 @@ import type { Preference } from './stored.ts';
 
 interface PreferenceSpec {
   readonly description: string;
-  /** The text of `config set` to the stored value. @throws UsageError. */
+  /** Parses the text of `config set` into the stored value. @throws UsageError. */
   parse(text: string): Preference;
 }
 
-/** Every preference of `errand config`. */
 export const preferences: Readonly<Record<string, PreferenceSpec>> = {
   output: {
     description: `output format: ${outputFormats.join(', ')}`,
@@ -47,11 +46,11 @@ export const preferences: Readonly<Record<string, PreferenceSpec>> = {
   },
 };
 
-/** A duration, or 0. @returns ms. @throws UsageError naming it. */
+/** Parses a duration or 0. @returns ms. @throws UsageError naming it. */
 export const parseWindow = (text: string, name: string): number =>
   text.trim() === '0' ? 0 : parseDuration(text, name);
 
-/** Checks one preference. @throws UsageError naming it and what it takes. */
+/** Validates one preference. @throws UsageError naming it and the accepted values. */
 export function parsePreference(name: string, text: string): Preference {
   return specOf(name).parse(text);
 }

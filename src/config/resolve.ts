@@ -13,14 +13,14 @@ import { embeddedUrl, localProfile, type Profile, type Stored } from './stored.t
 
 export type Origin = 'flag' | 'environment' | 'profile' | 'preference' | 'default';
 
-/** A value and where it came from: the flag, the variable, the profile. */
+/** A value with its source: flag, variable or profile. */
 export interface Setting<T> {
   readonly value: T;
   readonly from: Origin;
   readonly name: string;
 }
 
-/** A database that machines share, and where it was named. */
+/** A shared database, and where it was named. */
 export interface NamedDatabase extends DatabaseAddress, Pick<Setting<string>, 'from' | 'name'> {}
 
 export interface Proxy {
@@ -35,28 +35,28 @@ export interface Settings {
   readonly legacyBaseUrl: Setting<string>;
   readonly apiKey: Setting<string> | undefined;
   readonly legacyToken: Setting<string> | undefined;
-  /** A stored key that the environment's key hides. */
+  /** Stored key that the environment's key overrides. */
   readonly shadowedKey: string | undefined;
   readonly allowPlainHttp: boolean;
   readonly output: Setting<OutputFormat>;
-  /** For each request, ms. */
+  /** Per request, ms. */
   readonly timeoutMs: Setting<number>;
   readonly retries: Setting<number>;
-  /** How long the same order again is taken for a repeated command, ms; 0 for never. */
+  /** Window in which an identical order counts as a repeated command, ms; 0 disables the check. */
   readonly repeatWindowMs: Setting<number>;
   readonly utc: boolean;
   readonly debug: boolean;
-  /** Why there is no prompt; undefined where prompts are allowed. */
+  /** Why prompts are disabled; undefined if they are allowed. */
   readonly noInput: string | undefined;
-  /** What a bare whole number under `max_price` in a CSV counts, where a preference says so. */
+  /** Unit of a bare whole number under `max_price` in a CSV, if a preference sets it. */
   readonly amounts: AmountUnit | undefined;
   readonly proxy: Proxy;
   /** Whether the terminal cannot redraw (`TERM=dumb`). */
   readonly dumbTerminal: boolean;
   readonly tlsChecksOff: boolean;
-  /** The file that says what may be spent; by default there need be none. */
+  /** Policy file; the default one may be absent. */
   readonly policy: Setting<string>;
-  /** Keeps the journal for several machines; without it the journal is this machine's own. */
+  /** Database that keeps the journal for several machines; without it, the journal is local. */
   readonly database: NamedDatabase | undefined;
   readonly sandbox: { readonly speed: number; readonly seed: number | undefined };
   readonly folders: Folders;
@@ -69,8 +69,8 @@ const defaultRetries = 4;
 const defaultRepeatWindowMs = 600_000;
 
 /**
- * Flag, then environment, then profile or preference, then default.
- * @throws UsageError naming the flag or variable that is wrong, and what it takes.
+ * Resolves settings in order of precedence: flag, environment, profile or preference, default.
+ * @throws UsageError naming the invalid flag or variable, and what it takes.
  */
 export function resolveSettings(
   flags: Flags,
@@ -90,7 +90,7 @@ export function resolveSettings(
         from: profile.from === 'default' ? 'default' : 'profile',
         name: profile.value,
       } as const);
-  // A stored key is for its profile's service: it is never sent anywhere else.
+  // A stored key belongs to its profile's service and is never sent elsewhere.
   const usable: Partial<Profile> = baseUrl.value === ownUrl ? kept : {};
   const legacyBaseUrl = legacyUrl(environment, kept, baseUrl, ownUrl, allowPlainHttp);
   const isOwnLegacy =
@@ -131,14 +131,14 @@ export function resolveSettings(
   };
 }
 
-/** @throws UsageError for a relative path: in another directory it would be another policy, or none. */
+/** @throws UsageError for a relative path, which would mean a different policy, or none, in another directory. */
 function pickPolicy(
   environment: Environment,
   { policy }: Partial<Profile>,
   profile: string,
   folders: Folders,
 ): Setting<string> {
-  // Whoever set it wanted a policy: an empty one must not pass for none.
+  // An empty variable signals intent to use a policy, so it must not mean none.
   if (environment.ERRAND_POLICY === '')
     throw new UsageError('ERRAND_POLICY is empty; name the policy file, or unset it');
   const given = first(variable(environment, 'ERRAND_POLICY'), fromProfile(policy, profile));
@@ -148,14 +148,14 @@ function pickPolicy(
   throw new UsageError(`${name} must be an absolute path, not "${given.value}"`);
 }
 
-/** A rehearsal uses it too: what is tried is what will be. */
+/** Also applies to rehearsals, so that they behave like the real run. */
 function pickDatabase(
   environment: Environment,
   { database }: Partial<Profile>,
   profile: string,
 ): NamedDatabase | undefined {
   const name = 'ERRAND_DATABASE_URL';
-  // Whoever set it wanted the journal that all share: with an empty one an order could be placed twice.
+  // An empty variable signals intent to share the journal; ignoring it could place an order twice.
   if (environment[name]?.trim() === '')
     throw new UsageError(`${name} is empty; name the database, or unset it`);
   const given = first(variable(environment, name), fromProfile(database, profile));
@@ -165,7 +165,7 @@ function pickDatabase(
   return { ...checkDatabaseUrl(value, where, environment.PGPASSWORD), ...origin };
 }
 
-/** The policy in the folder of the configuration. */
+/** Default policy file, in the configuration folder. */
 const policyFile = 'policy.yaml';
 
 const isSet = (text: string | undefined): boolean =>

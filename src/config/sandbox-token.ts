@@ -6,13 +6,13 @@ import { isLoopback } from '../platform/net/lookup.ts';
 import { readPrivateFile } from '../platform/private-files.ts';
 import { makeStateFolder, reasonOf } from './paths.ts';
 
-/** The token of the sandbox that this user serves at an address of this machine. */
+/** Token file of the sandbox this user serves at a local address. */
 const fileOf = (stateDir: string, baseUrl: string): string =>
   join(stateDir, `served-${new URL(baseUrl).port || '80'}.token`);
 
 /**
- * Keeps the token of a sandbox for the command lines of this user alone, until the sandbox is closed. Without one the
- * system tells whose a request is. @throws StorageError where it cannot be kept.
+ * Stores a sandbox's token, readable only by this user, until the sandbox closes. A sandbox without a token relies on
+ * the system to identify callers. @throws StorageError if it cannot be stored.
  */
 export async function keepingToken<S extends Tokened>(stateDir: string, sandbox: S): Promise<S> {
   const { baseUrl, token } = sandbox;
@@ -43,14 +43,14 @@ interface Tokened {
   close(): Promise<void>;
 }
 
-/** The token for a sandbox, where this user serves one on that port of this machine; it goes to no other. */
+/** Token of the sandbox this user serves on that local port; never sent to any other address. */
 export function tokenFor(stateDir: string, baseUrl: string): string | undefined {
   const { protocol, hostname } = new URL(baseUrl);
   if (protocol !== 'http:' || !isLoopback(hostname)) return undefined;
   try {
     return readPrivateFile(fileOf(stateDir, baseUrl), () => {})?.toString('latin1');
   } catch {
-    // Without it the sandbox says why it refuses.
+    // Without a token, the sandbox explains its refusal.
     return undefined;
   }
 }

@@ -5,19 +5,19 @@ import type { SettingsStore } from './store.ts';
 interface KeyToStore {
   readonly profile: string;
   readonly key: string;
-  /** The address that the key is for. It is stored for no other. */
+  /** Base URL the key is for; it is never stored for another. */
   readonly service: string;
-  /** In place of the one in use, which is forgotten. */
+  /** Replace the active key, and forget it. */
   readonly replace?: boolean;
-  /** The flags that name the profile, for a line that is shown. */
+  /** Flags that select the profile, for a command line to show. */
   readonly flags: string;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly now: number;
 }
 
 /**
- * Stores a key for a profile and uses it; the one that was in use is kept beside it. A profile that is not there is made.
- * @returns what there is to say of the earlier one. @throws UsageError where the profile is for another address.
+ * Stores a key for a profile and makes it active; the previous key is kept. Creates a missing profile.
+ * @returns lines about the previous key. @throws UsageError if the profile is for another address.
  */
 export async function storeKey(
   store: SettingsStore,

@@ -20,7 +20,10 @@ import {
 
 type BeforeKeys = (changes: readonly KeyChange[]) => Promise<void>;
 
-/** The stored configuration: profiles, preferences, addresses. Reads are of one moment; writes are locked and atomic. */
+/**
+ * The stored configuration: profiles, preferences, addresses. Reads are cached from a single point in time; writes are
+ * locked and atomic.
+ */
 export class SettingsStore {
   readonly file: string;
   readonly #tell: (line: string) => void;
@@ -29,9 +32,9 @@ export class SettingsStore {
   #stored: Stored | undefined;
 
   /**
-   * @param tell is called with what was done about a broken or loosely guarded file.
-   * @param waiting for another process that writes it.
-   * @param beforeKeys is told which keys are about to be changed.
+   * @param tell called with what was done about a broken or insufficiently protected file.
+   * @param waiting for another process that is writing it.
+   * @param beforeKeys called before keys change.
    */
   constructor(
     folder: string,
@@ -45,7 +48,7 @@ export class SettingsStore {
     this.#beforeKeys = beforeKeys;
   }
 
-  /** @throws BrokenConfigError where the file cannot be used. */
+  /** @throws BrokenConfigError if the file is unusable. */
   get stored(): Stored {
     this.#stored ??= readStored(this.file, this.#tell);
     return this.#stored;
@@ -59,12 +62,12 @@ export class SettingsStore {
     return own(this.stored.addresses, name);
   }
 
-  /** Whether a name stands for an address of the user's own; the sandbox's example is nobody's. */
+  /** Whether a name belongs to one of the user's own addresses; the sandbox's example does not count. */
   isTaken(name: string): boolean {
     return this.address(name) !== undefined && !this.isExample(name);
   }
 
-  /** Why an address cannot be saved as a new one under a name; undefined where it can. */
+  /** Why a new address cannot use a name; undefined if it can. */
   newNameProblem(name: string): string | undefined {
     if (!namePattern.test(name)) return 'a name has letters, digits, . _ - only, and at most 64 of them';
     return this.isTaken(name) ? `there is an address ${name} already; take another name` : undefined;
@@ -78,7 +81,7 @@ export class SettingsStore {
     return Object.keys(this.stored.addresses);
   }
 
-  /** The default address, or the only one there is. */
+  /** The default address, or the only one. */
   defaultAddress(): { readonly name: string; readonly address: StoredAddress } | undefined {
     const names = this.addressNames();
     const name = this.stored.default_address ?? (names.length === 1 ? names[0] : undefined);
@@ -96,8 +99,8 @@ export class SettingsStore {
   }
 
   /**
-   * Ends the use of what opened a service that is gone, in every profile of it.
-   * @param mayComeBack keeps the keys beside: its state may be restored.
+   * Deactivates the keys of a service that is gone, in every profile for it.
+   * @param mayComeBack keeps them as spare keys, because its state may be restored.
    */
   async retireKeysAt(baseUrl: string, mayComeBack: boolean): Promise<void> {
     const { withKeySetAside, withoutStoredKeys } = await import('./keys.ts');
@@ -121,7 +124,7 @@ export class SettingsStore {
     });
   }
 
-  /** Deletes a profile; where it is the current one, `local` takes its place. */
+  /** Deletes a profile; if it is the current one, `local` becomes current. */
   async deleteProfile(name: string): Promise<void> {
     if (name === localProfile)
       throw new UsageError('the profile local is the embedded sandbox and cannot be deleted');
@@ -141,8 +144,9 @@ export class SettingsStore {
   }
 
   /**
-   * Saves an address; the first one saved, or with `asDefault`, is the default. The sandbox's example gives way to it.
-   * @throws UsageError for a name that is taken, unless it is to be replaced.
+   * Saves an address; the first one, or one with `asDefault`, becomes the default. It may replace the sandbox's
+   * example.
+   * @throws UsageError if the name is taken, unless replacing.
    */
   async addAddress(
     name: string,
@@ -157,7 +161,7 @@ export class SettingsStore {
     });
   }
 
-  /** Changes a saved address. @throws UsageError where there is none of that name. */
+  /** Changes a saved address. @throws UsageError if the name is unknown. */
   async changeAddress(
     name: string,
     change: (address: StoredAddress) => StoredAddress,
@@ -170,12 +174,12 @@ export class SettingsStore {
     });
   }
 
-  /** Saves the sandbox's example, without its empty fields, where no address is saved. @returns whether it was. */
+  /** Saves the sandbox's example without empty fields, if no address is saved yet. @returns whether it was saved. */
   async saveExample(name: string, example: unknown): Promise<boolean> {
     if (this.addressNames().length > 0) return false;
     const { checkShape } = await import('../api/schemas/check.ts');
     const { value } = checkShape('Address', example, 'response');
-    // A service whose example is not an address has none.
+    // A service whose example is not a valid address has none.
     if (!value) return false;
     const address = Object.fromEntries(
       Object.entries(value).flatMap(([field, text]) => (text == null ? [] : [[field, text] as const])),
@@ -188,7 +192,6 @@ export class SettingsStore {
     return isSaved;
   }
 
-  /** A saved map of headings. */
   map(name: string): SavedMap | undefined {
     return mapIn(this.stored, name);
   }
@@ -202,12 +205,12 @@ export class SettingsStore {
     return this.#update((stored) => withMap(stored, checked, map));
   }
 
-  /** When the journal of a state folder was begun, ISO 8601. */
+  /** When a state folder's journal was created, ISO 8601. */
   journalSince(folder: string): string | undefined {
     return own(this.stored.journals, folder);
   }
 
-  /** Notes that the journal of a state folder is begun. Only the newest folders are kept. */
+  /** Records that a state folder's journal was created. Keeps only the newest folders. */
   async noteJournal(folder: string, at: string): Promise<void> {
     return this.#update((stored) => {
       const others = Object.entries(without(stored.journals, folder));
@@ -222,7 +225,7 @@ export class SettingsStore {
     });
   }
 
-  /** Reads, changes and writes under a lock, so that writers at the same time lose nothing. */
+  /** Reads, changes and writes under a lock, so concurrent writers lose nothing. */
   async #update(change: (stored: Stored) => Stored): Promise<void> {
     const folder = dirname(this.file);
     makeConfigFolder(folder);
@@ -256,7 +259,7 @@ export class SettingsStore {
     }
   }
 
-  /** A broken file is kept aside before anything is written in its place. */
+  /** Backs up a broken file before anything is written in its place. */
   #readForWrite(): Stored {
     try {
       return readStored(this.file, this.#tell);
@@ -270,7 +273,7 @@ export class SettingsStore {
   }
 }
 
-/** State folders that come and go, as in tests, do not fill the configuration. */
+/** Keeps short-lived state folders, as in tests, from filling the configuration. */
 const mostJournals = 50;
 
 const own = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>
@@ -292,12 +295,12 @@ function unknown(what: string, name: string, known: readonly string[]): UsageErr
   );
 }
 
-/** The signals that this program handles itself. */
+/** Signals this program handles itself. */
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 /**
- * Loads the library that writes the configuration. What it uses to clean up sends each signal a second time, and that
- * ends this program in the middle of its last words: those listeners are taken away, and it cleans up at the exit.
+ * Loads the library that writes the configuration. Its cleanup handlers re-raise each signal, which would kill this
+ * program in the middle of its final output; removes those listeners, so it cleans up at exit instead.
  */
 async function loadConf(): Promise<typeof import('conf')> {
   const before = new Map(signals.map((signal) => [signal, process.listeners(signal)]));
@@ -308,7 +311,9 @@ async function loadConf(): Promise<typeof import('conf')> {
   return conf;
 }
 
-/** Locks the configuration folder. @returns what unlocks it. @throws StorageError where another process keeps it. */
+/**
+ * Locks the configuration folder. @returns the unlock function. @throws StorageError if another process holds the lock.
+ */
 async function lock(folder: string, waiting: Waiting): Promise<() => Promise<void>> {
   const { default: lockfile } = await import('proper-lockfile');
   try {

@@ -3,27 +3,27 @@ import { UsageError } from '../platform/errors.ts';
 import { checkPrivateFolder, readPrivateFile, type Tell } from '../platform/private-files.ts';
 import { unreadConfig } from './paths.ts';
 
-/** A key that a profile keeps beside the one in use. */
+/** A spare key of a profile. */
 export interface KeptKey {
   readonly api_key: string;
   /** ISO 8601. */
   readonly stored_at?: string;
 }
 
-/** A named context: a service and the keys for it. Wire-like names, as the file carries them. */
+/** A named context: a service and its keys. Field names as in the file. */
 export interface Profile {
   readonly base_url: string;
   readonly legacy_base_url?: string;
   readonly api_key?: string;
-  /** When it was stored, ISO 8601. */
+  /** When the key was stored, ISO 8601. */
   readonly key_stored_at?: string;
-  /** Keys of the same service that are not in use, the newest first. */
+  /** Inactive keys for the same service, newest first. */
   readonly other_keys?: readonly KeptKey[];
   readonly legacy_token?: string;
   readonly allow_plain_http?: boolean;
-  /** The policy file of this profile, an absolute path. */
+  /** Absolute path of this profile's policy file. */
   readonly policy?: string;
-  /** The address of the database that it shares with other machines. It holds a password. */
+  /** Address of the database shared with other machines. Contains a password. */
   readonly database?: string;
 }
 
@@ -31,24 +31,26 @@ export type Preference = string | number | boolean;
 export type ColumnMap = Readonly<Record<string, string>>;
 export type StoredAddress = Readonly<Record<string, string | null>>;
 
-/** The configuration file. */
 export interface Stored {
   readonly current_profile: string;
   readonly profiles: Readonly<Record<string, Profile>>;
   readonly preferences: Readonly<Record<string, Preference>>;
   readonly addresses: Readonly<Record<string, StoredAddress>>;
   readonly default_address?: string;
-  /** The address that the sandbox gave as an example; nobody's own. */
+  /** Address saved from the sandbox's example; not the user's own. */
   readonly example_address?: string;
-  /** Headings of a kind of CSV file to the columns they stand for. */
+  /** Maps from CSV headings to columns, by name. */
   readonly maps: Readonly<Record<string, ColumnMap>>;
-  /** The preset that a map adds to, by the map's name. */
+  /** Preset each map extends, by map name. */
   readonly map_presets: Readonly<Record<string, string>>;
-  /** When the journal of a state folder was begun, ISO 8601: an empty one in its place is not taken for new. */
+  /**
+   * When each state folder's journal was created, ISO 8601: an empty journal in its place is not mistaken for a new
+   * one.
+   */
   readonly journals: Readonly<Record<string, string>>;
 }
 
-/** Every field of the file, and of a profile in it; nothing reads another. */
+/** All fields of the file and of a profile; nothing reads any other. */
 export const storedFields = [
   'current_profile',
   'profiles',
@@ -85,10 +87,10 @@ export const emptyStored: Stored = {
   journals: {},
 };
 
-/** A name of a profile or address. */
+/** Valid name of a profile or address. */
 export const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** The configuration file cannot be used as it is; it is left where it stands. */
+/** The configuration file is unusable; it is left untouched. */
 export class BrokenConfigError extends UsageError {
   readonly file: string;
   constructor(file: string, what: string) {
@@ -100,9 +102,9 @@ export class BrokenConfigError extends UsageError {
 }
 
 /**
- * Reads the configuration file; an absent one is the empty configuration.
- * @param tell is called where the file or its folder was open to others and is not any more.
- * @throws BrokenConfigError; StorageError where it cannot be read, or is a link, a FIFO, a device or another user's.
+ * Reads the configuration file; a missing one counts as empty.
+ * @param tell called if the file or its folder was open to others, which is now fixed.
+ * @throws BrokenConfigError; StorageError if it is unreadable, or is a link, a FIFO, a device or another user's file.
  */
 export function readStored(file: string, tell: Tell): Stored {
   let bytes: Buffer | undefined;
@@ -127,14 +129,14 @@ function parse(file: string, text: string): unknown {
 
 const quotedEnd = ' is not valid JSON';
 
-/** Where the parser stopped. Its own words quote what stands there, which may be the beginning of a key. */
+/** Locates the parse error. Never shows the parser's message, which quotes the text and may reveal part of a key. */
 function brokenAt(text: string, words: string): number | undefined {
   if (words.startsWith('Unexpected end')) return text.length;
   const position = / at position (\d+)/.exec(words)?.[1];
   if (position !== undefined) return Number(position);
   const quoted = words.endsWith(quotedEnd) ? words.slice(words.indexOf('"') + 1, words.lastIndexOf('"')) : '';
   const found = quoted === '' ? -1 : text.indexOf(quoted);
-  // What stands there twice could be either.
+  // A quote that occurs twice is ambiguous.
   return found < 0 || text.indexOf(quoted, found + 1) >= 0 ? undefined : found + quoted.length / 2;
 }
 
@@ -257,7 +259,7 @@ function checkName(file: string, name: string): string {
 const wrong = (file: string, path: string, takes: string): BrokenConfigError =>
   new BrokenConfigError(file, `is wrong at ${path}: it takes ${takes}`);
 
-/** The names of the profiles whose service, of either version, is at a base URL. Pure. */
+/** Names of the profiles with a base URL, of either API version. Pure. */
 export const profilesAt = ({ profiles }: Stored, baseUrl: string): string[] =>
   Object.entries(profiles).flatMap(([name, { base_url, legacy_base_url }]) =>
     base_url === baseUrl || legacy_base_url === baseUrl ? [name] : [],

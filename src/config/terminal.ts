@@ -3,18 +3,21 @@ import { isatty } from 'node:tty';
 import type { Environment } from './paths.ts';
 
 /**
- * What tells the terminal that this process stands in from every other one: its device and its session, as far as the
- * system says. Undefined where no stream is a terminal.
+ * Identifies the terminal of this process by device and session, as far as the system tells. Undefined if no stream is
+ * a TTY.
  */
 export function terminalOf(environment: Environment, platform: NodeJS.Platform): string | undefined {
   const stream = [1, 0, 2].find((descriptor) => isatty(descriptor));
   if (stream === undefined) return undefined;
-  // Windows numbers no terminals.
+  // Windows has no terminal device numbers.
   const device = platform === 'win32' ? '' : String(fstatSync(stream).rdev);
   return `${device} ${sessionOf(environment, platform)}`;
 }
 
-/** The session of a process on Linux; elsewhere what the terminal's program says, and on Windows who started this one. */
+/**
+ * Session of the process on Linux; elsewhere as the terminal program reports it, on Windows falling back to the parent
+ * process id.
+ */
 function sessionOf({ TERM_SESSION_ID, WT_SESSION }: Environment, platform: NodeJS.Platform): string {
   if (platform === 'linux') return sessionInProc();
   if (platform === 'win32') return WT_SESSION ?? String(process.ppid);
@@ -26,7 +29,7 @@ function sessionInProc(): string {
     const stat = readFileSync('/proc/self/stat', 'utf8');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[3] ?? '';
   } catch {
-    // Some containers have no /proc; the device alone tells most terminals apart.
+    // Some containers have no /proc; the device alone distinguishes most terminals.
     return '';
   }
 }

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { setOwn } from '../api/json.ts';
 
-/** JSON with sorted keys and no spaces: the same for the same content. */
+/** JSON with sorted keys and no spaces: equal content gives equal text. */
 export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value));
 
-/** Before it is written: to be asked for each value while writing takes several times longer. */
+/** Sorts before serializing: a replacer called for each value takes several times longer. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
@@ -19,9 +19,9 @@ interface Names {
   readonly sorted: readonly string[];
 }
 
-/** The names of the last object with so many: rows of a table all have the same. */
+/** Names of the last object of each size, cached because table rows all have the same. */
 const lastNames: (Names | undefined)[] = [];
-/** Objects with more names are not remembered. */
+/** Objects with more names are not cached. */
 const mostNames = 100;
 
 function sortedNames(given: string[]): readonly string[] {
@@ -38,10 +38,10 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
   return true;
 }
 
-/** In hexadecimal. */
+/** SHA-256 in hexadecimal. */
 export const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
-/** SHA-256 of a body without its idempotency key. Keys of CSV rows follow from it, so it must stay as it is. */
+/** SHA-256 of a body without its idempotency key. Must never change: keys of CSV rows derive from it. */
 export function bodyHash(body: Readonly<Record<string, unknown>>): string {
   const { idempotency_key: _, ...rest } = body;
   return sha256(canonicalJson(rest));

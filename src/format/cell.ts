@@ -6,37 +6,37 @@ import type { Column, TitleOf } from './result.ts';
 import { absoluteTime, relativeTime } from './time.ts';
 
 export interface CellOptions {
-  /** ms since the epoch, for relative times; `localNow` for those taken on this machine. */
+  /** Current time in ms since the epoch, for relative times; `localNow` for times taken on this machine. */
   readonly now: () => number;
   readonly localNow?: (() => number) | undefined;
-  /** Absolute UTC times in place of relative ones. */
+  /** Print absolute UTC times instead of relative ones. */
   readonly utc: boolean;
-  /** A person looks at it on a terminal: states are spoken and have signs, ids are short. */
+  /** For a person at a terminal: states get words and signs, ids are short. */
   readonly isScreen?: boolean | undefined;
-  /** A text with its command lines as this terminal takes them. */
+  /** Rewrites command lines in a text for this terminal's shell. */
   readonly asTyped?: ((text: string) => string) | undefined;
-  /** The terminal cannot draw: bars are ASCII. */
+  /** The terminal cannot draw, so bars are ASCII. */
   readonly plain?: boolean | undefined;
-  /** For columns that use it. */
+  /** Used by columns with `usesTitles`. */
   readonly titleOf?: TitleOf | undefined;
-  /** Spells an id of a column that says what it names. */
+  /** Spells ids in columns that name a record kind. */
   readonly spellId?: ((id: string) => string) | undefined;
 }
 
-/** More of a cell than this tells nobody anything; other formats have it all. */
+/** Maximum cell length; other formats print all of it. */
 const longestCell = 1000;
 
 export const columnValue = (column: Column, row: unknown, titleOf?: TitleOf): unknown =>
   column.value && isRecord(row) ? column.value(row, titleOf) : accessor(column.path)(row);
 
-/** A column's value as a person reads it: one line, safe for a terminal. Empty for null. */
+/** Renders a column's value for people: one line, safe for a terminal. Empty for null. */
 export function cellText(column: Column, row: unknown, options: CellOptions): string {
   const value = columnValue(column, row, options.titleOf);
   if (value === undefined || value === null) return '';
   return safeText(spell(column, value, row, options), longestCell);
 }
 
-/** How the status in a cell stands: as its column says, else by its words. Undefined for any other column. */
+/** Mood of a status cell: as the column says, else from its words. Undefined for other columns. */
 export function cellMood(column: Column, row: unknown): Mood | undefined {
   if (column.kind !== 'status') return undefined;
   if (column.mood && isRecord(row)) return column.mood(row);
@@ -75,7 +75,9 @@ function currencyOf(column: Column, row: unknown): string | undefined {
   return typeof currency === 'string' && currency !== '' ? currency : undefined;
 }
 
-/** A value without a kind: yes and no, plain values of an array joined, how many objects an array has, JSON of an object. */
+/**
+ * Renders a value without a kind: yes or no, joined plain arrays, the count of an array of objects, JSON for an object.
+ */
 function plain(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.some(isRecord) ? String(value.length) : value.map(String).join(', ');
@@ -84,12 +86,12 @@ function plain(value: unknown): string {
 
 const bars = [...'▁▂▃▄▅▆▇█'];
 const plainBars = [...'_.-=+*#@'];
-/** Most bars of one chart. */
+/** Maximum number of bars in a chart. */
 const widest = 30;
 
 /**
- * A series as a row of bars, the newest last; a long one is drawn in sums of equal spans.
- * @param plain for a terminal that shows ASCII alone.
+ * Renders a series as a row of bars, newest last; sums equal spans of a long one.
+ * @param plain for an ASCII-only terminal.
  */
 export function sparkline(series: readonly number[], { plain = false } = {}): string {
   const marks = plain ? plainBars : bars;
@@ -104,7 +106,7 @@ export function sparkline(series: readonly number[], { plain = false } = {}): st
 }
 
 /**
- * A share as a bar with its percentage: `███░░░░░ 40 %`. @param plain for a terminal that shows ASCII alone.
+ * Renders a share as a bar with its percentage: `███░░░░░ 40 %`. @param plain for an ASCII-only terminal.
  * @param width of the bar, in characters.
  */
 function gauge(share: number, { plain = false, width = 8 } = {}): string {
@@ -113,22 +115,24 @@ function gauge(share: number, { plain = false, width = 8 } = {}): string {
   return `${done.repeat(full)}${rest.repeat(width - full)} ${Math.round(share * 100)} %`;
 }
 
-/** The sign of each mood, which alone carries it where there is no colour. */
+/** Sign of each mood, its only mark when there is no color. */
 const signs: Readonly<Record<Mood, string>> = { good: '✔', bad: '✖', waiting: '●', past: '○' };
 
-/** A state with its sign: `✔ delivered`. One whose mood nothing tells has none. */
+/** Adds its sign to a state: `✔ delivered`. No sign without a mood. */
 export const signed = (text: string, mood: Mood | undefined): string =>
   mood === undefined || text === '' ? text : `${signs[mood]} ${text}`;
 
 const bad =
   /(?:^|_)(?:(?:failed|error|denied|declined|undeliverable|unsupported|invalid|cancelled|refused|trouble)$|cancelled_by_\w)/;
-// An order that was placed may have ended well or badly: its status alone does not tell.
+// A placed order may have ended well or badly; its status alone does not tell.
 const good =
   /(?:^|_)(?:success|ok|(?<!order_)placed|delivered|completed|approved|credited|verified|captured|pickup|held)$/;
 const waiting = /(?:^|_)(?:pending|progress|processing|transit|open|skipped|untested)$/;
 const past = /(?:^|_)(?:expired|used|released|closed)$/;
 
-/** How a status stands, by its last word, so that a value not known today may still be told; undefined where no word says it. */
+/**
+ * Derives the mood from a status's last word, so that it also works for future values; undefined if no word matches.
+ */
 export function moodOf(status: string): Mood | undefined {
   if (bad.test(status)) return 'bad';
   if (good.test(status)) return 'good';

@@ -3,9 +3,9 @@ import { defuse, otherDelimiters } from '../platform/csv-cell.ts';
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /**
- * The service's own CSV as it comes, with `'` before the cells that a spreadsheet would run, also one that splits cells
- * at a semicolon or a tab where no quotes stand around them. All else stays byte for byte, and no more than the end of a
- * chunk is held.
+ * Streams the service's CSV, prefixing `'` to cells a spreadsheet would execute, including those it would see after
+ * splitting an unquoted cell at a semicolon or tab. Everything else stays byte for byte, and at most the end of a chunk
+ * is buffered.
  */
 export async function* neutraliseCsv(chunks: Chunks): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -16,12 +16,12 @@ export async function* neutraliseCsv(chunks: Chunks): AsyncGenerator<string> {
   yield cells.scan(decoder.decode(), true);
 }
 
-/** Reads CSV in pieces and knows where cells begin. */
+/** Scans CSV in chunks and tracks where cells begin. */
 class CellScanner {
   #held = '';
   #place: 'start' | 'plain' | 'split' | 'quoted' = 'start';
 
-  /** @param last whether nothing follows, so that nothing need be held back. */
+  /** @param last whether this is the final chunk, so nothing is held back. */
   scan(piece: string, last: boolean): string {
     const text = this.#held + piece;
     let out = '';
@@ -41,7 +41,7 @@ class CellScanner {
     return out + text.slice(copied, at);
   }
 
-  /** Where the next part ends; undefined where that depends on what has not come yet. */
+  /** End of the next token; undefined if that depends on the next chunk. */
   #step(text: string, at: number, last: boolean): { end: number; prefixed: boolean } | undefined {
     if (this.#place === 'start') return this.#begin(text, at, last);
     if (this.#place === 'plain') return this.#plain(text, at);
@@ -60,7 +60,7 @@ class CellScanner {
     beginning.lastIndex = at + quote;
     const found = beginning.exec(text)?.[0] ?? '';
     const end = at + quote + found.length;
-    // A sign alone, or a number that may go on, cannot be decided before what follows it is known.
+    // A lone sign, or a number that may continue, needs the text after it.
     if (end + quote >= text.length && !last) return undefined;
     const endsHere = end >= text.length || (quote ? /^"(?!")/ : /^[,\r\n]/).test(text.slice(end, end + 2));
     this.#place = quote ? 'quoted' : 'plain';
@@ -77,7 +77,7 @@ class CellScanner {
     return { end: found.index + (isSplit ? 1 : 0), prefixed: false };
   }
 
-  /** A cell only for who splits at other delimiters, so that quotes mean nothing in it. */
+  /** Starts a cell that exists only for readers splitting at other delimiters, where quotes mean nothing. */
   #split(text: string, at: number): { end: number; prefixed: boolean } {
     this.#place = 'plain';
     const isSign = !cellEnd.test(text.charAt(at)) && defuse(text.charAt(at)) !== text.charAt(at);
@@ -94,11 +94,13 @@ class CellScanner {
   }
 }
 
-/** A letter or digit of ASCII, as most cells begin: none of them is run. */
+/** Whether a character is an ASCII letter or digit: most cells start with one, and none of those is executed. */
 const isWordCharacter = (code: number): boolean =>
   (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a);
 
-/** The start of a cell as far as it decides: a number, else one character; a longer number is decided by its start. */
+/**
+ * The part of a cell's start that decides: a number, or one character; a longer number is decided by its first digits.
+ */
 const beginning = /-\d{0,40}(?:\.\d{0,40})?|[^"]/uy;
 const ending = /[,\r\n;\t|]/g;
 const cellEnd = /[,\r\n]/;

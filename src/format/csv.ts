@@ -6,13 +6,13 @@ import type { Column, Format } from './result.ts';
 
 export interface CsvOptions {
   readonly delimiter: ',' | '\t';
-  /** Do not escape formula-like cells. */
+  /** Skip escaping of formula-like cells. */
   readonly raw: boolean;
   /** Make control characters visible, for a terminal. */
   readonly visible: boolean;
 }
 
-/** Comma- or tab-separated: the columns' paths as header, values as they stand in the record (cents, ISO times). */
+/** Comma- or tab-separated values: column paths as the header row, values as in the record (cents, ISO times). */
 export function csvFormat(columns: readonly Column[], options: CsvOptions): Format {
   const cells = columns.map(cellReader);
   const header = csvRecord(
@@ -29,7 +29,7 @@ export function csvFormat(columns: readonly Column[], options: CsvOptions): Form
   return { row, end: (count) => (count === 0 ? header : ''), whole: (value) => row(value, 0) };
 }
 
-/** One value a line, without a header. */
+/** One value per line, without a header row. */
 export const csvLine = (value: unknown, options: CsvOptions): string => csvRecord([spell(value)], options);
 
 function cellReader({ path, value: shown, flat }: Column): (row: unknown) => string {
@@ -46,11 +46,11 @@ function spell(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** One record of a table. Cells that hold what another reader would take for its delimiter are quoted too. */
+/** Formats one record. Also quotes cells that contain what other readers take for a delimiter. */
 export const csvRecord = (cells: readonly string[], options: CsvOptions): string =>
   csvRecords([cells], options);
 
-/** Records of a table, a line each. */
+/** Formats records, one per line. */
 export function csvRecords(
   records: readonly (readonly string[])[],
   { delimiter, raw, visible }: CsvOptions,
@@ -60,7 +60,7 @@ export function csvRecords(
     return raw ? shown : defuse(shown);
   };
   const spelt = records.map((cells) => cells.map(spelled));
-  // The library sets itself up anew in each call, which takes longer than to write a row that needs no quotes.
+  // The library's setup on each call costs more than writing rows that need no quotes.
   if (spelt.every((cells) => !cells.some((cell) => mayNeedQuotes.test(cell))))
     return spelt.map((cells) => `${cells.join(delimiter)}\n`).join('');
   return stringify(spelt, {

@@ -3,8 +3,8 @@ import { groupDigits } from './counts.ts';
 const signs: Readonly<Record<string, string>> = { USD: '$', EUR: '€' };
 
 /**
- * An amount for people: `$12.34`, `-$1.00`, `€12.34`, else `12.34 CHF`.
- * @param cents integer in the currency's minor unit; what is not an integer is shown as it stands.
+ * Formats an amount for people: `$12.34`, `-$1.00`, `€12.34`, else `12.34 CHF`.
+ * @param cents integer in the currency's minor unit; anything else is shown unchanged.
  */
 export function formatMoney(cents: number | bigint, currency = 'USD'): string {
   const code = currency.toUpperCase();
@@ -16,13 +16,19 @@ export function formatMoney(cents: number | bigint, currency = 'USD'): string {
   return symbol === undefined ? `${sign}${units} ${code}` : `${sign}${symbol}${units}`;
 }
 
-/** An amount for programs, in units of its currency: `-1234.50`, `-1234` of a currency without decimals. @param cents an integer. */
+/**
+ * Formats an amount for programs, in currency units: `-1234.50`, or `-1234` for a currency without decimals. @param
+ * cents an integer.
+ */
 export function plainAmount(cents: number, currency: string): string {
   const units = spelled(BigInt(Math.abs(cents)), minorDigits(currency), (digits) => digits);
   return cents < 0 ? `-${units}` : units;
 }
 
-/** What `plainAmount` wrote, in minor units; trailing zeros may be gone, as a spreadsheet leaves them. Undefined for anything else. */
+/**
+ * Parses the output of `plainAmount` into minor units; accepts missing trailing zeros, as spreadsheets drop them.
+ * Undefined for anything else.
+ */
 export function readPlainAmount(text: string, currency: string): number | undefined {
   const [, sign = '', whole = '', fraction = ''] = /^([-+]?)(\d{1,16})(?:\.(\d{1,6}))?$/.exec(text) ?? [];
   const decimals = minorDigits(currency);
@@ -44,7 +50,7 @@ const knownDigits = new Map([
   ['EUR', 2],
 ]);
 
-/** How many decimals a currency has: 0 for JPY, 2 for most, 3 for KWD. 2 for what is not a currency. */
+/** Number of decimals of a currency: 0 for JPY, 2 for most, 3 for KWD; 2 if unknown. */
 function minorDigits(code: string): number {
   const known = knownDigits.get(code);
   if (known !== undefined) return known;

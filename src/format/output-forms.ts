@@ -2,10 +2,10 @@ import type { Output, OwnShapeName } from '../api/outputs/index.ts';
 import type { Printed } from '../api/outputs/printed.ts';
 import type { ListResult, NoResult, RecordResult, Row, StreamResult, TextResult } from './result.ts';
 
-/** What a command prints: one form, or several of which the input decides. */
+/** What a command prints: one form, or several, depending on the input. */
 export type OutputForms = Printed | readonly Printed[];
 
-/** A record of errand's own has its fields; what the service sent is not looked into. */
+/** Errand's own records are typed by field; the service's are opaque. */
 type RecordOf<N> = N extends OwnShapeName ? (Output<N> extends Row ? Output<N> : Row) : Row;
 
 type ResultOfForm<F> = F extends { readonly record: infer N }
@@ -18,5 +18,5 @@ type ResultOfForm<F> = F extends { readonly record: infer N }
         ? TextResult
         : never;
 
-/** What `run` may return, by what its definition says. A table may be a stream of lines, and nothing may be nothing. */
+/** What `run` may return for a declared output. A table may also be a stream of lines, and `nothing` no result. */
 export type ResultOf<P> = ResultOfForm<P extends readonly (infer F)[] ? F : P> | StreamResult | NoResult;

@@ -14,16 +14,16 @@ import {
 } from 'yaml';
 import { UsageError } from '../platform/errors.ts';
 
-/** How deep the fields of the record itself lie: under the document and its map. */
+/** Depth of the record's own fields: below the document and its map. */
 const recordDepth = 2;
 
-/** Levels; a record has five. */
+/** Maximum nesting depth; a record has five levels. */
 const deepest = 100;
 
 /**
- * JSON or YAML text to a value. Refused: a key given twice, deep nesting, what refers to itself, a number that is not written
- * in decimal digits, and one with a decimal point under one of `centFields`.
- * @throws UsageError naming the document, the line and what is wrong.
+ * Parses JSON or YAML. Rejects duplicate keys, deep nesting, self-references, numbers not in decimal digits, and
+ * decimal points in any of `centFields`.
+ * @throws UsageError naming the document, the line and the problem.
  */
 export function parseDocument(
   name: string,
@@ -47,10 +47,10 @@ export function parseDocument(
 }
 
 /**
- * YAML text to its tree, which knows where each value stands. Refused: a key given twice, an amount that a comma cuts, deep
- * nesting, YAML 1.1.
- * @param remedy how an amount with a comma is written where the document is read; in cents without it.
- * @throws UsageError naming the document, the line and what is wrong.
+ * Parses YAML into a tree with source positions. Rejects duplicate keys, amounts split at a comma, deep nesting and
+ * YAML 1.1.
+ * @param remedy tells how to write an amount with a comma; defaults to cents.
+ * @throws UsageError naming the document, the line and the problem.
  */
 export function readYaml(
   name: string,
@@ -58,7 +58,7 @@ export function readYaml(
   remedy: CommaRemedy = centsWithoutComma,
 ): Document.Parsed {
   checkDepth(name, text);
-  // The library compares each key with every other: a map of 100,000 would take minutes that nothing interrupts.
+  // The library compares every pair of keys; a map of 100,000 would take minutes, uninterruptibly.
   const document = parseYaml(text, { uniqueKeys: false, prettyErrors: true });
   const [error] = document.errors;
   if (error) throw broken(name, error);
@@ -74,7 +74,7 @@ export function readYaml(
       if (again !== undefined) throw givenTwice(name, text, again);
     },
     Seq(_, { flow, items }) {
-      // Between brackets 1, 100 are two numbers; an amount has its currency.
+      // In brackets, 1, 100 are two numbers; an amount has its currency.
       const cut = flow
         ? cutAmount(
             items.map((value) => ({ key: value, value })),
@@ -87,7 +87,7 @@ export function readYaml(
   return document;
 }
 
-/** What reads the text after this recurses, and where the stack ends V8 may end the process. This does not. */
+/** Checks nesting without recursion: the parser recurses, and a stack overflow may abort the V8 process. */
 function checkDepth(name: string, text: string): void {
   const parser = new Parser();
   let line = 1;
@@ -100,7 +100,7 @@ function checkDepth(name: string, text: string): void {
   }
 }
 
-/** What people can act on, in place of words for whoever calls the parser. */
+/** Messages people can act on, instead of the parser's own. */
 const reasons: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'a second document begins here; write one',
 };
@@ -112,12 +112,12 @@ function broken(name: string, error: YAMLParseError): UsageError {
   return new UsageError(`${name}${line === undefined ? '' : `, line ${line}`}: ${reason}`, { cause: error });
 }
 
-/** Where in the text a map gives a key that it has; a key that is no scalar is none that a record could have. */
+/** Position of a repeated key in a map; ignores keys that are not scalars, which no record has. */
 function repeatedKey({ items }: YAMLMap): number | undefined {
   const seen = new Set<unknown>();
   for (const { key } of items) {
     if (!isScalar(key)) continue;
-    // Both spellings, 1 and "1", become one name of the record.
+    // 1 and "1" become the same field name.
     const name = String(key.value);
     if (seen.has(name)) return key.range?.[0] ?? 0;
     seen.add(name);
@@ -134,7 +134,7 @@ function givenTwice(name: string, text: string, at: number): UsageError {
   );
 }
 
-/** YAML's aliases can stand for more than memory holds, for nothing, and for what they are part of. */
+/** YAML aliases can expand beyond memory, be undefined, or refer to themselves. */
 function plainValue(name: string, read: () => unknown): unknown {
   try {
     const value = read();
@@ -149,10 +149,10 @@ function plainValue(name: string, read: () => unknown): unknown {
   }
 }
 
-/** A number with a sign, a decimal point or neither; a leading zero reads as octal to some. */
+/** A decimal number with optional sign and point; a leading zero would read as octal to some. */
 const decimalForm = /^[+-]?(?:0|[1-9]\d*)(?:\.\d*)?$/;
 
-/** In hexadecimal, octal or scientific notation, nobody sees how much an amount or a quantity is. */
+/** Rejects hexadecimal, octal and scientific notation, which obscure an amount or quantity. */
 function checkDecimal(name: string, text: string, scalar: Scalar, field: string): void {
   const { value, source = '', range } = scalar;
   if (typeof value !== 'number' || decimalForm.test(source)) return;
@@ -163,7 +163,7 @@ function checkDecimal(name: string, text: string, scalar: Scalar, field: string)
   );
 }
 
-/** `payment.margin.value`, `products.0.quantity`: where a value stands under the `ancestors` of its document. */
+/** Path of a value under the `ancestors` of its document: `payment.margin.value`, `products.0.quantity`. */
 function fieldName(place: unknown, ancestors: readonly unknown[]): string {
   const names = ancestors.flatMap((node, index) => {
     if (isPair(node)) return isScalar(node.key) ? [String(node.key.value)] : [];
@@ -182,27 +182,30 @@ function checkCents(name: string, key: string, value: unknown): void {
 function decimalCents(name: string, key: string, source: string): UsageError {
   const said = `${name}: ${key} is ${source}, and files carry integer cents`;
   const value = Number(source.replace(',', '.'));
-  // Of 1,234.50 and of 1e400 nobody can say what was meant.
+  // The meaning of 1,234.50 or 1e400 is ambiguous.
   if (!Number.isSafeInteger(Math.round(value * 100))) return new UsageError(`${said}: write 5000 for 50.00`);
   return new UsageError(
     `${said}: write ${Math.round(value * 100)} if it is meant in currency units, ${Math.round(value)} if in cents`,
   );
 }
 
-/** An amount whose commas have made entries of its own digits: `{ per_month: $9,000,000 }`. */
+/** An amount split by its commas into separate entries: `{ per_month: $9,000,000 }`. */
 interface CutAmount {
   readonly amount: string;
-  /** Where it begins in the text. */
+  /** Start offset in the text. */
   readonly at: number;
 }
 
-/** An entry within braces or brackets; of a list the key is the value. */
+/** An entry in braces or brackets; in a list, key and value are the same. */
 interface Entry {
   readonly key: unknown;
   readonly value: unknown;
 }
 
-/** The first amount that is cut; undefined where there is none. @param isList an amount there has its currency. */
+/**
+ * Finds the first split amount; undefined if none. @param isList requires a currency, since a list may hold plain
+ * numbers.
+ */
 function cutAmount(entries: readonly Entry[], isList = false): CutAmount | undefined {
   for (const [index, { value }] of entries.entries()) {
     const first = plain(value);
@@ -218,7 +221,7 @@ function cutAmount(entries: readonly Entry[], isList = false): CutAmount | undef
   return undefined;
 }
 
-/** What a user can write in place of an amount that has a comma. */
+/** Tells the user how to write an amount that has a comma. */
 export type CommaRemedy = (amount: string) => string;
 
 const centsWithoutComma: CommaRemedy = (amount) =>
@@ -232,16 +235,16 @@ function commaWithin(name: string, text: string, { amount, at }: CutAmount, reme
 }
 
 const anyDigits = /^\D{0,5}\d[\d. ]*$/;
-/** What has a digit and no colon is no key of a record. */
+/** Digits without a colon are not a key of a record. */
 const anyRest = /^\d[\d.]*(?: ?[^\d\s]{1,5})?$/;
 const currencyFirst = /^(?:[$€£¥]|[A-Z]{3} ?)\d{1,3}(?:\.\d{3})*$/;
-/** Three digits of a thousand, or the two of cents; a currency may stand behind the last. */
+/** Three thousands digits, or two cents digits; a currency may follow the last group. */
 const rest = /^(?:\d{3}|\d{2})(?:\.\d{1,2})?(?: ?(?:[$€£¥]|[A-Z]{3}))?$/;
 
-/** A key without a colon. */
+/** Whether a key has no colon. */
 const isMissing = (value: unknown): boolean => value === null || (isScalar(value) && value.source === '');
 
-/** A scalar without quotes, as it is written. */
+/** An unquoted scalar, as written. */
 function plain(node: unknown): { readonly source: string; readonly at: number } | undefined {
   if (!isScalar(node) || (node.type satisfies Scalar.Type | undefined) !== 'PLAIN') return undefined;
   const { source, range } = node;

@@ -1,8 +1,8 @@
 export type Accessor = (value: unknown) => unknown;
 
 /**
- * What reads a wire path (`items.0.url`) off a record. Only a value's own properties are read, so no path reaches a
- * prototype; undefined where there is nothing.
+ * Returns a reader for a wire path (`items.0.url`). Reads only own properties, so no path reaches a prototype;
+ * undefined if missing.
  */
 export function accessor(path: string): Accessor {
   const keys = path.split('.');
@@ -20,12 +20,12 @@ function own(value: unknown, key: string): unknown {
   return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** A value that ought to be a plain one as text: empty for none, JSON where the service put something else there. */
+/** Converts a supposedly plain value to text: empty if missing, JSON if the service sent an object instead. */
 export function plainText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return isRecord(value) ? JSON.stringify(value) : String(value);
 }
 
-/** The values of a list as text; empty for anything else. */
+/** Joins a list's values as text; empty for anything else. */
 export const joinedText = (values: unknown): string =>
   Array.isArray(values) ? values.map(plainText).join(', ') : '';

@@ -1,33 +1,33 @@
 import { isAscii } from 'node:buffer';
 
-/** The records of a list in the service's own JSON, so that they need be neither parsed nor written anew. */
+/** Records of a list in the service's own JSON, which need not be parsed or reserialized. */
 export interface AsSent {
   readonly json: Uint8Array;
-  /** What tells each from the others. */
+  /** Identifies each record. */
   readonly ids: readonly string[];
-  /** Where each record begins and where it ends, in turn, in bytes. Only a comma stands between two. */
+  /** Alternating start and end offsets of the records, bytes. Only a comma separates two records. */
   readonly places: readonly number[];
 }
 
-/** Some of the records, one after the other. */
+/** A range of consecutive records. */
 export interface Piece {
   readonly from: number;
   readonly to: number;
-  /** A line for each; undefined where a record must be written anew. */
+  /** One line per record; undefined if a record must be reserialized. */
   readonly lines: Uint8Array | undefined;
 }
 
-/** Bytes; a piece is longer by what is left of its last record. */
+/** Target size in bytes; a piece extends to the end of its last record. */
 const pieceSize = 64 * 1024;
 const [lineBreak, backslash, del] = [0x0a, 0x5c, 0x7f];
 
-/** Some of the records as values; without more, all of them. */
+/** Parses a range of records; all of them by default. */
 export function recordsOf({ json, places }: AsSent, from = 0, to = places.length / 2): unknown[] {
   const records = json.subarray(places[from * 2], places[to * 2 - 1]);
   return JSON.parse(`[${new TextDecoder().decode(records)}]`);
 }
 
-/** All records in their order. */
+/** All records, in order. */
 export function* piecesOf(sent: AsSent): Generator<Piece> {
   const { places } = sent;
   const all = places.length / 2;
@@ -40,7 +40,7 @@ export function* piecesOf(sent: AsSent): Generator<Piece> {
   }
 }
 
-/** The longest parts that need not be written anew, and each record alone that must be. */
+/** Splits into the longest ranges that need no reserializing, and single records that do. */
 function* parts(sent: AsSent, from: number, to: number): Generator<Piece> {
   const lines = linesOf(sent, from, to);
   if (lines || to - from === 1) {
@@ -62,6 +62,6 @@ function linesOf({ json, places }: AsSent, from: number, to: number): Uint8Array
   return lines;
 }
 
-/** Whether it holds nothing that JSON may spell in several ways, or that a terminal would obey. */
+/** Whether the bytes have only one JSON spelling and nothing a terminal would interpret. */
 const isPlain = (sent: Uint8Array): boolean =>
   isAscii(sent) && !sent.includes(backslash) && !sent.includes(del);

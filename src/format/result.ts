@@ -7,7 +7,7 @@ import type { AsSent } from './raw-records.ts';
 /** A record as the service sent it: wire names, unknown fields kept. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** What an id can be the id of: `names` of a column or an argument says which. */
+/** Kinds of records an id can refer to; `names` of a column or argument selects one. */
 export type RecordKind =
   | 'orders'
   | 'returns'
@@ -19,8 +19,8 @@ export type RecordKind =
   | 'products';
 
 /**
- * How a value is spelled. A `status` has its sign and colour on a terminal, and no width hides it; of a `url` the host is
- * never cut; a `share` (0 to 1) is a bar in tables.
+ * How a value is rendered. A `status` gets a sign and color on a TTY and is never hidden for lack of width; the host of
+ * a `url` is never cut; a `share` (0 to 1) is a bar in tables.
  */
 export type ColumnKind =
   | 'text'
@@ -34,47 +34,47 @@ export type ColumnKind =
   | 'url'
   | 'share';
 
-/** The title of the product at a URL, where it is known. */
+/** Title of the product at a URL, if known. */
 export type TitleOf = (url: string) => string | undefined;
 
 interface ColumnStyle<R> {
   readonly name: string;
   readonly kind?: ColumnKind;
-  /** Of ids: what they name. In a terminal's table they are shortened to what commands take back. */
+  /** For ids: the kind they refer to. A TTY table shortens them to what commands accept. */
   readonly names?: RecordKind;
-  /** Higher is kept longer when the terminal is narrow; default 0. */
+  /** Higher weights stay longer on a narrow terminal; default 0. */
   readonly weight?: number;
-  /** Columns of a terminal below which a text says too little; default 12. */
+  /** Minimum useful width of a text, in terminal columns; default 12. */
   readonly least?: number;
-  /** Of a text that is cut: both its ends stay, since texts that begin the same are told apart by how they end. */
+  /** For a truncated text: keep both ends, because texts with the same start differ at the end. */
   readonly keeps?: 'ends';
-  /** Characters kept for it, where the rows that settle the widths come before wider ones. */
+  /** Characters to reserve, because wider rows may follow the ones that settle the widths. */
   readonly room?: number;
-  /** Of a time: its name where times are absolute, and no ages. */
+  /** For a time: the column's name when times are absolute rather than relative. */
   readonly absoluteName?: string;
-  /** Of a time: it was taken on this machine, not at the service. */
+  /** For a time: taken on this machine, not at the service. */
   readonly isLocal?: true;
-  /** Path of the field naming the currency of a money column; USD without it. */
+  /** Path of a money column's currency field; USD without it. */
   readonly currency?: PathOf<R>;
-  /** Of a status: how it stands; by its last word without it. Pure. */
+  /** For a status: its mood; derived from the last word by default. Pure. */
   readonly mood?: (row: Unchecked<R>) => Mood | undefined;
-  /** Shown where all others have their full width beside it; where not, nobody is told unless it is `told`. */
+  /** Shown only if all other columns keep their full width; when dropped, the user is told only with `told`. */
   readonly isExtra?: true | 'told';
-  /** `value` names products by what this machine knows of their URLs, where their own record has no title. */
+  /** `value` looks up product titles by URL when the record has none. */
   readonly usesTitles?: true;
-  /** A sentence: on a terminal it is broken between words, never cut. */
+  /** A sentence: a TTY wraps it between words and never cuts it. */
   readonly isProse?: true;
-  /** Where a terminal has no room for it beside the other columns, it is told below its row. */
+  /** Shown below its row if the terminal has no room for the column. */
   readonly goesBelow?: true;
-  /** The cell of a CSV, in place of a list or an object; null where a CSV has it only when it is named. Pure. */
+  /** CSV cell in place of a list or object; null if a CSV includes it only when named. Pure. */
   readonly flat?: ((row: Unchecked<R>) => unknown) | null;
-  /** Columns of the records in the list at `path`, for the view of one record; its plain fields without them. */
+  /** Columns for the records in the list at `path`, in the detail view; its plain fields by default. */
   readonly columns?: readonly Column[];
 }
 
 /**
- * One column of a record of the shape `R`. `path` is the wire path (`items.0.url`); csv, tsv and table all use it. `value`
- * is shown in place of what stands there (a sum, a join), and is pure; only a column that has it may name a path of its own.
+ * A column of a record with shape `R`. `path` is the wire path (`items.0.url`) used by csv, tsv and table. `value`
+ * replaces the value there (a sum, a join) and is pure; only a column with `value` may invent a path.
  */
 export type Column<R = Row> = ColumnStyle<R> &
   (
@@ -86,25 +86,25 @@ export interface RecordResult<R extends Row = Row> {
   readonly kind: 'record';
   readonly record: R;
   readonly columns: readonly Column[];
-  /** Columns for a terminal, where they differ from those that scripts read. */
+  /** Columns for a TTY, if different from those for scripts. */
   readonly screen?: readonly Column[];
-  /** Path of what `-o id` prints; default `id`. */
+  /** Path of the value `-o id` prints; default `id`. */
   readonly id?: string;
   /** Lines for stderr after the record, for people only. */
   readonly hints?: readonly string[];
   readonly exitCode?: number;
 }
 
-/** Rows that come many at once: to wait for each of them takes longer than to print it. */
+/** Rows that arrive in pages: awaiting each row would take longer than printing it. */
 export interface PagedRows<R = Row> extends AsyncIterable<R> {
-  /** The same rows as they come. */
+  /** The same rows, page by page. */
   pages(): AsyncIterable<RowsOfPage<R>>;
 }
 
 export interface RowsOfPage<R> {
-  /** Where they came in the service's own JSON, too, they are parsed when they are asked for. */
+  /** Parsed on access if `sent` is also present. */
   readonly rows: readonly R[];
-  /** The same in the service's own JSON, where they may be printed so. */
+  /** The same rows in the service's own JSON, if they may be printed as is. */
   readonly sent?: AsSent | undefined;
 }
 
@@ -112,35 +112,38 @@ export interface ListResult<R extends Row = Row> {
   readonly kind: 'list';
   readonly rows: Iterable<R> | AsyncIterable<R>;
   readonly columns: readonly Column[];
-  /** Columns for a terminal, where they differ from those that scripts read. */
+  /** Columns for a TTY, if different from those for scripts. */
   readonly screen?: readonly Column[];
   readonly id?: string;
-  /** What is kept of a row, beside its id, for a command that names it by its number. */
+  /** Facts remembered per row, besides its id, for commands that refer to it by number. */
   readonly facts?: (row: Row) => Readonly<Record<string, unknown>>;
-  /** Shown on stderr in place of an empty table. */
+  /** Shown on stderr instead of an empty table. */
   readonly empty?: string;
-  /** Called when all rows are out; lines for stderr ("50 of 1,200; --all for the rest"). */
+  /** Called once all rows are printed; lines for stderr ("50 of 1,200; --all for the rest"). */
   readonly hints?: () => readonly string[];
-  /** Called when all rows are out, for what is to be noted only then. */
+  /** Called once all rows are printed, for whatever must be recorded only then. */
   readonly printed?: () => Promise<void>;
   readonly exitCode?: () => number;
-  /** Its rows are the records that the command line named: they are not numbered anew. */
+  /** The rows are the records named on the command line, so they are not renumbered. */
   readonly isByName?: true;
 }
 
-/** Bytes for stdout as they come: an export, a script, a file. */
+/** Bytes streamed to stdout: an export, a script, a file. */
 export interface StreamResult {
   readonly kind: 'stream';
   readonly chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
-  /** They are a CSV of errand's own, for a spreadsheet too. */
+  /** The chunks are errand's own CSV, also meant for spreadsheets. */
   readonly isCsv?: boolean;
-  /** The chunks are made for this terminal, with its colours; whatever came from outside is made visible in them. */
+  /**
+   * The chunks are formatted for this terminal, with colors; control characters in external text are already made
+   * visible.
+   */
   readonly isPainted?: boolean;
-  /** Read when all chunks are out. */
+  /** Called once all chunks are written. */
   readonly exitCode?: () => number;
 }
 
-/** Lines of plain text. With `-o json` and the like, `record` is printed in their place. */
+/** Lines of plain text. Structured formats such as `-o json` print `record` instead. */
 export interface TextResult<R extends Row = Row> {
   readonly kind: 'text';
   readonly lines: readonly string[];
@@ -159,72 +162,72 @@ export type Result = RecordResult | ListResult | StreamResult | TextResult | NoR
 export const outputFormats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml', 'id'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
-/** What is known of the fields of a result besides what its records show. */
+/** Facts about a result's fields beyond what its records show. */
 export interface KnownFields {
-  /** Whether the contract has a path; undefined where it does not say what the records are. */
+  /** Whether the contract has a path; undefined if it does not describe the records. */
   readonly inContract: ((path: string) => Promise<boolean>) | undefined;
-  /** Whether an unknown field ends the command: nothing was changed by it. */
+  /** Whether an unknown field fails the command; only if the command has changed nothing. */
   readonly refuses: boolean;
 }
 
-/** A row that was printed, as far as it can be named by its number. */
+/** A printed row that can be referred to by number. */
 export interface ListedRow {
   readonly id: string;
-  /** What a person knows it by, at the time of the list: `pending, $18.99`. */
+  /** How a user recognizes it, as of the listing: `pending, $18.99`. */
   readonly label: string;
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** The rows of a list that a terminal was shown, the first one first; those without an id are null. */
+/** Rows of a list shown on a TTY, in order; null for rows without an id. */
 export interface ListedRows {
   readonly kind: RecordKind;
   readonly rows: readonly (ListedRow | null)[];
 }
 
-/** Rows of one list that can be named by their numbers. */
+/** Maximum number of rows of a list that get a number. */
 export const mostListed = 1000;
 
 export interface OutputOptions {
   readonly format: OutputFormat;
-  /** Wire paths that pick and order columns (and, for json, fields). */
+  /** Wire paths that select and order columns (and, for json, fields). */
   readonly fields?: readonly string[] | undefined;
-  /** What is known of the fields that `fields` may name; not checked without it. */
+  /** Known fields that `fields` may name; unset disables the check. */
   readonly knownFields?: KnownFields | undefined;
   /** JMESPath, applied to the JSON. */
   readonly query?: string | undefined;
-  /** Absolute UTC times in tables in place of relative ones. */
+  /** Print absolute UTC times in tables instead of relative ones. */
   readonly utc?: boolean | undefined;
   /** Do not escape formula-like CSV cells. */
   readonly rawCsv?: boolean | undefined;
-  /** Whether a CSV begins with a byte order mark. */
+  /** Whether a CSV starts with a byte order mark. */
   readonly excel?: boolean | undefined;
-  /** The time at the service, ms since the epoch: ages are counted from it. */
+  /** Current time at the service, ms since the epoch; ages are relative to it. */
   readonly now: () => number;
-  /** The time of this machine; that of the service where it is not given. */
+  /** Current time on this machine; the service's if unset. */
   readonly localNow?: (() => number) | undefined;
-  /** Reads what this machine knows of the titles of products; called where a list on a terminal has a use for them. */
+  /** Loads the product titles this machine knows; called only if a list on a TTY uses them. */
   readonly titles?: (() => Promise<TitleOf>) | undefined;
-  /** Called with the rows of a list that a terminal was shown, as many as can be named by their numbers. */
+  /** Called with the rows of a list shown on a TTY, up to the number that can be referred to. */
   readonly listed?: ((rows: ListedRows) => Promise<void>) | undefined;
 }
 
-/** Replaces what must not stand in a text; leaves printable ASCII as it is. */
+/** Replaces unsafe characters in a text; leaves printable ASCII alone. */
 export type Scrub = (text: string) => string;
 
-/** One way to spell records. Pure: whether a record is the first is in the arguments. */
+/** A way to serialize records. Pure: `index` says whether a record is the first. */
 export interface Format {
-  /** One record of a list; `index` counts from 0. */
+  /** One record of a list; `index` is zero-based. */
   row(value: unknown, index: number): string;
-  /** What ends a list of `count` records. */
+  /** Text that closes a list of `count` records. */
   end(count: number): string;
-  /** A record, or any other value, that is all there is. */
+  /** A single record or value, outside a list. */
   whole(value: unknown): string;
-  /** Applied to what `row` and `whole` gave, when it is written. */
+  /** Applied to the output of `row` and `whole` when it is written. */
   readonly scrub?: Scrub;
 }
 
 /**
- * What is followed as records, from `ready` to `summary`, each with the time at which it was seen.
+ * Converts followed events to records, from `ready` to `summary`, each with the time it was seen.
  * @param now ms since the epoch.
  */
 export function eventRecords<E extends { readonly type: string }>(
@@ -247,9 +250,9 @@ const isSummary = <E extends { readonly type: string }>(
 ): event is Extract<E, { readonly type: 'summary' }> => event.type === 'summary';
 
 /**
- * Rows that are made for people: a table alone shows them, so they need not be what the command prints with `-o json`. Whoever
- * calls has seen that the format is a table.
+ * Rows made for people: only a table shows them, so they need not match the command's `-o json` schema. Call only after
+ * checking that the format is a table.
  */
 export const forTable = (rows: Iterable<Row> | AsyncIterable<Row>): AsyncIterable<never> =>
-  // No row of it reaches a format that has a schema.
+  // None of these rows reaches a format that has a schema.
   rows as AsyncIterable<never>;

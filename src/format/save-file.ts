@@ -6,7 +6,7 @@ import { ErrandError, StorageError, UsageError } from '../platform/errors.ts';
 
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
-/** What the person who named the file can mend. */
+/** Errors that the user who named the file can fix. */
 const wrongPlaces: Readonly<Record<string, string>> = {
   EEXIST: 'already exists; use --force to overwrite it',
   EISDIR: 'is a folder; name a file',
@@ -16,11 +16,11 @@ const wrongPlaces: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes a file that is whole from its first moment under its name. Without `force` what has come to stand there is
- * left alone. With it a file is replaced, that which a link leads to and not the link; a device or a FIFO is written to.
- * @param mode of the new file; by the umask without it. @param isTyped whether a person has typed the path: a name that
- * comes from elsewhere replaces a plain file of that name alone. @returns its size in bytes.
- * @throws UsageError, StorageError naming the path; whatever the chunks throw. Nothing is left behind.
+ * Writes a file atomically: it appears under its name only when complete. Without `force`, an existing file is left
+ * alone. With it, a file is replaced, following links; a device or FIFO is written to.
+ * @param mode of the new file; determined by the umask if unset. @param isTyped whether the user typed the path: a name
+ * from elsewhere may replace only a regular file. @returns its size in bytes.
+ * @throws UsageError, StorageError naming the path; whatever the chunks throw. Leaves nothing behind.
  */
 export async function saveFile(
   path: string,
@@ -60,12 +60,12 @@ async function replace(
     else await giveName(draft, path);
     return size;
   } finally {
-    // What stopped the writing is what is told.
+    // Report the original write error, not a failed cleanup.
     await rm(draft, { force: true }).catch(() => {});
   }
 }
 
-/** A link that comes to stand there after this is replaced itself; nothing is written to where it leads. */
+/** A link created after this check is itself replaced, never written through. */
 async function checkPlain(path: string): Promise<void> {
   const isPlain = await lstat(path).then(
     (stats) => stats.isFile(),
@@ -74,7 +74,7 @@ async function checkPlain(path: string): Promise<void> {
   if (!isPlain) throw new UsageError(`${path} is there, and is no plain file; move it away`);
 }
 
-/** What a path leads to; undefined where there is nothing. */
+/** Stats of a path's target; undefined if there is none. */
 async function statsOf(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path);
@@ -84,11 +84,11 @@ async function statsOf(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** Not to be replaced: a device, a FIFO, a socket, or the file that this process prints to. */
+/** Whether a target must not be replaced: a device, FIFO, socket, or the file this process prints to. */
 const isStream = (stats: Stats): boolean =>
   !(stats.isFile() || stats.isDirectory()) || printedTo(stats) !== undefined;
 
-/** The descriptor, of stdout or stderr, that leads to the same file. */
+/** File descriptor (stdout or stderr) that is the same file. */
 const printedTo = ({ dev, ino }: Stats): number | undefined =>
   [1, 2].find((descriptor) => {
     try {
@@ -102,7 +102,7 @@ const printedTo = ({ dev, ino }: Stats): number | undefined =>
 async function writeInto(path: string, there: Stats, chunks: Chunks): Promise<number> {
   const printed = printedTo(there);
   if (printed !== undefined) return print(printed, chunks);
-  // A FIFO that nobody reads would hold the process for good; its reader stays while one writer is there.
+  // Opening a FIFO without a reader would block forever. Holding this writer open keeps the reader attached.
   const reached = there.isFIFO() ? await open(path, constants.O_WRONLY | constants.O_NONBLOCK) : undefined;
   try {
     return await writeChunks(await open(path, constants.O_WRONLY), chunks, { isKept: false });
@@ -111,7 +111,7 @@ async function writeInto(path: string, there: Stats, chunks: Chunks): Promise<nu
   }
 }
 
-/** After what has been printed; to open the file anew would write over it. */
+/** Appends to what was already printed; reopening the file would overwrite it. */
 async function print(descriptor: number, chunks: Chunks): Promise<number> {
   let size = 0;
   for await (const chunk of chunks) {
@@ -121,7 +121,7 @@ async function print(descriptor: number, chunks: Chunks): Promise<number> {
   return size;
 }
 
-/** Where a link leads to, be there a file yet or not. @throws NodeJS.ErrnoException for links in a circle. */
+/** Resolves a link's target, even if it does not exist yet. @throws NodeJS.ErrnoException for circular links. */
 async function followed(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -137,7 +137,7 @@ async function followed(path: string): Promise<string> {
 
 const withoutLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
 
-/** A link, unlike a new name, is never given to what is there already; some file systems have none. */
+/** Unlike rename, link never replaces an existing file; some file systems lack it. */
 async function giveName(draft: string, path: string): Promise<void> {
   try {
     await link(draft, path);
@@ -151,10 +151,10 @@ async function giveName(draft: string, path: string): Promise<void> {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 
-/** Bytes that are gathered before they are written. */
+/** Bytes buffered before a write. */
 const atOnce = 256 * 1024;
 
-/** Writes and closes. @param isKept whether it is a file of a disk, which is to outlast a power cut. */
+/** Writes and closes a file. @param isKept whether it is on disk and must survive a power failure. */
 async function writeChunks(
   file: FileHandle,
   chunks: Chunks,
@@ -176,7 +176,7 @@ async function writeChunks(
       if (pendingBytes >= atOnce) await write();
     }
     await write();
-    // A file that is named before its bytes are on the disk may be empty after a power cut.
+    // A file renamed before fsync may be empty after a power failure.
     if (isKept) await file.sync();
   } finally {
     await file.close();

@@ -1,17 +1,17 @@
 const uuidForm = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
 
-/** Characters of an id that are shown at least; a beginning as long as this is accepted back. */
+/** Minimum number of id characters shown; prefixes of this length are accepted as input. */
 const leastShown = 8;
 
-/** Ids that are compared with those that come later, so that a list of any length takes no more memory than this. */
+/** Maximum number of ids to compare, which bounds memory for lists of any length. */
 const mostCompared = 1000;
 
-/** Shortens the ids of one table to beginnings that tell them apart. */
+/** Shortens the ids of a table to unambiguous prefixes. */
 export class ShortIds {
   readonly #byBeginning = new Map<string, Set<string>>();
   #compared = 0;
 
-  /** Makes an id known, before any that shares its beginning is shown. */
+  /** Registers an id; must precede showing any id with the same prefix. */
   learn(id: unknown): void {
     if (typeof id !== 'string' || !uuidForm.test(id) || this.#compared >= mostCompared) return;
     const beginning = id.slice(0, leastShown);
@@ -20,7 +20,7 @@ export class ShortIds {
     this.#compared += 1;
   }
 
-  /** A UUID's first eight characters, more where another one that is known shares them; any other id whole. */
+  /** The first eight characters of a UUID, more if another known id shares them; other ids stay whole. */
   short(id: string): string {
     if (!uuidForm.test(id)) return id;
     let length = leastShown;

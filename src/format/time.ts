@@ -13,7 +13,8 @@ const steps = [
 ] as const;
 
 /**
- * A time as people say it: `3s ago`, `2h ago`, `in 5m`; its date when over 30 days away; what is no time as it stands.
+ * Formats a time relative to now: `3s ago`, `2h ago`, `in 5m`; its date if over 30 days away; invalid times stay as
+ * they are.
  * @param now ms since the epoch.
  */
 export function relativeTime(iso: string, now: number): string {
@@ -27,7 +28,10 @@ export function relativeTime(iso: string, now: number): string {
   return at <= now ? `${amount} ago` : `in ${amount}`;
 }
 
-/** How long after its start something was: `+2.5 s`, `+3.1 h`, `0 s`; undefined where a time is unknown. @param ms may be negative. */
+/**
+ * Formats an offset from the start: `+2.5 s`, `+3.1 h`, `0 s`; undefined if a time is unknown. @param ms may be
+ * negative.
+ */
 export function spanText(ms: number): string | undefined {
   if (!Number.isFinite(ms)) return undefined;
   if (ms === 0) return '0 s';
@@ -42,7 +46,7 @@ const spans = [
   [second, 's'],
 ] as const;
 
-/** `2026-01-02 03:04:05Z`; what is no time as it stands. */
+/** Formats `2026-01-02 03:04:05Z`; invalid times stay as they are. */
 export function absoluteTime(iso: string): string {
   const at = readTime(iso);
   return at === undefined ? iso : `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
@@ -54,7 +58,7 @@ const isoShape =
 const earliest = Date.parse('0000-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** ms since the epoch of an ISO 8601 date or time, in UTC where it names no zone; undefined for a date that is none. */
+/** Parses an ISO 8601 date or time to ms since the epoch, as UTC without a zone; undefined for an invalid date. */
 function readTime(text: string): number | undefined {
   const found = isoShape.exec(text);
   if (!found) return undefined;
@@ -69,11 +73,11 @@ function readTime(text: string): number | undefined {
   if (offset === undefined) return undefined;
   const fraction = Number((found[7] ?? '').padEnd(3, '0').slice(0, 3));
   const at = midnight.getTime() + hours * hour + minutes * minute + seconds * second + fraction - offset;
-  // In UTC it must be a date of four digits too.
+  // The year must have four digits in UTC, too.
   return at >= earliest && at <= latest ? at : undefined;
 }
 
-/** ms that a zone (`Z`, `+02:00`) is ahead of UTC. */
+/** Offset of a zone (`Z`, `+02:00`) from UTC, ms. */
 function zoneOffset(zone: string): number | undefined {
   if (zone.toUpperCase() === 'Z') return 0;
   const hours = Number(zone.slice(1, 3));
@@ -83,9 +87,9 @@ function zoneOffset(zone: string): number | undefined {
 }
 
 /**
- * A point in time from a flag: `2026-01-31` (midnight UTC), a full ISO time (UTC where it names no zone), `today`,
+ * Parses a point in time from a flag: `2026-01-31` (midnight UTC), a full ISO time (UTC without a zone), `today`,
  * `yesterday` (midnight UTC), or `7d`, `12h`, `30m` ago.
- * @param more what else the flag takes, as its refusal names it. @returns ISO 8601 in UTC.
+ * @param more other accepted values, for the error message. @returns ISO 8601 in UTC.
  * @throws UsageError naming the flag.
  */
 export function parseDate(text: string, flag: string, now: number = Date.now(), more = ''): string {
@@ -107,7 +111,10 @@ function readAge(text: string, now: number): number | undefined {
   return found && step ? now - Number(found[1]) * step[0] : undefined;
 }
 
-/** `7 days`, `a day`, `36 hours`, `90 minutes`: the largest unit that says it whole. @param ms a length of time. */
+/**
+ * Formats a duration in the largest unit that expresses it exactly: `7 days`, `a day`, `36 hours`, `90 minutes`. @param
+ * ms a length of time.
+ */
 export function durationText(ms: number): string {
   const units = [
     ['day', 86_400_000],
@@ -121,7 +128,7 @@ export function durationText(ms: number): string {
   return count === 1 ? `${name === 'hour' ? 'an' : 'a'} ${name}` : `${count} ${name}s`;
 }
 
-/** The same as a flag takes it: `90s`, `2h`. */
+/** Formats a duration as a flag accepts it: `90s`, `2h`. */
 export function durationFlag(ms: number): string {
   const units = [
     ['d', day],

@@ -1,22 +1,22 @@
-/** How many columns of a terminal a text takes. */
+/** Measures the width of a text in terminal columns. */
 export type Measure = (text: string) => number;
 
 /**
- * Texts whose every UTF-16 unit takes one column: ASCII, Latin, typographic punctuation, currency signs, and the
- * pictures that `safeText` writes, the signs of states. Most texts are such, and then nothing need be loaded (25 ms).
+ * Matches texts in which every UTF-16 unit takes one column: ASCII, Latin, typographic punctuation, currency signs, and
+ * the symbols that `safeText` and statuses use. Most texts match, which avoids loading the width library (25 ms).
  */
 const narrow =
   /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u203b\u203d-\u2048\u204a-\u205e\u20a0-\u20c0\u23ce\u2400-\u2426\u25cb\u25cf\u2714\u2716]*$/;
 
 export const isNarrow = (text: string): boolean => narrow.test(text);
 
-/** A measure that is right for these texts, and for any once one of them needed it. */
+/** Returns a measure for these texts; if one of them needs it, the full measure. */
 export async function measureFor(texts: Iterable<string>): Promise<Measure> {
   for (const text of texts) if (!isNarrow(text)) return await fullMeasure();
   return (text) => text.length;
 }
 
-/** A measure that is right for any text. */
+/** Returns a measure that is correct for any text. */
 export async function fullMeasure(): Promise<Measure> {
   const { default: stringWidth } = await import('string-width');
   return (text) => {
@@ -26,15 +26,15 @@ export async function fullMeasure(): Promise<Measure> {
 }
 
 let segmenter: Intl.Segmenter | undefined;
-/** Made where a text needs it: it takes longer than all else of a start (13 ms). */
+/** Created lazily: it costs more than the rest of a cold start (13 ms). */
 const segmentsOf = (text: string): Intl.Segments => {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);
 };
-/** UTF-16 units that are segmented at a time: a segmenter takes time with the square of what it is given. */
+/** UTF-16 units segmented at once: the segmenter takes quadratic time. */
 const pieceLength = 512;
 
-/** A text in parts, none of which ends within a character. */
+/** Splits a text into parts, never inside a character. */
 function pieces(text: string): string[] {
   const parts: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -47,7 +47,7 @@ function pieces(text: string): string[] {
   return parts;
 }
 
-/** Where the last character begins, which the end may have cut; a character that is all of the part is taken as whole. */
+/** Start of the last character, which the cut may have split; a part that is a single character counts as complete. */
 function lastBoundary(part: string): number {
   let last = 0;
   for (const { index } of segmentsOf(part)) last = index;
@@ -57,7 +57,7 @@ function lastBoundary(part: string): number {
 const characters = (text: string): string[] =>
   pieces(text).flatMap((piece) => Array.from(segmentsOf(piece), ({ segment }) => segment));
 
-/** The text within `width` columns, ending in `…` where it was cut; never half a character, nor half an emoji. */
+/** Truncates text to `width` columns, ending in `…`; never splits a character or an emoji. */
 export function cut(text: string, width: number, measure: Measure): string {
   if (measure(text) <= width) return text;
   if (width < 1) return '';
@@ -72,10 +72,10 @@ export function cut(text: string, width: number, measure: Measure): string {
   return `${kept}…`;
 }
 
-/** What an address does without: `https://`, and `http://` where it goes to this machine. */
+/** Schemes omitted from display: `https://`, and `http://` for this machine. */
 const secure = /^(?:https:\/\/|http:\/\/(?=(?:127\.0\.0\.1|localhost|\[::1\])(?:[:/]|$)))/i;
 
-/** The host of an address with the slash behind it; undefined for any other text, such as a title in place of an address. */
+/** Host of an address with its trailing slash; undefined for other text, such as a title. */
 function hostOf(text: string): string | undefined {
   const scheme = /^http:\/\//i.exec(text)?.[0] ?? '';
   const slash = text.indexOf('/', scheme.length);
@@ -83,12 +83,12 @@ function hostOf(text: string): string | undefined {
   return /\s/.test(text) || !/[.:]/.test(host.slice(scheme.length)) ? undefined : host;
 }
 
-/** `2 x https://shop.example/p/tea`: how many, and of what. */
+/** Matches `2 x https://shop.example/p/tea`: quantity and product. */
 const product = /^(\d{1,9} x )?(.*)$/s;
 const another = ', ';
 const more = `${another}…`;
 
-/** Columns below which the first address of a text would lose its host; 0 where it begins with something else. */
+/** Minimum columns that keep the host of a text's first address visible; 0 if it starts with anything else. */
 export function leastOfUrl(text: string, measure: Measure): number {
   const [first = '', ...others] = text.split(another);
   const [, count = '', name = ''] = product.exec(first) ?? [];
@@ -100,9 +100,9 @@ export function leastOfUrl(text: string, measure: Measure): number {
 }
 
 /**
- * An address, or products as `2 x ADDRESS, TITLE`, within `width` columns: addresses without their scheme, then cut in the
- * middle of their path. Of an address for whose host there is no room nothing is shown; where it is the first, the host's
- * end stays. Any other text is cut at its end.
+ * Fits an address, or products such as `2 x ADDRESS, TITLE`, into `width` columns: drops schemes, then cuts paths in
+ * the middle. Omits an address whose host does not fit, but keeps the end of the first one's host. Cuts any other text
+ * at its end.
  */
 export function cutUrl(text: string, width: number, measure: Measure): string {
   if (measure(text) <= width) return text;
@@ -140,7 +140,7 @@ function cutAddress(bare: string, width: number, measure: Measure): string {
   return `${host}${cutStart(bare.slice(host.length), room, measure)}`;
 }
 
-/** The end of the text within `width` columns, beginning with `…` where it was cut. */
+/** Truncates text to its last `width` columns, starting with `…`. */
 export function cutStart(text: string, width: number, measure: Measure): string {
   if (measure(text) <= width) return text;
   if (width < 1) return '';
@@ -154,20 +154,20 @@ export function cutStart(text: string, width: number, measure: Measure): string 
   return `…${all.slice(kept + 1).join('')}`;
 }
 
-/** The text within `width` columns, with `…` in its middle where it was cut. */
+/** Truncates text to `width` columns, with `…` in the middle. */
 export function cutMiddle(text: string, width: number, measure: Measure): string {
   if (measure(text) <= width) return text;
   const end = Math.floor(Math.max(0, width - 1) / 2);
   return cut(text, width - end, measure) + cutStart(text, end + 1, measure).slice(1);
 }
 
-/** The text with spaces up to `width` columns; longer text stays as it is. */
+/** Pads text with spaces to `width` columns; longer text is unchanged. */
 export function pad(text: string, width: number, side: 'left' | 'right', measure: Measure): string {
   const spaces = ' '.repeat(Math.max(0, width - measure(text)));
   return side === 'left' ? text + spaces : spaces + text;
 }
 
-/** A text in lines of at most `width` columns, broken between words; a word that is longer stays whole. */
+/** Wraps text between words to lines of at most `width` columns; a longer word stays whole. */
 export function breakWords(text: string, width: number, measure: Measure): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -178,7 +178,7 @@ export function breakWords(text: string, width: number, measure: Measure): strin
   return lines;
 }
 
-/** The lines of a cell: broken between words, then within a name of several, as `out_of_stock`; the rest is cut. */
+/** Wraps a cell between words, then inside compound names such as `out_of_stock`; truncates the rest. */
 export function breakCell(text: string, width: number, measure: Measure): string[] {
   return breakWords(text, width, measure).flatMap((line) => {
     if (measure(line) <= width) return [line];

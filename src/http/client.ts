@@ -39,21 +39,21 @@ export interface ClientOptions {
   readonly baseUrl: string;
   readonly legacyBaseUrl?: string | undefined;
   readonly credentials: KeySource;
-  /** For each call with all its attempts, ms; for what is streamed, until the response begins, and each pause in it. */
+  /** Timeout per call including retries, ms; for a stream, until the response begins, and for each pause in it. */
   readonly timeoutMs?: number | undefined;
-  /** Called when the service has carried out a write. */
+  /** Called after the service has executed a write. */
   readonly onWritten?: (() => void) | undefined;
-  /** Attempts after the first one; without it what suits the operation. */
+  /** Maximum retries after the first attempt; if unset, the operation's default. */
   readonly retries?: number | undefined;
   readonly clock: Clock;
-  /** Ends every call. */
+  /** Aborts every call. */
   readonly signal: AbortSignal;
   readonly trace?: Trace | undefined;
   readonly random?: (() => number) | undefined;
   readonly allowPlainHttp?: boolean | undefined;
-  /** Of this program, for `user-agent`. */
+  /** Version of this program, for `user-agent`. */
   readonly version: string;
-  /** In its errors; that to people unless given. */
+  /** Hints in its errors; those for people by default. */
   readonly advice?: Advice | undefined;
 }
 
@@ -65,26 +65,29 @@ interface Head {
 }
 
 type Called<B> = Head & { readonly body: B };
-/** Reading the chunks throws ErrandError where the response breaks off. */
+/** Reading the chunks throws ErrandError if the response breaks off. */
 type Streamed = Head & { readonly chunks: AsyncIterable<Uint8Array> };
-/** JSON is read whole; anything else comes in chunks. */
+/** JSON is read as a whole; anything else is streamed. */
 export type AnyResponse = Head &
   ({ readonly json: unknown } | { readonly chunks: AsyncIterable<Uint8Array> });
 
-/** The service, typed by the table of operations. Every method throws ErrandError, UsageError before anything is sent. */
+/**
+ * Client of the service, typed by the table of operations. Every method throws ErrandError, and UsageError before
+ * anything is sent.
+ */
 export interface Client {
-  /** The body is checked by the caller; parameters are checked here. */
+  /** Callers validate the body; parameters are validated here. */
   call<N extends CallName>(name: N, input: InputOf<N>, options?: CallOptions): Promise<Called<Received<N>>>;
-  /** A response of any length, not kept in memory. */
+  /** Streams a response of any length without buffering it. */
   stream<N extends StreamName>(name: N, input: InputOf<N>, options?: CallOptions): Promise<Streamed>;
-  /** Any request, with the same retries and errors. */
+  /** Sends any request, with the same retries and errors. */
   raw(request: RawRequest, options?: CallOptions): Promise<AnyResponse>;
-  /** A signed link of the service: no credential goes with it, wherever it leads. */
+  /** Downloads from a signed link, without credentials wherever it leads. */
   download(url: string, options?: CallOptions): Promise<Streamed>;
   close(): Promise<void>;
 }
 
-/** @throws UsageError for a base URL that no key may be sent to. */
+/** @throws UsageError for a base URL that must not receive keys. */
 export function createClient(options: ClientOptions): Client {
   const { transport, credentials, allowPlainHttp = false } = options;
   const service: Service = {
@@ -120,7 +123,7 @@ export function createClient(options: ClientOptions): Client {
     if (request.retry !== 'safe') options.onWritten?.();
     return performed;
   };
-  // Each input type is one of these by its making; the compiler does not look that far into the table.
+  // Every input type is one of these by construction; the compiler cannot infer that from the table.
   const prepared = <N extends OperationName>(name: N, input: InputOf<N>): Prepared =>
     prepare(service, operations[name], input as Input);
 
@@ -130,7 +133,7 @@ export function createClient(options: ClientOptions): Client {
       const request = ready.auth === 'payment' && more?.payment === undefined ? unpaid(ready) : ready;
       const performed = await send(request, () => false, more);
       const body = goodBody(operations[name], request, performed, connection.advice, more?.takeSent);
-      // The table says which shape it is; of that only the essential is checked, so that the service may grow.
+      // The table determines the type; only essential fields are checked, so that the service may evolve.
       return { ...headOf(performed), body: body as Received<N> };
     },
     async stream(name, input, more) {
@@ -206,7 +209,7 @@ async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 const isJson = (headers: WireHeaders): boolean =>
   /^\s*application\/(?:[\w.-]+\+)?json\b/i.test(headerText(headers, 'content-type') ?? '');
 
-/** Whether a link leads to a host that the user did not name; all of this machine is one host. Pure. */
+/** Whether a link leads to a host the user did not name; all loopback addresses count as one host. Pure. */
 function isForeign(link: URL, { base, legacyBase }: Pick<Service, 'base' | 'legacyBase'>): boolean {
   return ![base, legacyBase].some(
     (own) => own && (isSameOrigin(link, own) || (isLoopback(link.hostname) && isLoopback(own.hostname))),
@@ -214,8 +217,8 @@ function isForeign(link: URL, { base, legacyBase }: Pick<Service, 'base' | 'lega
 }
 
 /**
- * The request for a signed link (a return label): the link is the permission, so no credential goes with it.
- * @throws UnavailableError for a link that is not a web address, or plain http to another machine.
+ * Request for a signed link (a return label). The link itself grants access, so no credential is sent.
+ * @throws UnavailableError for a link that is not a web address, or is plain http to another machine.
  */
 function downloadRequest(
   link: string,
@@ -243,10 +246,10 @@ type Read =
   | { readonly problem: string; readonly body?: never };
 
 /**
- * Reads a good response. Only what makes it the service's is checked: JSON, with the fields of the table that are
- * essential. Everything else passes as it came, so that the service may grow.
- * @param takeSent takes the records of a list, where they can be told without parsing them.
- * @returns the body, without the records that were taken, or what came in its place, in words.
+ * Reads a successful response. Validates only the essential fields: JSON with those the table requires. Everything else
+ * passes through, so that the service may evolve.
+ * @param takeSent receives a list's records, if they can be separated without parsing.
+ * @returns the body, without the records handed over, or a description of what came instead.
  */
 function readGoodResponse(
   { response, surface }: Pick<Operation, 'response' | 'surface'>,
@@ -280,8 +283,8 @@ function readGoodResponse(
 type IsOfKind = (value: unknown, surface: Surface) => boolean;
 
 /**
- * Paths, file names and commands are built from ids, and a secret that was repeated as one must not be kept as one. What
- * the current surface makes has a UUID; the form of the legacy ids is not known.
+ * Validates an id, because paths, file names and commands are built from ids, and a secret echoed as an id must not be
+ * stored as one. Current ids are UUIDs; the format of legacy ids is unknown.
  */
 const isId = (value: unknown, pattern: RegExp): boolean =>
   typeof value === 'string' && pattern.test(value) && redactor.known(value) === value;
@@ -321,18 +324,18 @@ type RequiredNames<S extends Specs> = {
   [N in keyof S]: S[N] extends { readonly required: true } ? N : never;
 }[keyof S];
 
-/** The values of parameters by their names. */
+/** Parameter values by name. */
 export type QueryValues<S extends Specs> = { readonly [N in RequiredNames<S>]: ValueOf<S[N]> } & {
   readonly [N in Exclude<keyof S, RequiredNames<S>>]?: ValueOf<S[N]> | undefined;
 };
 
-/** The query parameters of an operation, by their wire names. */
+/** Query parameters of an operation, by wire name. */
 export type QueryOf<N extends OperationName> =
   Field<Table[N], 'query'> extends infer S extends Specs
     ? QueryValues<S>
     : { readonly [name: string]: never };
 
-/** A part of the input: required where something in it is, absent where the operation has none. */
+/** A part of the input: required if any of its fields is, absent if the operation has none. */
 type Part<K extends string, S> = S extends Specs
   ? RequiredNames<S> extends never
     ? { readonly [P in K]?: QueryValues<S> | undefined }
@@ -347,7 +350,7 @@ type BodyPart<B> = B extends { readonly schema: infer N extends SchemaName; read
 
 type Field<O, K extends string> = O extends { readonly [P in K]: infer V } ? V : undefined;
 
-/** What an operation is called with: path and query parameters by their wire names, and the body. */
+/** Input of an operation: path and query parameters by wire name, and the body. */
 export type InputOf<N extends OperationName> = Part<'path', Field<Table[N], 'pathParameters'>> &
   Part<'query', Field<Table[N], 'query'>> &
   BodyPart<Field<Table[N], 'body'>>;
@@ -356,17 +359,17 @@ type RespondingWith<T extends Operation['response']['type']> = {
   [N in OperationName]: Table[N]['response']['type'] extends T ? N : never;
 }[OperationName];
 
-/** Operations whose response is read whole. */
+/** Operations whose response is read as a whole. */
 export type CallName = RespondingWith<'json' | 'none'>;
-/** Operations whose response comes as a stream of any length. */
+/** Operations whose response is a stream of any length. */
 export type StreamName = RespondingWith<'csv'>;
 
-/** What every request of a client has in common. */
+/** What all requests of a client share. */
 interface Connection {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** For one call with all its attempts; for what is streamed, until the response begins, and each pause within it. */
+  /** Per call including retries; for a stream, until the response begins, and for each pause in it. */
   readonly timeoutMs: number | undefined;
   readonly retries: number | undefined;
   readonly random: () => number;
@@ -376,15 +379,15 @@ interface Connection {
 }
 
 export interface CallOptions {
-  /** Ends this one call, besides the client's own signal. */
+  /** Aborts this call, in addition to the client's signal. */
   readonly signal?: AbortSignal | undefined;
-  /** The header that pays, for an operation that is paid by challenge. */
+  /** Authorization header that pays for an operation paid by challenge. */
   readonly payment?: string | undefined;
-  /** In place of the client's own. */
+  /** Overrides the client's timeout, ms. */
   readonly timeoutMs?: number | undefined;
-  /** It takes no longer than this, ms, whatever its timeout. */
+  /** Upper limit on the call's duration, ms, whatever its timeout. */
   readonly mostMs?: number | undefined;
-  /** Takes the records of a list in the service's own JSON, where it has no spaces; the body then has none. */
+  /** Receives a list's records in the service's compact JSON; the body then contains none. */
   readonly takeSent?: ((sent: AsSent) => void) | undefined;
 }
 
@@ -396,8 +399,8 @@ interface Performed {
 type Handling = Pick<SendOptions, 'streams' | 'follow' | 'isForeign'> & CallOptions;
 
 /**
- * Sends a request with its retries and reads its response, or the beginning of it where it is to be streamed.
- * @throws ErrandError for everything but a 2xx.
+ * Sends a request with retries and reads the response, or only its start for a stream.
+ * @throws ErrandError for anything but a 2xx.
  */
 async function perform(
   connection: Connection,
@@ -412,7 +415,7 @@ async function perform(
   const headers =
     credential === undefined ? request.headers : { ...request.headers, authorization: credential };
   const { method, url, body, retry } = request;
-  // Whatever responds may repeat the request.
+  // The response may echo the request.
   redactor.remember(secretsSent({ url, headers, body }));
   let isStreaming = false;
   try {
@@ -442,8 +445,8 @@ const least = (one: number | undefined, other: number | undefined): number | und
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 
 /**
- * A streamed body; one that breaks off is a failure of the request. Each piece has the whole time to come; how
- * long the reader takes between two does not count.
+ * Wraps a streamed body so that a broken stream fails the request. Every chunk gets the full timeout; time the reader
+ * takes between chunks does not count.
  */
 async function* watched(
   stream: AsyncIterable<Uint8Array>,

@@ -3,20 +3,20 @@ import type { Auth } from '../api/operation.ts';
 import { redactor } from '../platform/redact/redactor.ts';
 import { MissingKeyError } from './errors.ts';
 
-/** What a key is needed for. */
+/** Describes the request a key is for. */
 export interface KeyRequest {
   readonly auth: 'bearer' | 'basic';
   readonly method: string;
-  /** The order that is read, where one is. */
+  /** Id of the order being read, if any. */
   readonly orderId: string | undefined;
-  /** The path is not one of the table: the request goes without a key where there is none. */
+  /** The path is not in the table, so the request goes without a key if there is none. */
   readonly isOptional: boolean;
 }
 
-/** Gives the key of a request; undefined where it has none for it. Called once for each request that needs one. */
+/** Supplies the key for a request; undefined if it has none. Called once per request that needs a key. */
 export type KeySource = (request: KeyRequest) => string | undefined | Promise<string | undefined>;
 
-/** The first of several sources that has a key. */
+/** Combines sources: the first that has a key wins. */
 export const firstOf =
   (...sources: readonly KeySource[]): KeySource =>
   async (request) => {
@@ -29,13 +29,13 @@ export const firstOf =
 
 export interface CredentialRequest extends Omit<KeyRequest, 'auth'> {
   readonly auth: Auth;
-  /** Pays the challenge of an operation that is paid for; without it a challenge is what comes back. */
+  /** Credential that pays the challenge of a paid operation; without it, the response is the challenge. */
   readonly payment: string | undefined;
 }
 
 /**
- * The `authorization` header of a request; undefined where it takes none.
- * @throws MissingKeyError where it needs one that is not there.
+ * Builds the `authorization` header of a request; undefined if it takes none.
+ * @throws MissingKeyError if a required key is missing.
  */
 export async function credentialFor(
   { auth, payment, ...request }: CredentialRequest,
@@ -62,7 +62,7 @@ function required(secret: string | undefined, auth: 'bearer' | 'basic'): string 
       hint: refusalHint('unauthorized', auth, undefined),
     });
   }
-  // What no header can carry would be an error naming the header with its value.
+  // A header cannot carry other characters: Node would throw an error that quotes the value.
   if (/^[\x21-\x7e]+$/.test(secret)) return secret;
   throw new MissingKeyError('the key holds characters that no key has', {
     hint: `Store it again: \`errand auth token${auth === 'basic' ? ' --legacy' : ''}\`.`,

@@ -3,7 +3,7 @@ import { ErrandError, type ErrorCategory, type ErrorFacts, type Stop } from '../
 import type { PaymentChallenge } from './payment-challenge.ts';
 import type { WireHeaders } from './transport/transport.ts';
 
-/** The service refused the request, or failed: its code, status and details are in the facts. */
+/** The service refused the request or failed; `facts` has code, status and details. */
 export class ServiceError extends ErrandError {
   override readonly name: string = 'ServiceError';
   readonly #headers: WireHeaders;
@@ -13,13 +13,13 @@ export class ServiceError extends ErrandError {
     this.#headers = headers;
   }
 
-  /** Of the response. They may hold secrets, so they are no part of what is shown of an error. */
+  /** Response headers. Private, because they may hold secrets that must not show up with an error. */
   get headers(): WireHeaders {
     return this.#headers;
   }
 }
 
-/** 402 with challenges: what would pay for the request. */
+/** 402 with challenges, which say how to pay for the request. */
 export class PaymentRequiredError extends ServiceError {
   override readonly name = 'PaymentRequiredError';
   readonly challenges: readonly PaymentChallenge[];
@@ -37,12 +37,12 @@ export class PaymentRequiredError extends ServiceError {
 
 const mostIssues = 10;
 
-/** The service refused the input (422): the message lists the places and what is wrong there. */
+/** The service rejected the input (422): the message lists fields and problems. */
 export class ValidationError extends ErrandError {
   override readonly name = 'ValidationError';
   readonly issues: readonly ValidationIssue[];
 
-  /** @param describe says one issue, its place first; as the service names it where none is given. */
+  /** @param describe formats one issue, field first; defaults to the service's own names. */
   constructor(issues: readonly ValidationIssue[], facts: ErrorFacts, describe = issueText) {
     const more = issues.length > mostIssues ? `; and ${issues.length - mostIssues} more` : '';
     const listed = issues.slice(0, mostIssues).map(describe);
@@ -54,7 +54,7 @@ export class ValidationError extends ErrandError {
 const issueText = ({ loc, msg }: ValidationIssue): string =>
   loc.length > 0 ? `${loc.join('.')}: ${msg}` : msg;
 
-/** No key, where the operation needs one; nothing was sent. */
+/** The operation needs a key and there is none; nothing was sent. */
 export class MissingKeyError extends ErrandError {
   override readonly name = 'MissingKeyError';
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -62,7 +62,7 @@ export class MissingKeyError extends ErrandError {
   }
 }
 
-/** The service cannot be reached, or what responds is not the service. */
+/** The service is unreachable, or something else responded. */
 export class UnavailableError extends ErrandError {
   override readonly name: string = 'UnavailableError';
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -70,21 +70,21 @@ export class UnavailableError extends ErrandError {
   }
 }
 
-/** `--timeout` passed before a response came. */
+/** `--timeout` passed before a response arrived. */
 export class DeadlineError extends UnavailableError {
   override readonly name = 'DeadlineError';
 }
 
-/** A request that moves money may have been acted on, and nobody said so: neither success nor failure. */
+/** A request that moves money may have been acted on, with no confirmation either way. */
 export class InDoubtError extends ErrandError {
   override readonly name = 'InDoubtError';
-  /** @param category of the signal that ended the process: its exit code stays its own. */
+  /** @param category of the signal that ended the process, which keeps its own exit code. */
   constructor(message: string, facts: ErrorFacts = {}, category: 'in_doubt' | Stop = 'in_doubt') {
     super(category, message, { ...facts, outcome: 'unknown' });
   }
 }
 
-/** The user stopped it. `outcome` says whether the request may have been acted on. */
+/** The user stopped the request. `outcome` says whether it may have been acted on. */
 export class InterruptedError extends ErrandError {
   override readonly name = 'InterruptedError';
   constructor(category: Stop, message: string, facts: ErrorFacts = {}) {

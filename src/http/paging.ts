@@ -10,52 +10,52 @@ import { UnavailableError } from './errors.ts';
 import { identityOf } from './sent-records.ts';
 
 export interface Page<R = JsonObject> {
-  /** Where `sent` has them, they are parsed anew each time. */
+  /** Reparsed on each access if `sent` is present. */
   readonly rows: readonly R[];
   readonly count: number;
-  /** The same in the service's own JSON, where that was wanted and can be told from the rest. */
+  /** The same rows in the service's own JSON, if requested and separable from the rest. */
   readonly sent?: AsSent | undefined;
-  /** How many records there are in all, where the service says so. */
+  /** Total number of records, if the service reports it. */
   readonly total: number | undefined;
-  /** Number of the page that follows, where the list is paged by number and goes on. */
+  /** Number of the next page, if the list is paged by number and continues. */
   readonly next: number | undefined;
 }
 
 export interface PageOptions {
-  /** Every page to the end; else only the requested one. */
+  /** Fetch every page, instead of only the requested one. */
   readonly all: boolean;
-  /** Rows requested at a time; without it the query's `limit`, else the most the service gives at once. */
+  /** Rows per request; defaults to the query's `limit`, else the service's maximum. */
   readonly pageSize?: number | undefined;
-  /** Whether the rows are wanted in the service's own JSON, too. */
+  /** Whether to keep the rows in the service's own JSON, too. */
   readonly asSent?: boolean | undefined;
-  /** When all pages must have come. */
+  /** Deadline for fetching all pages. */
   readonly deadline?: Deadline | undefined;
 }
 
 type Read = (offset: number) => Promise<Page>;
 
-/** A list as whoever pages it needs to know it. */
+/** What the pager needs to know about a list. */
 interface PagedSource {
-  /** As messages name it. */
+  /** Name for messages. */
   readonly title: string;
-  /** What the pages are requested by: how many rows to skip, the number that `next_page` gives, or nothing. */
+  /** How pages are requested: by rows to skip, by the number in `next_page`, or not at all. */
   readonly by: 'offset' | 'page' | 'none';
-  /** The most rows that it gives at once, where that is known. */
+  /** Maximum rows per page, if known. */
   readonly largest?: number | undefined;
-  /** Field with the records; without it the only list in the response, or the response itself. */
+  /** Field with the records; defaults to the only list in the response, or the response itself. */
   readonly rows?: string | undefined;
   ask(paged: ParameterValues, signal: AbortSignal): Promise<Listed>;
 }
 
-/** A response with a list in it. */
+/** A response that contains a list. */
 interface Listed {
   readonly body: unknown;
   readonly sent?: AsSent | undefined;
 }
 
 /**
- * The pages of a list of the table.
- * @throws ErrandError, also for a service that gives the same page for ever.
+ * Fetches the pages of a list operation in the table.
+ * @throws ErrandError, also if the service keeps returning the same page.
  */
 export async function* pages<N extends CallName>(
   client: Pick<Client, 'call'>,
@@ -65,7 +65,7 @@ export async function* pages<N extends CallName>(
 ): AsyncGenerator<Page<ReceivedRow<N>>> {
   const operation: Operation = operations[name];
   const ask = async (paged: ParameterValues, signal: AbortSignal): Promise<Listed> => {
-    // The client checks every parameter against the table, so what the types cannot see is refused there.
+    // The client checks every parameter against the table, which covers what the types cannot.
     const input = { query: { ...query, ...paged } } as unknown as InputOf<N>;
     let sent: AsSent | undefined;
     const takeSent = (told: AsSent): void => {
@@ -75,13 +75,13 @@ export async function* pages<N extends CallName>(
     return { body, sent };
   };
   const start = { limit: numberIn(fieldOf(query, 'limit')), offset: numberIn(fieldOf(query, 'offset')) };
-  // Each record has the names of its shape, and any value under each.
+  // Each record has its shape's field names, with values of any type.
   yield* pagesFrom({ title: name, ...pagingOf(operation), ask }, start, options) as AsyncGenerator<
     Page<ReceivedRow<N>>
   >;
 }
 
-/** How the table says that an operation is paged. */
+/** How an operation is paged, according to the table. */
 export const pagingOf = ({ query, response }: Operation): Omit<PagedSource, 'title' | 'ask'> => ({
   by: query?.offset !== undefined ? 'offset' : query?.page !== undefined ? 'page' : 'none',
   largest: query?.limit?.max,
@@ -89,9 +89,9 @@ export const pagingOf = ({ query, response }: Operation): Omit<PagedSource, 'tit
 });
 
 /**
- * The pages of any list. While the reader works on one the next loads, and where it is known that there is another, that
- * too; a reader that stops ends the loading. Rows that a page repeats because records came in between are left out.
- * @throws ErrandError, also for a service that gives the same page for ever.
+ * Fetches the pages of any list. Prefetches the next page while the reader works on one, and another if it is known to
+ * exist; stops when the reader stops. Drops rows that a page repeats because new records shifted the list.
+ * @throws ErrandError, also if the service keeps returning the same page.
  */
 export async function* pagesFrom(
   { title, by, largest, rows, ask }: PagedSource,
@@ -120,11 +120,11 @@ export async function* pagesFrom(
 
 type InTime = <T>(loading: Promise<T>) => Promise<T>;
 
-/** @throws ErrandError deadline for a list that goes on for longer, be it that its pages never end. */
+/** @throws ErrandError deadline if the list takes longer, even if its pages never end. */
 async function beforeDeadline<T>(loading: Promise<T>, deadline: Deadline, title: string): Promise<T> {
   const left = deadline.leftMs;
   if (left === Number.POSITIVE_INFINITY) return loading;
-  // Pages that come faster than they are read never have to be waited for.
+  // Prefetched pages never have to be awaited, so check the deadline explicitly.
   if (left === 0) throw late(title);
   const over = new AbortController();
   const passed = deadline.passed(over.signal).then(() => {
@@ -156,7 +156,7 @@ async function* everyPage(
     const page: Page = await inTime(next.loading);
     const ids = page.sent?.ids ?? page.rows.map(identityOf);
     const repeated = ids.filter((id) => before.has(id)).length;
-    // As many new records as a page holds bring the same page once; twice in a row it is the service.
+    // A page's worth of new records can repeat a page once; twice in a row, the service is at fault.
     repeats = page.count > 0 && repeated === page.count ? repeats + 1 : 0;
     if (repeats > 1) {
       throw new UnavailableError(`${name}: the service gives the same page again and again`, {
@@ -167,7 +167,7 @@ async function* everyPage(
     before = new Set(ids);
     const end = next.offset + page.count;
     if (!isLast(page, end, limit)) {
-      // After a page that is shorter than was requested, the next begins earlier than was thought.
+      // After a short page, the next one starts earlier than prefetched.
       if (ahead[0]?.offset !== end) ahead = [begin(end)];
       const after = end + page.count;
       if (page.total !== undefined && after < page.total) ahead.push(begin(after));
@@ -178,7 +178,7 @@ async function* everyPage(
 
   function begin(offset: number): { readonly offset: number; readonly loading: Promise<Page> } {
     const loading = read(offset);
-    // Its failure is thrown when its turn comes, not while the reader is busy.
+    // Defer the error until this page is read; avoids an unhandled rejection.
     loading.catch(() => {});
     return { offset, loading };
   }
@@ -189,10 +189,10 @@ function without(page: Page, known: ReadonlySet<string>): Page {
   return { ...page, rows, count: rows.length, sent: undefined };
 }
 
-/** Lets a request leave before the rows that are here are worked at, which may take as long as its response. */
+/** Lets the request leave before the current rows are processed, which may take as long as its response. */
 const onItsWay = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-/** A page may be short or empty while another follows: `next_page` alone says. */
+/** Follows `next_page` alone, because a short or empty page may precede others. */
 async function* everyNumberedPage(
   read: (page: { page?: number }) => Promise<Page>,
   name: string,
@@ -215,7 +215,7 @@ async function* everyNumberedPage(
   }
 }
 
-/** A total counts more than a short page: the service may give fewer rows than were requested. */
+/** The total takes precedence over a short page: the service may return fewer rows than requested. */
 function isLast({ count, total }: Page, end: number, limit: number | undefined): boolean {
   if (count === 0) return true;
   if (total !== undefined) return end >= total;
@@ -236,8 +236,8 @@ function pageOf({ body, sent }: Listed, name: string | undefined): Page {
 }
 
 /**
- * The records of a list's response: the field that is named, else the response itself or the only list in it.
- * @returns undefined where there is none.
+ * Finds a list's records: in the named field, else the response itself or its only list.
+ * @returns undefined if there is none.
  */
 export function rowsIn(body: unknown, name: string | undefined): readonly unknown[] | undefined {
   const lists =

@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto';
 import { parseJson } from './response.ts';
 import type { WireHeaders } from './transport/transport.ts';
 
-/** What the service wants for a request: one way to pay it. Texts are the service's own, not yet safe to show. */
+/** One way to pay for a request, as the service demands. Texts come from the service and are not yet safe to show. */
 export interface PaymentChallenge {
   readonly id: string;
   readonly realm: string;
   readonly method: string;
   readonly intent: string;
   readonly description: string | undefined;
-  /** Until when it can be paid, ms since the epoch; undefined where it does not say. */
+  /** When the challenge expires, ms since the epoch; undefined if not stated. */
   readonly expiresAt: number | undefined;
-  /** Of the request's body, `sha-256=…`. */
+  /** Digest of the request body, `sha-256=…`. */
   readonly digest: string | undefined;
-  /** In the currency's minor unit, as a decimal string. */
+  /** Amount in the currency's minor unit, as a decimal string. */
   readonly amount: string;
   readonly currency: string;
-  /** The decoded `request`: amount, currency, and what the method needs beside them. */
+  /** The decoded `request`: amount, currency and method-specific fields. */
   readonly request: Readonly<Record<string, unknown>>;
-  /** Every parameter as it came: what a credential repeats unchanged. */
+  /** All parameters as received; a credential repeats them unchanged. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -26,7 +26,9 @@ const longestRequest = 16 * 1024;
 const longestText = 2000;
 const methodName = /^[a-z][a-z0-9:_-]{0,63}$/;
 
-/** The payment challenges of a 402 response, in their order; what cannot be read, or paid by a header of its own, is left out. */
+/**
+ * Reads the payment challenges of a 402 response, in order; skips any that are unreadable or use a header of their own.
+ */
 export function readPaymentChallenges(headers: WireHeaders): PaymentChallenge[] {
   const given = headers['www-authenticate'] ?? [];
   const lines = typeof given === 'string' ? [given] : given;
@@ -63,7 +65,7 @@ function readChallenge(parameters: Readonly<Record<string, string>>): PaymentCha
   };
 }
 
-/** A JSON object in base64url, padded or not; undefined where it is none. */
+/** Decodes a base64url JSON object, padded or not; undefined if it is none. */
 export function decodeJson(encoded: string): Readonly<Record<string, unknown>> | undefined {
   if (encoded.length > longestRequest || !/^[A-Za-z0-9_+/-]+=*$/.test(encoded)) return undefined;
   const value = parseJson(Buffer.from(encoded, 'base64url'));
@@ -72,20 +74,20 @@ export function decodeJson(encoded: string): Readonly<Record<string, unknown>> |
     : undefined;
 }
 
-/** Whether a challenge was made for this body, as far as it says: by the scheme's `sha-256=…` or RFC 9530's `sha-256=:…:`. */
+/** Whether a challenge is for this body, if it says: as the scheme's `sha-256=…` or RFC 9530's `sha-256=:…:`. */
 export function isForBody({ digest }: Pick<PaymentChallenge, 'digest'>, body: Uint8Array): boolean {
   if (digest === undefined) return true;
   const hash = createHash('sha256').update(body).digest('base64');
   return digest === `sha-256=${hash}` || digest === `sha-256=:${hash}:`;
 }
 
-/** One challenge of a `www-authenticate` header: its scheme and parameters, lower-case names, values unescaped. */
+/** A challenge in a `www-authenticate` header: scheme and parameters, lower-case names, unescaped values. */
 interface AuthChallenge {
   readonly scheme: string;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Past these nothing is read: no honest service is near them. */
+/** Read limits; no honest service comes near them. */
 const longestHeader = 64 * 1024;
 const mostChallenges = 32;
 
@@ -94,12 +96,12 @@ const spaces = /\s*/y;
 const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 const quoted = /"((?:[^"\\]|\\.)*)"/sy;
 const unquoted = /[^\s,"]+/y;
-/** What stands in place of parameters in some schemes. */
+/** Alternative to parameters in some schemes. */
 const token68 = /[A-Za-z0-9._~+/-]+=*(?=\s*(?:,|$))/y;
 
 /**
- * Reads every challenge of one header value (RFC 9110, 11.6.1). What follows a syntax error is left out, with the challenge
- * that it stands in; so is a challenge that gives a parameter twice.
+ * Parses all challenges in a header value (RFC 9110, 11.6.1). Drops a challenge with a syntax error and everything
+ * after it, and any with a repeated parameter.
  */
 export function readAuthChallenges(header: string): AuthChallenge[] {
   const text = header.slice(0, longestHeader);
@@ -138,7 +140,7 @@ function whole(found: readonly { scheme: string; pairs: readonly [string, string
     .map(({ scheme, parameters }) => ({ scheme, parameters }));
 }
 
-/** A header holds Latin-1 only; `\uXXXX` is how this scheme's public SDK writes the rest. */
+/** Headers hold only Latin-1; this scheme's public SDK writes the rest as `\uXXXX`. */
 const unescaped = (text: string | undefined): string | undefined =>
   text?.replace(/\\u([0-9a-fA-F]{4})|\\(.)/gs, (_, hex: string | undefined, plain: string) =>
     hex === undefined ? plain : String.fromCharCode(Number.parseInt(hex, 16)),

@@ -4,25 +4,25 @@ import { headerText, type WireHeaders } from './transport/transport.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What pays a challenge: the method's own proof, and who pays where the method says so. */
+/** Pays a challenge: the method's proof, and the payer if the method names one. */
 export interface PaymentProof {
   readonly payload: unknown;
   readonly source?: string | undefined;
 }
 
-/** What the service confirms of a payment. Its further fields are the method's own. */
+/** The service's confirmation of a payment. Additional fields depend on the method. */
 export type Receipt = Output<'Receipt'>;
 
-/** What a paid order comes with besides its record: proof of the payment, and a key that reads the order. */
+/** What a paid order returns besides its record: a receipt, and a key that reads the order. */
 export interface Grant {
   readonly apiKey: string | undefined;
   readonly receipt: Receipt | undefined;
 }
 
-/** No server takes longer headers. */
+/** Maximum length; servers reject longer headers. */
 const longestCredential = 16 * 1024;
 
-/** The `authorization` header that pays a challenge. */
+/** Builds the `authorization` header that pays a challenge. */
 export function paymentCredential(
   { parameters }: PaymentChallenge,
   { payload, source }: PaymentProof,
@@ -32,8 +32,8 @@ export function paymentCredential(
 }
 
 /**
- * The header of a credential that somebody else made: as the header's value, as its base64url, as its JSON, or as the JSON
- * of its `payload` (and `source`) alone. @returns what is wrong with it, where it does not pay this challenge.
+ * Builds the header from a credential made elsewhere: as header value, base64url, JSON, or JSON of its `payload` (and
+ * `source`) alone. @returns the problem, if it does not pay this challenge.
  */
 export function readCredential(
   text: string,
@@ -55,7 +55,7 @@ export function readCredential(
     : { credential };
 }
 
-/** The receipt and the temporary key of a response. */
+/** Reads the receipt and temporary key from a response. */
 export function readGrant(headers: WireHeaders): Grant {
   const apiKey = headerText(headers, 'x-api-key');
   return {

@@ -5,17 +5,17 @@ import { embeddedScheme } from './request.ts';
 import { parseJson } from './response.ts';
 import type { Transport, WireRequest } from './transport/transport.ts';
 
-/** A request as `--dry-run` shows it: what would be sent, secrets replaced. */
+/** A request as `--dry-run` shows it, with secrets redacted. */
 export interface Described {
   readonly method: string;
   readonly url: string;
-  /** Lower-case names. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON as a value, anything else as text; null where there is none. */
+  /** JSON as a value, anything else as text; null if there is none. */
   readonly body: unknown;
 }
 
-/** Describes a request; of the placeholder of a key the scheme stays. Pure. */
+/** Describes a request; keeps the scheme before a redacted key. Pure. */
 function describeRequest({ method, url, headers, body }: Omit<WireRequest, 'signal'>): Described {
   const shown = redactor.headers(headers);
   const scheme = schemeOf(headers.authorization);
@@ -32,12 +32,12 @@ function schemeOf(authorization: string | undefined): string | undefined {
   return Object.entries(placeholders).find(([scheme, key]) => authorization === `${scheme} ${key}`)?.[0];
 }
 
-/** Headers that curl sets by itself, or that say nothing of the request. */
+/** Headers that curl sets itself, or that do not describe the request. */
 const leftOut = ['user-agent', 'authorization'];
 
 /**
- * A described request as a curl command for a POSIX shell, the key as `$ERRAND_API_KEY`. Every value is one word to
- * the shell, whatever it holds, and no control character reaches the terminal. Ends with a line break.
+ * Formats a request as a curl command for a POSIX shell, with the key as `$ERRAND_API_KEY`. Quotes every value as a
+ * single word and keeps control characters off the terminal. Ends with a line break.
  * @throws UsageError for the embedded sandbox, which has no address.
  */
 export function curlCommand({ method, url, headers, body }: Described): string {
@@ -63,7 +63,7 @@ export function curlCommand({ method, url, headers, body }: Described): string {
 
 const joined = (words: readonly string[]): string => `${words.join(' \\\n  ')}\n`;
 
-/** In single quotes nothing is special but the quote itself. */
+/** Inside single quotes, only the quote itself is special. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 function credential(authorization: string | undefined): string[] {
@@ -72,10 +72,10 @@ function credential(authorization: string | undefined): string[] {
   return authorization === undefined ? [] : [`-H ${quoted(`authorization: ${authorization}`)}`];
 }
 
-/** Controls, and what hides or turns text on a terminal. */
+/** Control characters, and those that hide or reorder text on a terminal. */
 const unprintable = /[\x00-\x1f\x7f-\x9f]|\p{Cf}|\p{Zl}|\p{Zp}|\p{Cs}/u;
 
-/** The same JSON with everything unprintable as an escape. */
+/** JSON with every unprintable character escaped. */
 const escapedJson = (value: unknown): string =>
   JSON.stringify(value).replace(new RegExp(unprintable, 'gu'), (found) =>
     Array.from(
@@ -84,7 +84,7 @@ const escapedJson = (value: unknown): string =>
     ).join(''),
   );
 
-/** Text for `printf %b`: each byte that is not plain ASCII, and the backslash, in octal. */
+/** Text for `printf %b`: octal escapes for backslashes and bytes outside printable ASCII. */
 const octal = (text: string): string =>
   Array.from(Buffer.from(text), (byte) =>
     byte >= 0x20 && byte < 0x7f && byte !== 0x5c
@@ -92,10 +92,10 @@ const octal = (text: string): string =>
       : `\\0${byte.toString(8).padStart(3, '0')}`,
   ).join('');
 
-/** Whether a request is shown in place of being sent. */
+/** Whether to show a request instead of sending it. */
 type IsShown = (method: string) => boolean;
 
-/** Carries nothing that is to be shown: `show` throws it to whoever prints it. The rest goes by `transport`. */
+/** Does not send requests that are to be shown: `show` throws them to the printer. Sends the rest with `transport`. */
 export const previewTransport = (
   transport: Transport,
   isShown: IsShown,
@@ -106,7 +106,7 @@ export const previewTransport = (
   close: () => transport.close(),
 });
 
-/** Stands for the key of a request that is shown: no key is needed, made or read for it. */
+/** Placeholder key for a request that is only shown: no key is needed, minted or read. */
 export const previewKeys =
   (isShown: IsShown, stored: KeySource): KeySource =>
   async (request) => {

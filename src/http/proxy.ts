@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { UsageError } from '../platform/errors.ts';
 import { isLoopback } from '../platform/net/lookup.ts';
 
-/** Proxies as the settings give them; this part never reads the environment. */
+/** Proxies from the settings; this module never reads the environment. */
 export interface ProxySettings {
   readonly https?: string | undefined;
   readonly http?: string | undefined;
@@ -11,8 +11,8 @@ export interface ProxySettings {
 }
 
 /**
- * The proxy for a URL, if any. Loopback is never reached through one. Pure.
- * @throws UsageError for a proxy that is not an http or https URL, or whose user or password cannot be read.
+ * Selects the proxy for a URL, if any; loopback never goes through one. Pure.
+ * @throws UsageError for a proxy that is not an http or https URL, or has an undecodable user or password.
  */
 export function proxyFor(url: URL, proxies: ProxySettings): URL | undefined {
   const text = url.protocol === 'https:' ? proxies.https : proxies.http;
@@ -35,7 +35,7 @@ export function proxyFor(url: URL, proxies: ProxySettings): URL | undefined {
 
 function isDecodable(text: string): boolean {
   try {
-    // The build drops a call of it whose result nobody takes.
+    // Uses the result, because the build drops a call whose result is unused.
     return decodeURIComponent(text).length >= 0;
   } catch {
     return false;
@@ -59,14 +59,14 @@ function isExempt(url: URL, none: string): boolean {
 }
 
 export interface TriedProxy {
-  /** Without the credentials that it may carry. */
+  /** Proxy URL without credentials. */
   readonly proxy: string;
-  /** Why it cannot be reached; undefined where it can. */
+  /** Why it is unreachable; undefined if reachable. */
   readonly trouble: string | undefined;
 }
 
 /**
- * Whether the proxy that requests to a URL go through takes connections; undefined where they go through none.
+ * Whether the proxy for a URL accepts connections; undefined if there is none.
  * @throws UsageError for a proxy that is not an http or https URL.
  */
 export async function tryProxy(

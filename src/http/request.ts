@@ -17,45 +17,45 @@ import { isLoopback } from '../platform/net/lookup.ts';
 import { hasCredentials, hasQuery, trimSlashes, withPlainLetters } from '../platform/net/urls.ts';
 import { parseJson } from './response.ts';
 
-/** The service as the settings name it. */
+/** The service, as configured. */
 export interface Service {
   readonly base: URL;
   readonly legacyBase: URL | undefined;
   readonly userAgent: string;
 }
 
-/** What an operation is called with; already typed by whoever calls. */
+/** Input of an operation; the caller has already typed it. */
 export interface Input {
   readonly path?: ParameterValues | undefined;
   readonly query?: ParameterValues | undefined;
   readonly body?: unknown;
 }
 
-/** A request that is ready but for its credential. */
+/** A complete request except for its credential. */
 export interface Prepared {
   readonly method: string;
   readonly url: URL;
-  /** The address is a permission: messages name its origin alone. */
+  /** The URL itself grants access, so messages show only its origin. */
   readonly isLink?: boolean;
-  /** Lower-case names; without `authorization`. */
+  /** Lower-case names; excludes `authorization`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
   readonly auth: Auth;
-  /** It goes without a credential where there is none. */
+  /** Send without a credential if there is none. */
   readonly isKeyOptional?: boolean;
-  /** The order that it reads. */
+  /** Id of the order it reads. */
   readonly orderId?: string | undefined;
   readonly retry: RetryPolicy;
-  /** Makes it the same request however often it is sent. */
+  /** Lets the service recognize a repeated request. */
   readonly idempotencyKey?: string | undefined;
   readonly movesMoney: boolean;
-  /** Codes with which the service refuses it, validation aside. */
+  /** Error codes the service may refuse it with, except for validation. */
   readonly refusals: readonly ErrorCode[];
 }
 
 const mostIssues = 10;
 
-/** Puts a call in its form on the wire. @throws UsageError naming the parameter that is wrong. */
+/** Builds the wire form of a call. @throws UsageError naming the invalid parameter. */
 export function prepare(
   service: Service,
   operation: Operation,
@@ -90,7 +90,7 @@ export function prepare(
   };
 }
 
-/** A body as the bytes that are sent: a payment may be bound to them. */
+/** Serializes a body to the bytes sent; a payment may be bound to them. */
 export function wireBody(body: unknown): Uint8Array {
   try {
     return new TextEncoder().encode(JSON.stringify(body));
@@ -100,14 +100,16 @@ export function wireBody(body: unknown): Uint8Array {
   }
 }
 
-/** @throws UsageError where the legacy surface is called and no address of it is known. */
+/** @throws UsageError if the legacy surface is called without a configured base URL. */
 function baseOf({ base, legacyBase }: Service, surface: Surface): URL {
   if (surface === 'current') return base;
   if (legacyBase) return legacyBase;
   throw new UsageError('the address of the legacy service is not known; set ERRAND_LEGACY_BASE_URL');
 }
 
-/** Without a key in it each order sent would be another one: the service makes a key of its own each time. */
+/**
+ * Disables retries without an idempotency key: the service would generate a new one each time and place another order.
+ */
 function retryPolicyOf({ retry }: Pick<Operation, 'retry'>, body: unknown): RetryPolicy {
   if (retry !== 'idempotency_key') return retry;
   return keyIn(body) === undefined ? 'never' : retry;
@@ -118,28 +120,28 @@ function keyIn(body: unknown): string | undefined {
   return typeof key === 'string' && key !== '' ? key : undefined;
 }
 
-/** Nothing is bought without a payment: such a request only asks for the challenge. */
+/** Without payment nothing is bought: such a request only fetches the challenge. */
 export const unpaid = (request: Prepared): Prepared => ({ ...request, retry: 'safe', movesMoney: false });
 
-/** The request as messages name it: `POST https://host/orders`. */
+/** Request line for messages: `POST https://host/orders`. */
 export const requestLine = ({ method, url, isLink }: Pick<Prepared, 'method' | 'url' | 'isLink'>): string =>
   isLink ? `the download from ${shownOrigin(url)}` : `${method} ${shownUrl(url)}`;
 
 function fillPath(template: string, values: ParameterValues): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const [text = ''] = wireTexts(values[name] ?? null);
-    // A URL takes these for steps through the path, escaped or not.
+    // A URL resolves these as path segments, even when escaped.
     if (text === '.' || text === '..') throw new UsageError(`${name}: "${text}" is not a valid id`);
     return encodeURIComponent(text);
   });
 }
 
-/** The scheme of the sandbox inside this process: `embedded:` is its base URL, `embedded:/orders` an address in it. */
+/** Scheme of the in-process sandbox: its base URL is `embedded:`, and `embedded:/orders` an address in it. */
 export const embeddedScheme = 'embedded:';
 
 /**
- * Parses a base URL and refuses what no key may be sent to. The settings have said so before, naming the setting;
- * this is the last door.
+ * Parses a base URL and rejects any that no key may be sent to. Settings are checked earlier, with an error naming the
+ * setting; this is the last line of defense.
  * @throws UsageError.
  */
 export function checkedBase(text: string, allowPlainHttp: boolean): URL {
@@ -156,34 +158,34 @@ export function checkedBase(text: string, allowPlainHttp: boolean): URL {
   return url;
 }
 
-/** https, plain http to this machine, or plain http where the profile allows it. */
+/** Allows https, plain http to this machine, and plain http if the profile permits it. */
 export function isSafeToSend(url: URL, allowPlainHttp: boolean): boolean {
   if (url.protocol === 'https:' || url.protocol === embeddedScheme) return true;
   return url.protocol === 'http:' && (allowPlainHttp || isLoopback(url.hostname));
 }
 
-/** Scheme, host and port are the same. `URL.origin` would be `null` for the embedded sandbox. */
+/** Compares scheme, host and port. `URL.origin` would be `null` for the embedded sandbox. */
 export const isSameOrigin = (a: URL, b: URL): boolean => a.protocol === b.protocol && a.host === b.host;
 
-/** Puts an absolute path and its query under a base URL. */
+/** Appends an absolute path with its query to a base URL. */
 function underBase(base: URL, pathAndQuery: string): URL {
   return new URL(`${trimSlashes(base.href)}${pathAndQuery}`);
 }
 
-/** A URL as it may be shown: without credentials, query and fragment, which may hold secrets. */
+/** A URL safe to display: without credentials, query and fragment, which may hold secrets. */
 export const shownUrl = (url: URL): string => `${shownOrigin(url)}${url.pathname}`;
 
 /** `URL.origin` would be `null` for the embedded sandbox. */
 export const shownOrigin = ({ protocol, host }: URL): string =>
   host === '' ? protocol : `${protocol}//${host}`;
 
-/** What the command line asks for, as far as its words say. */
+/** The request that the command-line arguments describe. */
 export interface Target {
   readonly method: string;
-  /** Begins with a slash; with the query as it was given. */
+  /** Starts with a slash; includes the query as given. */
   readonly path: string;
   readonly surface: Surface;
-  /** The row of the table, where there is one. */
+  /** Matching operation in the table, if any. */
   readonly operation: Operation | undefined;
 }
 
@@ -196,7 +198,7 @@ const methodWord = /^[A-Za-z]{1,20}$/;
 const methods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'];
 const scheme = /^[a-z][a-z0-9+.-]*:/i;
 
-/** Paths of the legacy service begin with a part of their own. */
+/** First path segments that only the legacy service uses. */
 const legacyParts = new Set(
   Object.values<Operation>(operations)
     .filter(({ surface }) => surface === 'legacy')
@@ -204,7 +206,7 @@ const legacyParts = new Set(
 );
 
 /**
- * Reads `[METHOD] PATH`. Without a method it is GET, or POST where something is sent.
+ * Parses `[METHOD] PATH`. The method defaults to GET, or to POST if something is sent.
  * @throws UsageError for words that are neither, and for an address of another origin.
  */
 export function readTarget(
@@ -228,8 +230,8 @@ export function readTarget(
 }
 
 /**
- * A server may be lenient with capitals and a slash at the end: such a spelling of a path that makes an order must not
- * pass the journal and the policy. @throws UsageError naming the path.
+ * Rejects lookalikes of an order path: a server may tolerate capitals and a trailing slash, which would bypass the
+ * journal and the policy. @throws UsageError naming the path.
  */
 function refuseLookalike(method: string, path: string): void {
   const [bare = ''] = path.split('?', 1);
@@ -244,11 +246,11 @@ function firstPart(path: string): string {
   return path.split(/[/?]/)[1] ?? '';
 }
 
-/** Whether a word is an address and no path. */
+/** Whether a word is an address rather than a path. */
 export const isAddress = (word: string): boolean => scheme.test(word);
 
 /**
- * The path of an address under one of the base URLs: the key goes nowhere else.
+ * Path of an address under one of the base URLs; the key is sent nowhere else.
  * @throws UsageError for any other address.
  */
 function pathOf(address: string, { base, legacyBase }: Bases): string {
@@ -264,31 +266,31 @@ function pathOf(address: string, { base, legacyBase }: Bases): string {
   );
 }
 
-/** Any request to the service, as the `api` command takes it. */
+/** Any request to the service, as accepted by the `api` command. */
 export interface RawRequest {
   readonly method: string;
-  /** Absolute under the base URL, with or without a query. */
+  /** Absolute path under the base URL, optionally with a query. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | readonly string[]>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | Uint8Array | undefined;
   readonly surface?: Surface | undefined;
-  /** It goes without a key, and none is made for it. */
+  /** Send without a key, and mint none. */
   readonly isKeyless?: boolean;
 }
 
-/** Headers that belong to the connection. */
+/** Headers controlled by the connection. */
 const ownHeaders =
   /^(?:host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|accept-encoding|proxy-.*)$/;
-/** Words in the names of headers by which gateways take another method or path than the request has; `curl` is none. */
+/** Words in header names that make gateways override a request's method or path; excludes `curl`. */
 const steering = /path|(?<!c)ur[il]|prefix|method|rewrite|override/;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Puts any request in its form on the wire. What the table says of its method and path (credential, retries, money)
- * holds; of an unknown one only reads are sent twice.
- * @throws UsageError for a method, path or header that is none.
+ * Builds the wire form of any request. A known method and path get their credential, retry policy and money flag from
+ * the table; of unknown requests, only reads are retried.
+ * @throws UsageError for an invalid method, path or header.
  */
 export function prepareRaw(
   service: Service,
@@ -321,8 +323,8 @@ export function prepareRaw(
 }
 
 /**
- * A path in its one form, so that no spelling of an operation passes for an unknown one: letters, digits, `-._~` are
- * not escaped. Steps within it (`..`, `//`) are refused. Pure. @throws UsageError.
+ * Normalizes a path, so that no spelling of a known operation passes for an unknown one: letters, digits and `-._~`
+ * stay unescaped. Rejects `..` and `//`. Pure. @throws UsageError.
  */
 function plainPath(given: string): string {
   const [bare = ''] = given.split('?', 1);
@@ -332,8 +334,8 @@ function plainPath(given: string): string {
 }
 
 /**
- * The operation of the table that a request calls. A write is known by its path as it is written. Pure.
- * @throws UsageError for a path with steps in it.
+ * Finds the operation a request calls. A write must match by its path exactly as written. Pure.
+ * @throws UsageError for a path with `..` or `//`.
  */
 function operationOf({
   method: given,
@@ -347,12 +349,12 @@ function operationOf({
   return found?.surface === surface ? found : undefined;
 }
 
-/** What stands in a path in the place of the parameters of its operation, as it is written there. Pure. */
+/** Extracts an operation's parameters from a path, without decoding them. Pure. */
 export const pathParametersOf = (operation: Operation, path: string): Readonly<Record<string, string>> => ({
   ...pathPattern(operation).exec(path)?.groups,
 });
 
-/** Of an unknown path the credential of its surface. */
+/** Credential for an unknown path, by surface. */
 const defaultAuth = { current: 'bearer', legacy: 'basic' } as const satisfies Record<
   Surface,
   Prepared['auth']

@@ -1,14 +1,14 @@
 import { ErrandError } from '../platform/errors.ts';
 import { type Sent, TransportFailure } from './transport/transport.ts';
 
-/** Bytes of a JSON response, decompressed. */
+/** Maximum size of a JSON response after decompression, bytes. */
 export const longestJson = 64 * 1024 * 1024;
-/** Bytes of an error's body that are looked at. */
+/** Maximum bytes to read of an error body. */
 const longestError = 256 * 1024;
-/** How many objects and arrays may stand within each other. */
+/** Maximum nesting of objects and arrays. */
 export const deepestJson = 200;
 
-/** A body whole. @throws TransportFailure where it is longer than `limit` bytes or breaks off. */
+/** Reads a whole body. @throws TransportFailure if it exceeds `limit` bytes or breaks off. */
 export async function readWhole(body: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
   const read: Uint8Array[] = [];
   let length = 0;
@@ -24,7 +24,7 @@ export async function readWhole(body: AsyncIterable<Uint8Array>, limit: number):
   return Buffer.concat(read, length);
 }
 
-/** What can be read of an error's body: its beginning, even where the rest never comes. */
+/** Reads the start of an error body, even if the rest never arrives. */
 export async function readStart(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const read: Uint8Array[] = [];
   let length = 0;
@@ -35,27 +35,27 @@ export async function readStart(body: AsyncIterable<Uint8Array>): Promise<Uint8A
       if (length >= longestError) break;
     }
   } catch (error) {
-    // The status has been read and tells enough; the body only explains it.
+    // The status is known and suffices; the body only explains it.
     if (!(error instanceof TransportFailure)) throw error;
   }
   return Buffer.concat(read, length).subarray(0, longestError);
 }
 
 /**
- * Parses JSON of bounded depth, so that whoever walks it cannot run out of stack.
- * @returns undefined for what is not JSON (JSON has no undefined) or too deep.
+ * Parses JSON of limited depth, so that traversing it cannot overflow the stack.
+ * @returns undefined if it is not JSON (which has no undefined) or too deep.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (isTooDeep(bytes)) return undefined;
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch {
-    // Not JSON: the caller says whose response it was.
+    // Not JSON; the caller reports whose response it was.
     return undefined;
   }
 }
 
-/** Every response is walked through byte by byte, so this is kept to what V8 runs fast. */
+/** Scans every response byte by byte, so it sticks to code that V8 optimizes well. */
 function isTooDeep(bytes: Uint8Array): boolean {
   const end = bytes.length;
   let depth = 0;
@@ -71,7 +71,7 @@ function isTooDeep(bytes: Uint8Array): boolean {
   return false;
 }
 
-/** Where the quote stands that ends a text, past what a backslash escapes. */
+/** Position of a string's closing quote, skipping escaped characters. */
 function endOfText(bytes: Uint8Array, start: number): number {
   const end = bytes.length;
   let at = start;
@@ -79,19 +79,19 @@ function endOfText(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** What helps where the service does not respond as it should, to whoever calls it: a person, or a program. */
+/** Hints for the caller, a person or a program, when the service does not respond as expected. */
 export interface Advice {
-  /** It responds with something else. */
+  /** The response is not the service's. */
   readonly baseUrl: string;
-  /** It cannot be reached. */
+  /** The service is unreachable. */
   readonly network: string;
-  /** It takes too long. */
+  /** The service takes too long. */
   readonly timeout: string;
-  /** It may have placed an order whose key is known. */
+  /** The service may have placed an order whose idempotency key is known. */
   readonly inDoubt: string;
 }
 
-/** It may have carried out what has no key, whoever asks. */
+/** For every kind of caller: the service may have executed a request without an idempotency key. */
 export const checkFirst = 'Check whether it took effect before you send it again.';
 
 export const adviceToPeople: Advice = {
@@ -109,7 +109,7 @@ export const adviceToPrograms: Advice = {
     'Send the same body with the same idempotency_key again: it is one order, however often it is sent.',
 };
 
-/** What an error code of the system, of TLS, of Node's HTTP or of undici means, in words for people. */
+/** Explains error codes of the system, TLS, Node's HTTP and undici to people. */
 const meanings: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ENOTFOUND: 'there is no such host',
@@ -140,7 +140,7 @@ const certificateCodes = /^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_T
 const alwaysPermanent =
   /^(?:EPROTO|UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW|UND_ERR_INVALID_ARG|ERR_SSL_)/;
 
-/** An error of the network in words, with whether the request can have been received. */
+/** Converts a network error, noting whether the request may have been received. */
 export function networkFailure(error: unknown, sent: Sent): TransportFailure {
   if (error instanceof TransportFailure) return error;
   const code = codeOf(error);
@@ -159,7 +159,7 @@ function inWords(code: string, error: unknown): string {
   return message === '' ? code || 'the connection failed' : message;
 }
 
-/** The most telling code of an error, of its causes, or of the first of several attempts to connect. */
+/** The most specific code of an error, its causes, or the first of several connection attempts. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const own = 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -168,7 +168,7 @@ function codeOf(error: unknown): string {
   return codeOf(inner) || own;
 }
 
-/** What is read; undefined where the service says that there is none. */
+/** Result of a read; undefined if the service says there is none. */
 export async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;

@@ -14,15 +14,15 @@ import {
   type WireResponse,
 } from './transport/transport.ts';
 
-/** A response of the service, good or bad. */
+/** A response of the service, successful or not. */
 export interface ServiceResponse {
   readonly status: number;
   readonly headers: WireHeaders;
-  /** Where it came from, after redirects. */
+  /** URL of the response, after redirects. */
   readonly url: URL;
-  /** The body whole; empty where it is streamed. */
+  /** The whole body; empty if streamed. */
   readonly bytes: Uint8Array;
-  /** The body of a good response that was requested as a stream, still to be read. */
+  /** Unread body of a successful response requested as a stream. */
   readonly stream?: AsyncIterable<Uint8Array> | undefined;
 }
 
@@ -30,11 +30,11 @@ export interface SendOptions {
   readonly transport: Transport;
   readonly trace?: Trace | undefined;
   readonly now: () => number;
-  /** Whether the body of a good response is left to be read as it comes; called when the headers are there. */
+  /** Whether to stream the body of a successful response; called once the headers are in. */
   readonly streams: (headers: WireHeaders) => boolean;
-  /** Which redirects of a read are followed: its own origin only, or any address at all (never with credentials). */
+  /** Which redirects of a read to follow: within its origin, or anywhere (never with credentials). */
   readonly follow: 'same-origin' | 'anywhere';
-  /** Whether an address is one that the service named and the user did not. */
+  /** Whether the service chose an address, not the user. */
   readonly isForeign?: (url: URL) => boolean;
   readonly allowPlainHttp: boolean;
 }
@@ -43,8 +43,8 @@ const mostRedirects = 5;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
- * One attempt, redirects included. A redirect that may not be followed is the response.
- * @throws TransportFailure where no whole response came.
+ * Makes one attempt, including redirects. A redirect that must not be followed becomes the response.
+ * @throws TransportFailure without a complete response.
  */
 async function send(request: WireRequest, options: SendOptions): Promise<ServiceResponse> {
   let url = request.url;
@@ -72,7 +72,7 @@ async function sendOnce(
   return transport.send({ ...request, isForeign: isForeign?.(request.url) === true });
 }
 
-/** Only reads are followed: a write that is redirected was meant for another address, and its body stays here. */
+/** Follows only reads: a redirected write was meant for another address, and its body must not go there. */
 function redirectTarget(
   { method }: WireRequest,
   from: URL,
@@ -86,7 +86,7 @@ function redirectTarget(
   return isSafeToSend(target, allowPlainHttp) ? target : undefined;
 }
 
-/** Where a redirect points; undefined where it does not say, or says no address. */
+/** Target of a redirect; undefined if missing or invalid. */
 export function locationOf(headers: WireHeaders, from: URL): URL | undefined {
   const location = headerText(headers, 'location');
   return location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
@@ -120,13 +120,13 @@ async function traced<T>({ trace, now }: SendOptions, started: number, work: () 
   }
 }
 
-/** How a request ended after all its attempts. */
+/** Result of a request after all attempts. */
 export interface Attempted {
   readonly response?: ServiceResponse | undefined;
   readonly failure?: TransportFailure | undefined;
   readonly cutShort?: CutShort | undefined;
   readonly attempts: number;
-  /** An attempt before the last one may have been acted on: it got no response, or one that the service failed. */
+  /** Whether an attempt before the last may have been acted on: it got no response, or a server error. */
   readonly earlierMayHaveActed: boolean;
   readonly retryAfterMs?: number | undefined;
 }
@@ -136,19 +136,19 @@ interface AttemptOptions extends SendOptions {
   readonly random: () => number;
   readonly retry: RetryPolicy;
   readonly retries: number | undefined;
-  /** When all must be over, ms of the monotonic clock. */
+  /** Deadline of all attempts, in ms of the monotonic clock. */
   readonly deadline: number | undefined;
   readonly scope: Scope;
 }
 
-/** Sends a request, and again while the policy allows it. Never throws for what the network or the service do. */
+/** Sends a request and retries as the policy allows. Never throws for network or service failures. */
 export async function sendWithRetries(request: WireRequest, options: AttemptOptions): Promise<Attempted> {
   const { clock, scope } = options;
   let earlierMayHaveActed = false;
   let earlierLimited = false;
   for (let attempts = 1; ; attempts += 1) {
     const ended = await attempt(request, options);
-    // What stands before a service may return 429 after the work was done; only a response to a later attempt shows.
+    // A proxy may return 429 after the work was done; without a later response, that remains unknown.
     if (ended.failure && earlierLimited) earlierMayHaveActed = true;
     const result = resultOf(ended);
     const all = { ...ended, attempts, earlierMayHaveActed, cutShort: scope.cutShort };
@@ -161,7 +161,7 @@ export async function sendWithRetries(request: WireRequest, options: AttemptOpti
     try {
       await clock.sleep(wait, scope.signal);
     } catch {
-      // Only the scope's signal ends a sleep early.
+      // Only the scope's signal interrupts a sleep.
       return { ...all, earlierMayHaveActed, cutShort: scope.cutShort ?? 'interrupted' };
     }
   }
@@ -191,14 +191,13 @@ function resultOf({
 
 const isFailed = (status: number): boolean => status >= 400;
 
-/** A 5xx comes from a service that may have worked before it failed, or from a gateway that lost the response. */
+/** A 5xx comes from a service that may have acted before failing, or from a gateway that lost the response. */
 const mayHaveActed = (result: AttemptResult): boolean =>
   'status' in result ? result.status >= 500 : result.sent === 'unknown';
 
-/** Why a call was cut short. */
 type CutShort = 'deadline' | 'interrupted';
 
-/** The life of one call: it ends by itself, at its deadline, or with one of the signals it was made under. */
+/** Lifetime of a call: ends on its own, at its deadline, or when one of its signals aborts. */
 export class Scope {
   readonly #controller = new AbortController();
   readonly #outer: readonly AbortSignal[];
@@ -206,7 +205,7 @@ export class Scope {
   #timer: NodeJS.Timeout | undefined;
   #cut: CutShort | undefined;
 
-  /** @param timeoutMs how long the call may take; undefined for as long as it takes. */
+  /** @param timeoutMs maximum duration of the call; undefined for none. */
   constructor(outer: readonly (AbortSignal | undefined)[], timeoutMs: number | undefined) {
     this.#outer = outer.filter((signal) => signal !== undefined);
     for (const signal of this.#outer) signal.addEventListener('abort', this.#interrupt);
@@ -223,17 +222,17 @@ export class Scope {
     return this.#cut;
   }
 
-  /** What the signal that ended it was aborted with. */
+  /** Abort reason of the signal that ended it. */
   get reason(): unknown {
     return this.#outer.find(({ aborted }) => aborted)?.reason;
   }
 
-  /** The response has begun to come: from here on the pauses within it are bounded, not its whole length. */
+  /** The response has started: from now on, limit the pauses in it rather than its total duration. */
   liftDeadline(): void {
     clearTimeout(this.#timer);
   }
 
-  /** The next piece of the response is waited for: the time begins anew. */
+  /** Restarts the timer while waiting for the next chunk. */
   restartDeadline(): void {
     this.liftDeadline();
     const ms = this.#timeoutMs;
@@ -253,31 +252,31 @@ export class Scope {
   }
 }
 
-/** How one attempt ended: with a response, or without one. */
+/** Result of one attempt, with or without a response. */
 export type AttemptResult =
   | { readonly status: number; readonly retryAfterMs?: number | undefined }
   | { readonly sent: Sent; readonly isPermanent: boolean };
 
 interface RetryOptions {
-  /** Attempts after the first one; without it the policy's own number. */
+  /** Retries after the first attempt; the policy's default if unset. */
   readonly retries?: number | undefined;
-  /** When all must be over, ms of the clock that `now` is of. */
+  /** Deadline of all attempts, ms on the clock of `now`. */
   readonly deadline?: number | undefined;
 }
 
-/** An order is worth one try more: whoever gives up leaves it in doubt. */
+/** Default retries. An order gets one more, because giving up leaves it in doubt. */
 export const defaultRetries: Readonly<Record<RetryPolicy, number>> = {
   safe: 3,
   idempotency_key: 4,
   never: 3,
 };
-/** A service that asks for a longer wait than this is not waited for: its wish is reported to the user instead. */
+/** Longest `Retry-After` honored, ms; longer waits are reported to the user instead. */
 export const longestRetryAfterMs = 60_000;
 
 /**
- * What follows attempt number `attempt` (from 1): how long to wait before the next one, in ms, or to stop.
- * Exponential backoff with full jitter, never less than `Retry-After` asks for, never beyond the deadline.
- * Pure but for `random`, which gives a number from 0 to 1.
+ * Decides what follows attempt number `attempt` (one-based): ms to wait before the next, or stop. Exponential backoff
+ * with full jitter, never shorter than `Retry-After`, never past the deadline. Pure except for `random`, which returns
+ * a number from 0 to 1.
  */
 export function nextAttempt(
   { retry }: { readonly retry: RetryPolicy },
@@ -293,19 +292,19 @@ export function nextAttempt(
   return leastMs > longestRetryAfterMs || now + wait >= deadline ? 'stop' : wait;
 }
 
-/** Whether trying again can help, and cannot make anything happen twice. */
+/** Whether a retry can help without executing anything twice. */
 function mayRetry(retry: RetryPolicy, result: AttemptResult): boolean {
   if ('status' in result) return retry !== 'never' && isTemporary(result.status);
   if (result.isPermanent) return false;
   return retry !== 'never' || result.sent === 'not_sent';
 }
 
-/** Responses that may be another the next time: too many requests, and failures of the service. */
+/** Statuses that may change on retry: rate limiting and server errors. */
 export const isTemporary = (status: number): boolean => status === 429 || status >= 500;
 
 /**
- * How long the service asks to wait, in ms, from `Retry-After` in seconds or as an HTTP date; undefined where it does
- * not say. A date is measured against the response's own `Date`, so that a wrong clock here does no harm. Pure.
+ * Reads the requested wait from `Retry-After`, in seconds or as an HTTP date, ms; undefined if absent. A date is
+ * relative to the response's `Date`, so a wrong local clock does no harm. Pure.
  */
 export function readRetryAfter(headers: WireHeaders, now: number): number | undefined {
   const text = headerText(headers, 'retry-after')?.trim();
@@ -316,7 +315,7 @@ export function readRetryAfter(headers: WireHeaders, now: number): number | unde
   return Math.max(0, until - (httpDate(headerText(headers, 'date') ?? '') ?? now));
 }
 
-/** Only the forms of HTTP, all of which begin with a weekday: `Date.parse` alone takes far more for a date. */
+/** Accepts only HTTP date formats, which all start with a weekday; `Date.parse` alone is far more lenient. */
 function httpDate(text: string): number | undefined {
   const time = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;

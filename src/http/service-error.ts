@@ -26,24 +26,24 @@ import { headerText } from './transport/transport.ts';
 interface Circumstances {
   readonly timeoutMs: number | undefined;
   readonly advice: Advice;
-  /** What the signal that ended the call was aborted with. */
+  /** Abort reason of the signal that ended the call. */
   readonly reason: unknown;
 }
 
-/** The failure that a request without success ends with: what happened, and what became of the request. Pure. */
+/** Builds the error for a failed request: what happened, and the request's outcome. Pure. */
 export function failureOf(request: Prepared, ended: Attempted, circumstances: Circumstances): ErrandError {
   const facts = factsOf(request, ended);
   if (ended.cutShort === 'interrupted') return interruption(request, facts, circumstances);
   const failure = ended.cutShort
     ? deadline(request, facts, circumstances)
     : lastFailure(request, ended, facts, circumstances);
-  // `already_exists` settles the doubt: the order is there, whichever attempt made it.
+  // `already_exists` removes the doubt: the order exists, whichever attempt placed it.
   if (facts.outcome !== 'unknown' || !request.movesMoney || failure.facts.code === 'already_exists')
     return failure;
   return inDoubt(request, reasonOf(ended, failure, circumstances), failure.facts, circumstances.advice);
 }
 
-/** A good status with a body that is not the service's: for what moves money nobody knows what it did. Pure. */
+/** Error for a success status with an invalid body: if the request moves money, its outcome is unknown. Pure. */
 export function unreadable(request: Prepared, ended: Attempted, what: string, advice: Advice): ErrandError {
   const facts = { ...factsOf(request, ended), retryable: false };
   if (request.movesMoney) return inDoubt(request, `it returned ${what}`, facts, advice);
@@ -73,14 +73,14 @@ function factsOf(
   };
 }
 
-/** What became of the request, over all attempts; of a read that got no response there is nothing to report. */
+/** Outcome of the request over all attempts; a read without a response has none. */
 function outcomeOf(request: Prepared, ended: Attempted): Outcome | undefined {
   if (lastMayHaveActed(request, ended) || ended.earlierMayHaveActed)
     return request.retry === 'safe' ? undefined : 'unknown';
   return ended.response ? 'rejected' : 'not_sent';
 }
 
-/** Where money moves, only the service's own refusal proves that nothing was done. */
+/** When money moves, only the service's own refusal proves that nothing was done. */
 function lastMayHaveActed(request: Prepared, { response, failure }: Attempted): boolean {
   if (!response) return failure?.sent !== 'not_sent';
   return response.status >= 500 || (request.movesMoney && !isProvenRefusal(request, response));
@@ -141,7 +141,7 @@ function reasonOf(
 
 const seconds = (ms = 0): string => `${ms / 1000}s`;
 
-/** Codes that say the record is in no state for it; their status is a plain 400. */
+/** Codes that mean the record's state forbids the action; their status is a plain 400. */
 const refusedByState: readonly string[] = [
   'order_not_cancellable',
   'return_not_allowed',
@@ -157,7 +157,7 @@ const categories: Readonly<Record<number, ErrorCategory>> = {
   410: 'not_found',
 };
 
-/** A response other than a success, as a failure. Pure. */
+/** Converts an unsuccessful response to an error. Pure. */
 function refusalOf(request: Prepared, response: ServiceResponse, facts: ErrorFacts): ErrandError {
   if (response.status < 400) return redirection(request, response, facts);
   const body = readErrorBody(response.bytes);
@@ -186,9 +186,9 @@ function refusalOf(request: Prepared, response: ServiceResponse, facts: ErrorFac
 }
 
 /**
- * Whether a response is the service's own refusal of a request, which proves that nothing was done: its error body with a
- * code that the contract lists for the operation, its validation body, or a challenge to pay. A redirect, a gateway's
- * page and a bare 403 or 408 prove nothing. Pure.
+ * Whether a response is the service's own refusal, which proves that nothing was done: an error body with a code that
+ * the contract lists for the operation, a validation body, or a payment challenge. A redirect, a gateway's page, or a
+ * bare 403 or 408 proves nothing. Pure.
  */
 function isProvenRefusal({ refusals, auth }: Prepared, { status, bytes, headers }: ServiceResponse): boolean {
   if (status < 400 || status >= 500) return false;
@@ -203,7 +203,7 @@ function validation({ issues = [] }: ErrorBody, facts: ErrorFacts): ErrandError 
   return new ValidationError(issues, { ...facts, code, hint: errorHint(code), retryable: false });
 }
 
-/** The code says more than the status, unless the status says that the service failed. */
+/** The code takes precedence over the status, unless the status indicates a server failure. */
 function categoryOf(status: number, code: string | undefined): ErrorCategory {
   if (isTemporary(status)) return 'unavailable';
   if (code !== undefined && refusedByState.includes(code)) return 'conflict';
@@ -217,7 +217,7 @@ export const isHtml = ({ headers, bytes }: Pick<ServiceResponse, 'headers' | 'by
   /^\s*text\/html\b/i.test(headerText(headers, 'content-type') ?? '') ||
   /^\s*<(?:!doctype|html|head|body)\b/i.test(Buffer.from(bytes.subarray(0, 200)).toString());
 
-/** A redirect that was not followed. The key stays with the service that it belongs to. */
+/** Error for a redirect not followed: the key must not leave its service. */
 function redirection(request: Prepared, response: ServiceResponse, facts: ErrorFacts): ErrandError {
   const target = locationOf(response.headers, response.url);
   return new UnavailableError(`${requestLine(request)} ${redirectionText(request, response, target)}`, {
@@ -240,12 +240,12 @@ function redirectionText(
     : `${where}; only the origin of the base URL is called`;
 }
 
-/** What a refusal says of itself. */
+/** Content of an error response. */
 interface ErrorBody {
   readonly code?: string | undefined;
   readonly message?: string | undefined;
   readonly details?: unknown;
-  /** Of the 422 body. */
+  /** From the 422 body. */
   readonly issues?: readonly ValidationIssue[] | undefined;
 }
 
@@ -253,8 +253,8 @@ const longestText = 2000;
 const mostEntries = 200;
 
 /**
- * Reads every form of error body: the service's own, the same wrapped as `{error: …}` by a gateway, the 422 body, and
- * problem+json. Of texts and lists the beginning is kept, without secrets. What is no such body reads as an empty one.
+ * Reads every format of error body: the service's own, one wrapped as `{error: …}` by a gateway, the 422 body, and
+ * problem+json. Truncates texts and lists, and redacts secrets. Anything else reads as empty.
  */
 export function readErrorBody(bytes: Uint8Array): ErrorBody {
   const body = asObject(parseJson(bytes));
@@ -284,7 +284,7 @@ const isPlace = (part: unknown): part is string | number =>
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? redactor.start(value, longestText) : undefined;
 
-/** The same value with no text and no list longer than a user could want. */
+/** Truncates overlong texts and lists in a value. */
 function capped(value: unknown): unknown {
   if (typeof value === 'string') return redactor.start(value, longestText);
   if (Array.isArray(value)) return value.slice(0, mostEntries).map(capped);

@@ -1,14 +1,14 @@
 import { redactor } from '../platform/redact/redactor.ts';
 import type { WireHeaders, WireRequest } from './transport/transport.ts';
 
-/** What happens to a request, as it happens. Times in ms. */
+/** Progress of a request. Times in ms. */
 export type TraceEvent =
   | { readonly type: 'request'; readonly request: WireRequest }
   | {
       readonly type: 'response';
       readonly status: number;
       readonly headers: WireHeaders;
-      /** Absent where the body is streamed. */
+      /** Omitted if the body is streamed. */
       readonly body?: Uint8Array | undefined;
       readonly ms: number;
     }
@@ -17,14 +17,14 @@ export type TraceEvent =
 
 export type Trace = (event: TraceEvent) => void;
 
-/** Characters of a body that a trace shows. */
+/** Maximum characters of a body in a trace. */
 const shown = 4096;
-/** Bytes that hold more than those, so that a secret the cut goes through lies beyond. */
+/** Bytes to redact before truncating: more than is shown, so a secret at the cut is still recognized. */
 const looked = 16 * shown;
 
 /**
- * Writes each event as lines for `--debug`, secrets replaced. The lines hold text from outside as it came: whoever
- * prints them makes them safe for the terminal.
+ * Writes events as lines for `--debug`, with secrets redacted. External text is unchanged; the printer must make it
+ * safe for the terminal.
  */
 export function createTrace(write: (line: string) => void): Trace {
   return (event) => {

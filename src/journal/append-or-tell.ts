@@ -2,13 +2,13 @@ import { ErrandError } from '../platform/errors.ts';
 import type { AuditChain } from './audit.ts';
 import type { AuditEntry } from './audit-entry.ts';
 
-/** What of a run's context this needs. */
+/** The parts of a run's context needed here. */
 interface Teller {
   journal(): Promise<{ readonly audit: AuditChain }>;
   note(line: string): void;
 }
 
-/** Where the chain cannot be written that is said, and the work goes on. */
+/** Appends to the audit chain; a failure is reported, but does not stop the work. */
 export async function appendOrTell(teller: Teller, entry: AuditEntry): Promise<void> {
   try {
     await (await teller.journal()).audit.write(entry);

@@ -1,37 +1,37 @@
 import { canonicalJson, sha256 } from '../format/canonical.ts';
 import type { SqlValue, StoredRow } from '../platform/sqlite/database.ts';
 
-/** What is to be approved: one order, every row of an upload, or a plan. */
+/** What an approval covers: one order, all rows of an upload, or a plan. */
 export type ApprovalSubject = 'order' | 'upload' | 'plan';
 
-/** What is asked for, as it is signed. Addresses are hashes, since a request outlives its order. */
+/** An approval request, as signed. Addresses are hashed, because a request outlives its order. */
 export interface ApprovalRequest {
-  /** Of this form. */
+  /** Format version. */
   readonly errand_approval: 1;
   readonly id: string;
   readonly subject: ApprovalSubject;
-  /** Where, whose money, and as which profile. */
+  /** The service, the account that pays, and the profile. */
   readonly service: string;
   readonly account: string;
   readonly profile: string;
   readonly operation: string;
-  /** No money moves. */
+  /** Whether it is a rehearsal, which moves no money. */
   readonly is_rehearsal: boolean;
-  /** SHA-256 over service, account, profile, operation and everything that is ordered, but for its key and ceiling. */
+  /** SHA-256 over service, account, profile, operation and the whole order, except for its key and ceiling. */
   readonly terms: string;
-  /** SHA-256 of single parts, from which it is told what differs. */
+  /** SHA-256 of individual parts, to tell what differs. */
   readonly parts: Readonly<Record<string, string>>;
-  /** The most that it may come to, ceilings and fees, cents. */
+  /** Maximum cost including ceilings and fees, cents. */
   readonly total_cents: number;
-  /** What a person reads of it; compared with what is ordered when it is used. */
+  /** Summary for people; compared with the order when the approval is used. */
   readonly summary: Readonly<Record<string, unknown>>;
-  /** The idempotency key that the order is sent with; null for many orders, whose keys are within `parts`. */
+  /** Idempotency key of the order; null for multiple orders, whose keys are in `parts`. */
   readonly key: string | null;
-  /** The rules that want it. */
+  /** Rules that require the approval. */
   readonly rules: readonly string[];
-  /** Why the policy is to be overruled; null where it only wants an approval. */
+  /** Reason for overriding the policy; null if it only requires an approval. */
   readonly override: string | null;
-  /** User and host of whoever asked. */
+  /** User and host of the requester. */
   readonly asked_by: string;
   /** ISO 8601. */
   readonly asked_at: string;
@@ -41,19 +41,19 @@ export interface ApprovalRequest {
 
 export type ApprovalState = 'open' | 'approved' | 'denied';
 
-/** A request and what was decided on it. */
+/** A request and its decision. */
 export interface Approval {
   readonly request: ApprovalRequest;
   readonly state: ApprovalState;
   /** ISO 8601. */
   readonly decidedAt: string | undefined;
-  /** The fingerprint of a key, or `the terminal` with user and host. */
+  /** Fingerprint of a key, or `the terminal` with user and host. */
   readonly decidedBy: string | undefined;
-  /** As `ssh-keygen -Y sign` writes it, over `signedText`. */
+  /** In the format of `ssh-keygen -Y sign`, over `signedText`. */
   readonly signature: string | undefined;
 }
 
-/** The very text that is signed. */
+/** The exact text that is signed. */
 export const signedText = (request: ApprovalRequest): string => `${canonicalJson(request)}\n`;
 
 const columns = [
@@ -78,7 +78,7 @@ export const createApprovals = `
 export const writeApproval = `INSERT OR REPLACE INTO approvals (${columns.join(', ')}, checksum)
   VALUES (${columns.map(() => '?').join(', ')}, ?)`;
 
-/** The values of `writeApproval`, with the checksum over all of them. */
+/** Values for `writeApproval`, with a checksum over all of them. */
 export function approvalRow({ request, state, decidedAt, decidedBy, signature }: Approval): SqlValue[] {
   const values = [
     ...[request.id, request.terms, request.asked_at, state],
@@ -87,12 +87,12 @@ export function approvalRow({ request, state, decidedAt, decidedBy, signature }:
   return [...values, checksumOf(values)];
 }
 
-/** A row as an approval; undefined where it is not what was written. */
+/** Parses a row; undefined if it was altered. */
 export function approvalOf(row: StoredRow): Approval | undefined {
   if (row.checksum !== checksumOf(columns.map((name) => row[name]))) return undefined;
   const text = (value: unknown): string | undefined => (value === null ? undefined : String(value));
   return {
-    // The checksum vouches for what was written: JSON of ours, and a state.
+    // The checksum guarantees the written content: errand's own JSON and a valid state.
     request: JSON.parse(String(row.request)),
     state: row.state as ApprovalState,
     decidedAt: text(row.decided_at),
@@ -102,8 +102,8 @@ export function approvalOf(row: StoredRow): Approval | undefined {
 }
 
 /**
- * A row of a damaged journal, to be asked about once more: the reservation that used it may be lost. Undefined where it
- * is not what was written.
+ * Salvages a row of a damaged journal. Resets an approved one to open, because the reservation that used it may be
+ * lost. Undefined if it was altered.
  */
 export function salvagedApproval(row: StoredRow): Approval | undefined {
   const whole = approvalOf(row);

@@ -12,19 +12,19 @@ import {
 import type { AuditChain } from './audit.ts';
 import type { Tally } from './integrity.ts';
 
-/** As long as reservations are kept, ms. */
+/** Retention, the same as for reservations, ms. */
 const keptMs = 400 * 24 * 3600 * 1000;
 
-/** What an approval was used for. */
+/** A use of an approval. */
 export interface ApprovalUse {
-  /** The idempotency key of the order. */
+  /** Idempotency key of the order. */
   readonly key: string;
   readonly orderId: string | undefined;
   /** Cents. */
   readonly cents: number;
 }
 
-/** What was asked for and what was decided, in the journal's database. What used an approval is in the reservations. */
+/** Approval requests and decisions, in the journal's database. Reservations record their use. */
 export class Approvals {
   readonly #database: Database;
   readonly #audit: AuditChain;
@@ -39,8 +39,8 @@ export class Approvals {
   }
 
   /**
-   * Keeps a request, unless the same is open already. @param isKeyMade nobody chose its key, so that the order can be sent with
-   * that of the open one. @returns the one that is open now. @throws StorageError.
+   * Stores a request, unless an identical one is open. @param isKeyMade whether the key was generated, so the order can
+   * use the key of the open request instead. @returns the open request. @throws StorageError.
    */
   request(request: ApprovalRequest, isKeyMade: boolean): Promise<ApprovalRequest> {
     return this.#database.transaction(() => {
@@ -62,9 +62,9 @@ export class Approvals {
   }
 
   /**
-   * Writes down that a request was approved. One that came from elsewhere and is not known here is kept with it; what it
-   * was used for before stays. @param by the fingerprint of a key, or the terminal.
-   * @throws ErrandError conflict where another request has its id; StorageError.
+   * Records an approval. Stores the request too if it came from elsewhere and is unknown here; keeps earlier uses.
+   * @param by the fingerprint of a key, or the terminal.
+   * @throws ErrandError conflict if another request has its id; StorageError.
    */
   approve(request: ApprovalRequest, by: string, signature: string | undefined): Promise<Approval> {
     return this.#decide(request, { state: 'approved', decidedBy: by, signature });
@@ -75,7 +75,7 @@ export class Approvals {
     return this.#decide(request, { state: 'denied', decidedBy: by, signature: undefined });
   }
 
-  /** The one of an id, or of the beginning of one. @throws ErrandError not_found, UsageError. */
+  /** Finds an approval by id or id prefix. @throws ErrandError not_found, UsageError. */
   get(id: string): Approval {
     const sql = `SELECT * FROM approvals WHERE id LIKE ? || '%' ESCAPE '\\' ORDER BY asked_at DESC LIMIT 2`;
     const [row, more] = this.#database.all(sql, id.toLowerCase().replace(/[\\%_]/g, '\\$&'));
@@ -86,21 +86,21 @@ export class Approvals {
     return this.#intact(row);
   }
 
-  /** The newest first. */
+  /** Newest first. */
   list(): Approval[] {
     return this.#database
       .all('SELECT * FROM approvals ORDER BY asked_at DESC, id')
       .map((row) => this.#intact(row));
   }
 
-  /** Those for the same, the newest first. */
+  /** Approvals with the same terms, newest first. */
   withTerms(terms: string): Approval[] {
     return this.#database
       .all('SELECT * FROM approvals WHERE terms = ? ORDER BY asked_at DESC, id', terms)
       .map((row) => this.#intact(row));
   }
 
-  /** What an approval was used for, the first first. What surely came to nothing is none. */
+  /** Uses of an approval, oldest first. Excludes those that certainly placed no order. */
   usesOf(id: string): ApprovalUse[] {
     return this.#database
       .all(
@@ -136,7 +136,7 @@ export class Approvals {
     });
   }
 
-  /** Whether a request that nobody has decided on asks for the very same, for as much. */
+  /** Whether an open request asks for exactly the same, with the same total. */
   #isSameQuestion({ state, request: other }: Approval, request: ApprovalRequest): boolean {
     return (
       state === 'open' &&

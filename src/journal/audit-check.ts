@@ -3,21 +3,21 @@ import { firstPrevious, hashOf } from './audit-record.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is wrong with a chain, and at which record. */
+/** A problem in a chain, and the record where it occurs. */
 export interface Finding {
   readonly number: number | null;
-  /** `lost`: a known head is not in the chain, or the journal counts more intents than the chain tells of. */
+  /** `lost`: a known head is not in the chain, or the journal counts more intents than the chain. */
   readonly finding: 'changed' | 'replaced' | 'missing' | 'misplaced' | 'unreadable' | 'lost';
   readonly message: string;
 }
 
-/** More of them say nothing new. */
+/** Maximum number of findings; more would add nothing. */
 const mostFindings = 100;
 
-/** Walks a chain from its first record. What was changed is named, and the walk goes on behind it. */
+/** Verifies a chain from its first record on. Reports an altered record and continues after it. */
 export class ChainCheck {
   readonly findings: Finding[] = [];
-  /** How many records came. */
+  /** Number of records read. */
   count = 0;
   #last: { readonly number: number; readonly hash: unknown; readonly expected: string; isWrong: boolean } = {
     number: 0,
@@ -29,19 +29,19 @@ export class ChainCheck {
   readonly #wanted: string | undefined;
   #isWantedFound: boolean;
 
-  /** @param head the hash of a record that must be in the chain. */
+  /** @param head hash of a record that must be in the chain. */
   constructor(head?: string) {
     this.#wanted = head;
     this.#isWantedFound = head === firstPrevious;
   }
 
-  /** The newest record's number and hash; zeros before the first, null where it names none. */
+  /** Number and hash of the newest record; zeros before the first, null if it has no hash. */
   get head(): { readonly number: number; readonly hash: string | null } {
     const { number, hash } = this.#last;
     return { number, hash: typeof hash === 'string' ? hash : null };
   }
 
-  /** The next record, as it is stored. @param isExact whether it is written as errand writes it. */
+  /** Checks the next stored record. @param isExact whether its text is exactly as errand writes it. */
   take(record: Fields, isExact = true): void {
     this.count += 1;
     const number = Number.isSafeInteger(record.number) ? Number(record.number) : this.#last.number + 1;
@@ -62,7 +62,7 @@ export class ChainCheck {
     };
   }
 
-  /** The next line of an export. */
+  /** Checks the next line of an export. */
   takeLine(line: string): void {
     const record = parsed(line);
     if (record) {
@@ -75,14 +75,15 @@ export class ChainCheck {
     this.#last = { number, hash: undefined, expected: '', isWrong: true };
   }
 
-  /** What follows the last record cannot be read. */
+  /** Reports that nothing after the last record is readable. */
   breakOff(why: string): void {
     const number = this.#last.number + 1;
     this.#find(number, 'unreadable', `what follows record ${this.#last.number} cannot be read: ${why}`);
   }
 
   /**
-   * @param recorded how many intents the journal counted before the walk began, and how many before its chain did; undefined where that is not known.
+   * @param recorded number of intents the journal counted before verification, and before its chain began; undefined if
+   * unknown.
    */
   end(recorded?: { readonly all: number; readonly beforeChain: number }): void {
     if (this.#wanted !== undefined && !this.#isWantedFound)
@@ -121,7 +122,7 @@ export class ChainCheck {
   }
 }
 
-/** How many intents a record says were recorded with it. */
+/** Number of recorded intents that a record states. */
 function recordedBy({ kind, detail }: Fields): number | undefined {
   if (kind !== 'intent' && kind !== 'repaired') return undefined;
   const { recorded } = Object(detail);

@@ -1,136 +1,141 @@
-/** Who acts, and by which command; nothing in it is an address, a person's name, an email or a secret. */
+/** The actor and command; never contains an address, a person's name, an email or a secret. */
 export interface AuditOrigin {
-  /** User and host of the system. */
+  /** System user and host. */
   readonly actor: string;
-  /** The CI job, where the environment names one. */
+  /** CI job, if the environment names one. */
   readonly job: string | null;
-  /** The command without the values that may be private. */
+  /** Command without potentially private values. */
   readonly command: string;
 }
 
 export const nobody: AuditOrigin = { actor: 'unknown', job: null, command: '' };
 
-/** What each kind of record says beside the columns that all have. */
+/** Details of each kind of record, besides the common columns. */
 export interface AuditDetails {
-  /** An intent is written down and about to be sent; with `again` under a key that is in doubt already. */
+  /** An intent was recorded and is about to be sent; `again` if its key is already in doubt. */
   intent: {
     readonly operation: string;
-    /** A fingerprint of the API key. */
+    /** Fingerprint of the API key. */
     readonly account: string;
-    /** SHA-256 of the content in its canonical form. */
+    /** SHA-256 of the canonical content. */
     readonly content: string;
-    /** SHA-256 of the shipping address in its canonical form, with a salt that never leaves the journal. */
+    /** SHA-256 of the canonical shipping address, salted; the salt never leaves the journal. */
     readonly address: string | null;
     readonly again: boolean;
-    /** How many intents the journal has recorded with this one. */
+    /** Number of intents in the journal, including this one. */
     readonly recorded: number;
-    /** SHA-256 of the file of the policy that its money is reserved under; null where none held. */
+    /** SHA-256 of the policy file its money is reserved under; null without a policy. */
     readonly policy: string | null;
   };
-  /** A program was given a quote of an order, which it may place; its cents are what that may cost at most, fee included. */
+  /** A program received a quote that it may place; cents are its maximum cost, fee included. */
   quoted: {
-    /** The beginning of the SHA-256 of its handle. */
+    /** Prefix of the SHA-256 of its handle. */
     readonly quote: string;
-    /** A fingerprint of the API key. */
+    /** Fingerprint of the API key. */
     readonly account: string;
-    /** SHA-256 of the content in its canonical form. */
+    /** SHA-256 of the canonical content. */
     readonly content: string;
     /** ISO 8601. */
     readonly until: string;
   };
-  /** An intent in doubt is taken over, to be settled. */
+  /** An intent in doubt was taken over to be settled. */
   resumed: Attempt;
-  /** The service has made something of an intent. */
+  /** The service executed an intent. */
   responded: Attempt;
-  /** The service surely has nothing of an intent. */
+  /** The service certainly did not execute an intent. */
   refused: Attempt & Coded;
-  /** An attempt ended without a response that settles it. */
+  /** An attempt ended without a conclusive response. */
   in_doubt: Attempt & Coded;
-  /** The user has given an intent up. */
+  /** The user gave up an intent. */
   given_up: Attempt;
-  /** An intent that is open is answered for by another journal from here on, or from another one (`in`); `database` is the shared one. */
+  /**
+   * Responsibility for an open intent moves to another journal, or here from one (`in`); `database` is the shared one.
+   */
   moved_out: Attempt & { readonly database: string };
   moved_in: Attempt & { readonly database: string };
-  /** A payment challenge is paid; the order, or the paid read, is sent with the payment next. */
+  /** A payment challenge was paid; the order or paid read is sent with the payment next. */
   paid: Attempt & { readonly method: string; readonly challenge: string };
-  /** The policy that orders are held to is another than before; both are SHA-256 of its file, null before the first. */
+  /** The policy in force changed; both values are SHA-256 of its file, null before the first. */
   policy: { readonly policy: string; readonly before: string | null };
-  /** A policy holds from now on for all machines that share the journal; both are SHA-256 of its file. */
+  /** A policy now applies to all machines that share the journal; both values are SHA-256 of its file. */
   policy_published: { readonly policy: string; readonly before: string | null; readonly time_zone: string };
-  /** The policy did not let orders through; its cents are what they would have taken. Nothing was sent. */
+  /** The policy refused orders; cents are what they would have cost. Nothing was sent. */
   policy_refused: {
-    /** SHA-256 of its file. */
+    /** SHA-256 of the policy file. */
     readonly policy: string;
-    /** The rules that refuse it. */
+    /** Rules that refused it. */
     readonly rules: string;
     readonly orders: number;
   };
-  /** Somebody at a terminal has overruled the policy. */
+  /** Someone at a terminal overrode the policy. */
   override: {
     readonly reason: string;
-    /** How many orders of the intent. */
+    /** Number of orders in the intent. */
     readonly orders: number;
   };
-  /** A person is asked whether something may be ordered. */
+  /** Approval was requested from a person. */
   approval_asked: Approving & {
-    /** SHA-256 over what is to be approved. */
+    /** SHA-256 of the terms to approve. */
     readonly terms: string;
-    /** The rules that want it. */
+    /** Rules that require the approval. */
     readonly rules: string;
   };
-  /** Somebody has said yes; `by` is the fingerprint of a key, or the terminal. */
+  /** A person approved; `by` is the fingerprint of a key, or the terminal. */
   approved: Approving & { readonly by: string };
   denied: Approving & { readonly by: string };
-  /** Orders are let through by an approval. */
+  /** An approval let orders through. */
   approval_used: { readonly approval: string; readonly orders: number };
-  /** Surely none of them was ordered, so that the approval can be used again. */
+  /** Certainly none of the orders was placed, so the approval can be reused. */
   approval_returned: { readonly approval: string; readonly orders: number };
-  /** An order is to be cancelled. */
+  /** An order is about to be cancelled. */
   cancellation: AuditStep;
-  /** A read shows for the first time what an order of this machine came to; its cents are what was charged for the goods, 0 where nothing was bought. */
+  /**
+   * A read shows for the first time what an order from this machine came to; cents are the charge for the goods, 0 if
+   * nothing was bought.
+   */
   settled: { readonly status: string };
-  /** A read shows for the first time what a payer by challenge got back. */
+  /** A read shows for the first time what was refunded to a payer by challenge. */
   refund: { readonly refund: number };
-  /** A read shows for the first time what a return has brought. */
+  /** A read shows for the first time what a return credited. */
   return_credit: { readonly return: string };
-  /** `reconcile` has read the wallet; its cents are the balance. */
+  /** `reconcile` read the wallet; cents are the balance. */
   wallet: {
-    /** A fingerprint of the API key. */
+    /** Fingerprint of the API key. */
     readonly account: string;
-    /** What the wallet set aside of it, cents. */
+    /** Amount reserved by the wallet, cents. */
     readonly reserved: number | null;
-    /** What the orders since `from` have cost the wallet by rule, cents. */
+    /** Calculated cost to the wallet of the orders since `from`, cents. */
     readonly net: number;
-    /** What the service takes for an order, cents. */
+    /** The service's fee per order, cents. */
     readonly fee: number;
     /** ISO 8601. */
     readonly from: string;
-    /** By how much the balance is more than orders explain since the record before, cents; null where there is none. */
+    /** Balance increase that orders since the previous record do not explain, cents; null without a previous record. */
     readonly difference: number | null;
   };
-  /** A stored API key or client token is about to be changed; the accounts are fingerprints. */
+  /** A stored API key or client token is about to change; the accounts are fingerprints. */
   key: {
     readonly change: 'stored' | 'replaced' | 'switched' | 'forgotten';
     readonly what: 'api_key' | 'legacy_token';
     readonly before: string | null;
     readonly after: string | null;
   };
-  /** A retailer account that orders are placed with is changed at the service. */
+  /** A retailer account used for orders changes at the service. */
   account: AuditStep & {
     readonly change: 'added' | 'changed' | 'removed';
-    /** Its short id, where it is known. */
+    /** Its short id, if known. */
     readonly account: string | null;
   };
-  /** A journal was repaired: what follows does not prove what was before. */
+  /** The journal was repaired; records from here on do not prove what came before. */
   repaired: {
-    /** The name of the old journal's file. */
+    /** File name of the old journal. */
     readonly aside: string | null;
-    /** How many records of the old chain, from its beginning, were carried over as they were. */
+    /** Number of leading records of the old chain carried over unchanged. */
     readonly kept: number;
-    /** How many that can still be read were left in the old file. */
+    /** Number of readable records left in the old file. */
     readonly left: number;
     readonly intents: { readonly kept: number; readonly damaged: number };
-    /** How many intents the journal counts from here on. */
+    /** Number of intents the journal counts from here on. */
     readonly recorded: number;
   };
 }
@@ -140,7 +145,6 @@ interface Attempt {
 }
 
 interface Approving {
-  /** Its id. */
   readonly approval: string;
   readonly subject: string;
 }
@@ -149,7 +153,7 @@ interface Coded {
   readonly code: string;
 }
 
-/** A request that is no intent of the journal: that it is sent, or how that ended. */
+/** A request that is not a journaled intent: that it is sent, or its result. */
 export interface AuditStep {
   readonly outcome: 'sent' | 'done' | 'refused' | 'unknown';
   readonly code: string | null;
@@ -157,7 +161,7 @@ export interface AuditStep {
 
 export type AuditKind = keyof AuditDetails;
 
-/** Every kind, with what it means. */
+/** Every kind of record, with its meaning. */
 export const auditKinds: Readonly<Record<AuditKind, string>> = {
   quoted: 'a program was given a quote of an order; nothing was sent',
   intent: 'something is about to be requested of the service',
@@ -188,28 +192,28 @@ export const auditKinds: Readonly<Record<AuditKind, string>> = {
   repaired: 'a journal was repaired, and the chain goes on',
 };
 
-/** Of what a record is, as far as each applies. */
+/** What a record refers to, where applicable. */
 interface AuditSubject {
   readonly profile?: string | undefined;
-  /** The base URL of the service. */
+  /** Base URL of the service. */
   readonly service?: string | undefined;
-  /** The idempotency key. */
+  /** Idempotency key. */
   readonly key?: string | undefined;
-  /** Of what the service made: an order, a batch, a return. */
+  /** Id of what the service created: an order, a batch, a return. */
   readonly orderId?: string | undefined;
-  /** In the currency's minor unit; cents where no currency is given. */
+  /** In the currency's minor unit; cents if no currency is given. */
   readonly cents?: number | undefined;
   readonly currency?: string | undefined;
 }
 
-/** What is to be appended. A new kind is a row of `AuditDetails`. */
+/** An entry to append. To add a kind, add it to `AuditDetails`. */
 export type AuditEntry = {
   readonly [K in AuditKind]: AuditSubject & { readonly kind: K; readonly detail: AuditDetails[K] };
 }[AuditKind];
 
-/** A record of the chain, as `audit log` shows it and `audit export` writes it. */
+/** A chain record, as `audit log` shows it and `audit export` writes it. */
 export interface AuditRecord extends AuditOrigin {
-  /** From 1, without a gap. */
+  /** Starts at 1, without gaps. */
   readonly number: number;
   /** ISO 8601. */
   readonly time: string;
@@ -219,11 +223,11 @@ export interface AuditRecord extends AuditOrigin {
   readonly key: string | null;
   readonly order_id: string | null;
   readonly amount_cents: number | null;
-  /** Null for cents of the service's own currency. */
+  /** Null if the amount is in the service's own currency, cents. */
   readonly currency: string | null;
   readonly detail: Readonly<Record<string, unknown>>;
-  /** The hash of the record before it; zeros in the first. */
+  /** Hash of the previous record; zeros in the first. */
   readonly previous: string;
-  /** SHA-256 over everything else in this record. */
+  /** SHA-256 over the rest of this record. */
   readonly hash: string;
 }

@@ -2,7 +2,7 @@ import { canonicalJson, sha256 } from '../format/canonical.ts';
 import type { SqlValue } from '../platform/sqlite/database.ts';
 import type { AuditRecord } from './audit-entry.ts';
 
-/** Columns of the table, which are the fields of a record. */
+/** Table columns, which are also a record's fields. */
 export const auditColumns = [
   'number',
   'time',
@@ -31,16 +31,16 @@ export const createAudit = `
   CREATE TRIGGER audit_keeps BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'records are only appended'); END;
   CREATE TRIGGER audit_stays BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'records are only appended'); END`;
 
-/** In the place of a predecessor's hash, in the first record. */
+/** Replaces the predecessor's hash in the first record. */
 export const firstPrevious = '0'.repeat(64);
 
-/** A record with its hash over all that it says, its predecessor's hash among it. */
+/** Adds a record's hash over all its fields, including its predecessor's hash. */
 export const sealedRecord = (facts: Omit<AuditRecord, 'hash'>): AuditRecord => ({
   ...facts,
   hash: hashOf(facts),
 });
 
-/** SHA-256 over the canonical JSON of everything but the hash itself. */
+/** SHA-256 over canonical JSON of everything except the hash. */
 export function hashOf(record: Readonly<Record<string, unknown>>): string {
   const { hash: _, ...facts } = record;
   return sha256(canonicalJson(facts));
@@ -49,7 +49,7 @@ export function hashOf(record: Readonly<Record<string, unknown>>): string {
 export const rowValues = (record: AuditRecord): SqlValue[] =>
   auditColumns.map((name) => (name === 'detail' ? canonicalJson(record.detail) : record[name]));
 
-/** A stored row as a record. Detail that is not written as errand writes it stays text, and no hash covers that. */
+/** Parses a stored row. A detail not in errand's canonical form stays text, which no hash matches. */
 export function recordOfRow(row: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const facts = Object.fromEntries(auditColumns.map((name) => [name, row[name] ?? null]));
   return { ...facts, detail: readDetail(row.detail) };

@@ -7,22 +7,21 @@ import { hiddenText } from './integrity.ts';
 import type { IntentRow } from './intent-row.ts';
 import type { Intent, PaymentNote } from './journal-record.ts';
 
-/** The newest record. */
 interface AuditHead {
   readonly number: number;
   readonly hash: string;
 }
 
-/** Within this time refusals of the policy are counted, ms, and so many of them are recorded. */
+/** Window for counting policy refusals, ms, and the maximum recorded within it. */
 const refusalsMs = 3600 * 1000;
 const mostRefusals = 100;
 
-/** How many records are read at a time. */
+/** Records read per query. */
 const pageSize = 500;
 
 /**
- * The chain of what happened to money: a table of the journal's own database, to which records are only ever appended.
- * Each holds the hash of the one before it, so that a change anywhere shows in every hash after it.
+ * Append-only chain of everything that happened to money, in a table of the journal's database. Each record holds the
+ * previous one's hash, so that a change breaks every later hash.
  */
 export class AuditChain {
   readonly #database: Database;
@@ -35,7 +34,9 @@ export class AuditChain {
     this.#origin = origin;
   }
 
-  /** Within a transaction of the journal: what the record tells and the record are durable together, or neither is. */
+  /**
+   * Appends within a transaction of the journal, so that the record and the change it describes are committed together.
+   */
   append(entry: AuditEntry): AuditRecord {
     const head = this.head();
     const { actor, job, command } = this.#origin();
@@ -59,12 +60,12 @@ export class AuditChain {
     return record;
   }
 
-  /** The same as a transaction of its own. @throws StorageError. */
+  /** Appends in its own transaction. @throws StorageError. */
   write(entry: AuditEntry): Promise<AuditRecord> {
     return this.#database.transaction(() => this.append(entry));
   }
 
-  /** The same, of what is seen again and again and recorded once. */
+  /** Appends something that is seen repeatedly but recorded once. */
   async writeOnce(orderId: string, entry: AuditEntry): Promise<void> {
     if (this.#holds(orderId, entry)) return;
     await this.#database.transaction(() => {
@@ -72,7 +73,7 @@ export class AuditChain {
     });
   }
 
-  /** The same of many orders at once. @throws StorageError. */
+  /** The same for many orders at once. @throws StorageError. */
   async writeAllOnce(entries: readonly (readonly [orderId: string, entry: AuditEntry])[]): Promise<void> {
     const fresh = entries.filter(([orderId, entry]) => !this.#holds(orderId, entry));
     if (fresh.length === 0) return;
@@ -82,7 +83,7 @@ export class AuditChain {
     });
   }
 
-  /** Within a transaction: a record as it was written before, column by column. */
+  /** Inserts an existing record column by column, within a transaction. */
   insert(values: readonly SqlValue[]): void {
     this.#database.run(insertSql, ...values);
   }
@@ -92,12 +93,12 @@ export class AuditChain {
     return row && { number: Number(row.number), hash: String(row.hash) };
   }
 
-  /** The newest record of a kind, as it is stored; found by an index. */
+  /** Newest record of a kind, as stored; uses an index. */
   last(kind: AuditKind): StoredRow | undefined {
     return this.#database.get('SELECT * FROM audit WHERE kind = ? ORDER BY number DESC LIMIT 1', kind);
   }
 
-  /** What was recorded last of the wallet of an account at a service, as it is stored. */
+  /** Latest wallet record of an account at a service, as stored. */
   lastWallet(service: string, account: string): StoredRow | undefined {
     return this.#database.get(
       `SELECT * FROM audit WHERE kind = 'wallet' AND service = ? AND ${detailSql('account')} = ? ORDER BY number DESC LIMIT 1`,
@@ -106,7 +107,7 @@ export class AuditChain {
     );
   }
 
-  /** Within a transaction: records which policy a profile follows, where it is another one than the chain last told. */
+  /** Records the policy a profile follows if it changed since its last record. Within a transaction. */
   followPolicy(policy: string, profile: string): void {
     const sql = "SELECT detail FROM audit WHERE kind = 'policy' AND profile = ? ORDER BY number DESC LIMIT 1";
     const row = this.#database.get(sql, profile);
@@ -117,8 +118,8 @@ export class AuditChain {
   }
 
   /**
-   * Records that the policy refuses orders, with a change of the policy, in a transaction of its own: that of the refused
-   * order is undone. A repeated refusal is recorded once an hour, and no more than a hundred in one. @throws StorageError.
+   * Records that the policy refused orders, and any policy change, in its own transaction, because the refused order's
+   * is rolled back. Records the same refusal once an hour, and at most a hundred per hour. @throws StorageError.
    */
   async refuse(entry: Extract<AuditEntry, { readonly kind: 'policy_refused' }>): Promise<void> {
     await this.#database.transaction(() => {
@@ -139,15 +140,15 @@ export class AuditChain {
     });
   }
 
-  /** Whether there is a record of a kind about an order. */
+  /** Whether an order has a record of a kind. */
   has(kind: AuditKind, orderId: string): boolean {
     const sql = 'SELECT 1 AS found FROM audit WHERE order_id = ? AND kind = ? LIMIT 1';
     return this.#database.get(sql, orderId, kind) !== undefined;
   }
 
   /**
-   * What the chain tells of orders, batches or returns (`ids`) and of idempotency keys at a service, with the approvals that let
-   * them through, in its order. Rows as they are stored.
+   * Records about orders, batches or returns (`ids`) and idempotency keys at a service, plus the approvals that let
+   * them through, in chain order. Rows as stored.
    */
   about(ids: readonly string[], keys: readonly string[], service: string): StoredRow[] {
     const found = new Map<number, StoredRow>();
@@ -170,7 +171,7 @@ export class AuditChain {
     return [...found.values()].toSorted((one, other) => Number(one.number) - Number(other.number));
   }
 
-  /** What the chain tells of an idempotency key at a service, in its order. Rows as they are stored. */
+  /** Records about an idempotency key at a service, in chain order. Rows as stored. */
   ofKey(key: string, service: string): StoredRow[] {
     return this.#database.all(
       'SELECT * FROM audit NOT INDEXED WHERE key = ? AND service = ? ORDER BY number',
@@ -179,7 +180,7 @@ export class AuditChain {
     );
   }
 
-  /** Which policy the chain told of before a record: one that was published, or a profile's own file. */
+  /** Policy in force before a record, according to the chain: a published one, or the profile's own file. */
   policyBefore(number: number, profile: string): 'published' | 'own' | undefined {
     const row = this.#database.get(
       `SELECT kind FROM audit WHERE number < ? AND (kind = 'policy_published' OR (kind = 'policy' AND profile = ?))
@@ -191,7 +192,7 @@ export class AuditChain {
     return row.kind === ('policy_published' satisfies AuditKind) ? 'published' : 'own';
   }
 
-  /** Rows as they are stored, each with `hides_text`, in the order of their numbers; read a page at a time while others append. */
+  /** All rows as stored, each with `hides_text`, in number order; reads page by page while others append. */
   *rows(): Generator<StoredRow> {
     let last = Number.MIN_SAFE_INTEGER;
     for (;;) {
@@ -218,7 +219,7 @@ export class AuditChain {
   }
 }
 
-/** The approval that a record is about; a detail that is not JSON any more is about none. */
+/** SQL for a field of a record's detail; null if the detail is no longer JSON. */
 const detailSql = (name: 'approval' | 'account'): string =>
   `CASE WHEN json_valid(detail) THEN json_extract(detail, '$.${name}') END`;
 const approvalSql = detailSql('approval');
@@ -234,8 +235,9 @@ const marks = (values: readonly string[]): string => values.map(() => '?').join(
 const insertSql = `INSERT INTO audit (${auditColumns.join(', ')}) VALUES (${auditColumns.map(() => '?').join(', ')})`;
 
 /**
- * An intent as the audit chain tells of it. @param content its hash. @param recorded how many intents were, with it.
- * @param policy SHA-256 of the policy that held it. @param salt of the journal: without it a list of addresses would tell which one a hash stands for.
+ * Audit entry for an intent. @param content its hash. @param recorded number of intents, including this one.
+ * @param policy SHA-256 of the policy applied. @param salt of the journal: without it, a list of addresses would reveal
+ * which one a hash stands for.
  */
 export function intentEntry(
   intent: Intent,
@@ -252,7 +254,7 @@ export function intentEntry(
 
 type Plain = 'resumed' | 'responded' | 'given_up';
 
-/** What became of an intent. */
+/** Audit entry for the next step of an intent. */
 export const stepEntry = (kind: Plain, row: IntentRow, orderId?: string): AuditEntry => ({
   kind,
   ...subjectOf(row),
@@ -266,7 +268,10 @@ export const failureEntry = (kind: 'refused' | 'in_doubt', row: IntentRow, code:
   detail: { operation: String(row.operation), code: codeOf(code) },
 });
 
-/** An intent goes from a machine's own journal into a database that machines share. @param database as it is shown. */
+/**
+ * Audit entry for moving an intent from a machine's own journal to a shared database. @param database its displayable
+ * address.
+ */
 export const movedEntry = (row: IntentRow, way: 'in' | 'out', database: string): AuditEntry => ({
   kind: way === 'in' ? 'moved_in' : 'moved_out',
   ...subjectOf(row),
@@ -278,7 +283,7 @@ export const paidEntry = (row: IntentRow, note: Paid): AuditEntry => ({
   ...paymentEntry(String(row.operation), note),
 });
 
-/** A payment by challenge, whatever it is for. */
+/** Audit entry for any payment by challenge. */
 export function paymentEntry(operation: string, note: Paid): Extract<AuditEntry, { kind: 'paid' }> {
   const detail: AuditDetails['paid'] = {
     operation,
@@ -301,10 +306,10 @@ function subjectOf({ profile, base_url: service, key, order_id: orderId }: Inten
   };
 }
 
-/** A service's code may hold any text; what has not the form of one is not kept. */
+/** A service's code may contain any text; keeps it only if it looks like a code. */
 const codeOf = (code: string): string => (/^[a-z][a-z0-9_.-]{0,63}$/i.test(code) ? code : 'other');
 
-/** What an order may cost, or all orders of a batch together; cents, undefined where that is not said. */
+/** Price ceiling of an order, or of all orders in a batch, cents; undefined if unknown. */
 function ceilingOf({ max_price: price, rows }: Intent['body']): number | undefined {
   if (!Array.isArray(rows)) return centsOf(price);
   const ceilings = rows.map((row: unknown) => centsOf(Object(row).max_price));

@@ -1,16 +1,16 @@
 import { ErrandError, StorageError } from '../platform/errors.ts';
 
 /**
- * How what became of an intent was written down. `follows`: the shared database did not take it, and gets it from this
- * machine as soon as it is reached. `taken`: another process had taken the record over, so that nothing was written.
+ * How the result was persisted. `follows`: the shared database was unavailable and gets it from this machine once
+ * reachable. `taken`: another process had taken over the record, so nothing was written.
  */
 export type Booked = 'booked' | 'follows' | 'taken';
 
-/** The service made a second one of an intent, which must never happen. */
+/** The service executed an intent twice, which must never happen. */
 export class MadeTwiceError extends ErrandError {
   override readonly name = 'MadeTwiceError';
 
-  /** @param known what the journal has. @param madeId what the service has made now. */
+  /** @param known id in the journal. @param madeId id the service reports now. */
   constructor(key: string, known: string, madeId: string) {
     super(
       'conflict',
@@ -26,7 +26,7 @@ export class MadeTwiceError extends ErrandError {
   }
 }
 
-/** Another process works on a record of this one, which had stood still for too long. */
+/** Another process took over a record of this one that was idle for too long. */
 export const takenOver = (key: string): ErrandError =>
   new ErrandError(
     'conflict',
@@ -37,7 +37,7 @@ export const takenOver = (key: string): ErrandError =>
     },
   );
 
-/** Whether nobody knows if what was written last is in the database that machines share. */
+/** Whether it is unknown if the last write reached the shared database. */
 export const isUnsettled = (error: unknown): error is StorageError =>
   error instanceof StorageError && error.facts.code === unsettledCode;
 

@@ -2,18 +2,18 @@ import { canonicalJson, sha256 } from '../format/canonical.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** SHA-256 of what an intent asks for, without its idempotency key: equal for two intents to do the same, however spelt. */
+/** SHA-256 of an intent's content without its idempotency key: equal for equivalent intents, however spelled. */
 export const contentHash = (operation: string, body: Fields): string =>
   sha256(canonicalJson(canonicalContent(operation, body)));
 
-/** What an intent asks for, without its idempotency key, in the form in which two that do the same are equal. Pure. */
+/** Normalizes an intent's content, without its idempotency key, so that equivalent intents are equal. Pure. */
 export function canonicalContent(operation: string, body: Fields): Fields {
   const { idempotency_key: _, ...rest } = body;
   const form = Object.hasOwn(forms, operation) ? forms[operation] : undefined;
   return form ? form(rest) : rest;
 }
 
-/** The fields in which two intents ask for something else, each as its path. Pure. */
+/** Paths of the fields in which two intents differ. Pure. */
 export function differingFields(operation: string, one: Fields, other: Fields): string[][] {
   const form = (Object.hasOwn(forms, operation) && forms[operation]) || fieldsOf;
   const [first, second] = [form(one), form(other)];
@@ -24,7 +24,7 @@ export function differingFields(operation: string, one: Fields, other: Fields): 
   );
 }
 
-/** SHA-256 of where an order goes, equal however it is spelt; undefined where it says no address. */
+/** SHA-256 of an order's address, however spelled; undefined without an address. */
 export const addressHash = ({ shipping_address: address }: Fields): string | undefined =>
   typeof address === 'object' && address !== null
     ? sha256(canonicalJson(canonicalAddress(address)))
@@ -37,10 +37,7 @@ const differing = (one: Fields, other: Fields): string[] =>
       canonicalJson([one[field] ?? null]) !== canonicalJson([other[field] ?? null]),
   );
 
-/**
- * An order without what makes no difference: how its address is spelt, defaults that are written out, fields that are
- * empty, the order of its lines. Pure.
- */
+/** Normalizes an order: ignores address spelling, explicit defaults, empty fields and line order. Pure. */
 function canonicalOrder(body: Fields): Fields {
   const { products, shipping_address: address, metadata, payment, ...rest } = body;
   return {
@@ -54,7 +51,7 @@ function canonicalOrder(body: Fields): Fields {
 
 const canonicalAddress = (address: unknown): Fields => mapFields(filled(address), spelt);
 
-/** A return without what makes no difference. Pure. */
+/** Normalizes a return. Pure. */
 function canonicalReturn({ order_id, items, ...rest }: Fields): Fields {
   return {
     ...filled(rest),
@@ -74,11 +71,11 @@ function canonicalLine(line: unknown): Fields {
   return { quantity: 1, ...filled(rest), url: URL.canParse(text) ? new URL(text).href : text };
 }
 
-/** Spaces and capitals do not make another place. */
+/** Ignores whitespace and case. */
 const spelt = (value: unknown): unknown =>
   typeof value === 'string' ? value.trim().replace(/\s+/g, ' ').toUpperCase() : value;
 
-/** The fields that say something: none that is null, false, or empty, at any depth. */
+/** Drops fields that are null, false or empty, at any depth. */
 function filled(value: unknown): Fields {
   const kept = Object.entries(fieldsOf(value)).flatMap(([name, inner]): [string, unknown][] => {
     if (inner === undefined || inner === null || inner === false || inner === '') return [];
@@ -100,7 +97,7 @@ const fieldsOf = (value: unknown): Fields =>
 
 const byText = (a: unknown, b: unknown): number => (canonicalJson(a) < canonicalJson(b) ? -1 : 1);
 
-/** A batch is its rows, whatever the file is called and whoever is notified of its end. Pure. */
+/** A batch is defined by its rows, regardless of its file name and notifications. Pure. */
 const canonicalBatch = ({ rows }: Fields): Fields => ({ rows });
 
 const forms: Readonly<Record<string, (body: Fields) => Fields>> = {

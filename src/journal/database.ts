@@ -5,18 +5,18 @@ import type { Database, DatabaseOptions, Migration } from '../platform/sqlite/da
 import { DatabaseError, remedies, type Trouble } from '../platform/sqlite/database-error.ts';
 import { openDatabase } from '../platform/sqlite/open.ts';
 
-/** What opening a database of this machine's state depends on. */
+/** Options for opening a database in the state folder. */
 export interface OpenOptions {
   readonly waiting?: Waiting;
   readonly tell?: Tell;
   readonly beforeFirst?: () => void;
-  /** What helps where it is damaged. */
+  /** Remedy if it is damaged. */
   readonly damagedAdvice?: Pick<ErrorFacts, 'hint' | 'next'>;
-  /** Whether what was ordered may be known in it alone. */
+  /** Whether it may be the only record of orders. */
   readonly knowsOrders?: boolean;
 }
 
-/** Opens a database of this machine's state. @throws StorageError naming the file and the remedy, then and later. */
+/** Opens a database in the state folder. @throws StorageError naming the file and the remedy, also later. */
 export const openStateDatabase = (
   file: string,
   migrations: readonly Migration[],
@@ -31,14 +31,14 @@ export const stateOptions = (
   ...options,
   migrations,
   explain: (error) => storageError(file, error, options),
-  // What is in doubt can be read where nothing can be written; nothing is sent then.
+  // A read-only database still shows what is in doubt; nothing is sent then.
   unwritable: 'refuse',
 });
 
-/** These keep it from being written: what it holds can be read. */
+/** Conditions that prevent writing, but not reading. */
 const readable: ReadonlySet<Trouble> = new Set(['busy', 'full', 'read_only']);
 
-/** SQLITE_ERROR: its message is about a statement of ours, which says nothing to a user. */
+/** SQLITE_ERROR: its message concerns errand's own SQL and means nothing to a user. */
 const sqliteError = 1;
 
 function storageError(
@@ -53,7 +53,7 @@ function storageError(
   }
   const message = cause instanceof Error ? cause.message : String(cause);
   if (cause instanceof DatabaseError) return new DamagedError(message, { cause, ...damagedAdvice });
-  // A statement of ours that SQLite does not understand speaks of tables that are no longer as they were made.
+  // If SQLite rejects errand's own SQL, the tables are no longer as created.
   const isOfSqlite = cause instanceof Error && 'errcode' in cause;
   if (!isOfSqlite) return new StorageError(`${file} cannot be used: ${message}`, { cause });
   const why = Number(cause.errcode) === sqliteError ? 'it is damaged' : message;

@@ -3,7 +3,7 @@ import { ErrandError } from '../platform/errors.ts';
 import type { Database, SqlValue } from '../platform/sqlite/database.ts';
 import { isAlive, self } from './owner.ts';
 
-/** What one delivery of a webhook brought. `body` is its JSON as it came, to the character. */
+/** A webhook delivery. `body` is its exact JSON text. */
 export interface Arrival {
   readonly event: string | null;
   readonly orderId: string | null;
@@ -15,11 +15,11 @@ export interface Arrival {
   readonly baseUrl: string;
 }
 
-/** What became of sending an event on. `url` is whole: it may hold a secret, mask it before it is shown. */
+/** Result of forwarding an event. `url` is unmasked and may hold a secret; mask it before display. */
 export interface ForwardOutcome {
   readonly url: string;
   readonly delivered: boolean;
-  /** Of the last response; null without one. */
+  /** Status of the last response; null without one. */
   readonly status: number | null;
   readonly attempts: number;
   readonly message: string | null;
@@ -27,13 +27,13 @@ export interface ForwardOutcome {
 }
 
 export interface ExecOutcome {
-  /** null where a signal ended it or it could not be started. */
+  /** Null if it was killed by a signal or failed to start. */
   readonly exit_code: number | null;
   readonly message: string | null;
   readonly at: string;
 }
 
-/** An event as it is kept and shown; times ISO 8601. */
+/** A stored event; times are ISO 8601. */
 export interface StoredEvent {
   readonly id: number;
   readonly event: string | null;
@@ -42,7 +42,7 @@ export interface StoredEvent {
   readonly error_type: string | null;
   readonly received_at: string;
   readonly last_received_at: string;
-  /** How often it came: delivery is at least once. */
+  /** Number of deliveries received: delivery is at least once. */
   readonly deliveries: number;
   readonly profile: string;
   readonly base_url: string;
@@ -52,27 +52,27 @@ export interface StoredEvent {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What is to be done with a new event yet. */
+/** Work still pending for a new event. */
 export interface Owed {
-  /** It is to be forwarded, or a command run; until that is noted it counts as failed, crash or not. */
+  /** It must be forwarded or run a command; until recorded as done, it counts as failed, even after a crash. */
   readonly acts: boolean;
-  /** This process is to show it; until that is noted the next one does, crash or not. */
+  /** This process must show it; until recorded as shown, the next one does, even after a crash. */
   readonly shows: boolean;
 }
 
 export interface EventFilter {
-  /** Any of these names. */
+  /** Match any of these names. */
   readonly events?: readonly string[] | undefined;
   readonly orderId?: string | undefined;
-  /** Only those that could not be forwarded, or whose command failed or never ran. */
+  /** Only events that could not be forwarded, or whose command failed or never ran. */
   readonly failed?: boolean | undefined;
 }
 
-/** How long an event is kept, ms. */
+/** Retention of events, ms. */
 const keptMs = 30 * 24 * 3600 * 1000;
 const pageSize = 100;
 
-/** Events received, newest first; durable when `keep` resolves. */
+/** Received events, newest first; durable once `keep` resolves. */
 export class EventLog {
   readonly #database: Database;
   readonly #now: () => number;
@@ -83,8 +83,8 @@ export class EventLog {
   }
 
   /**
-   * Keeps an event, or counts one more delivery of it: same service, same name, same body (specification, Events, rule 3).
-   * @throws StorageError; then it must not be acknowledged.
+   * Stores an event, or counts a repeated delivery: same service, name and body (specification, Events, rule 3).
+   * @throws StorageError; the event must not be acknowledged then.
    */
   keep(arrival: Arrival, owed: Owed): Promise<{ readonly event: StoredEvent; readonly isNew: boolean }> {
     return this.#database.transaction(() => {
@@ -106,14 +106,17 @@ export class EventLog {
     });
   }
 
-  /** It was shown, and what was written is out. */
+  /** Records that an event was shown and its output flushed. */
   noteShown(id: number): Promise<void> {
     return this.#database.transaction(() => {
       this.#database.run('UPDATE events SET showing_pid = NULL, showing_started = NULL WHERE id = ?', id);
     });
   }
 
-  /** Takes over what listeners of a profile at a service were to show and did not live to. @returns their ids and names, the oldest first. */
+  /**
+   * Takes over events that ended listeners of a profile and service were to show. @returns their ids and names, oldest
+   * first.
+   */
   takeUnshown(
     profile: string,
     baseUrl: string,
@@ -155,14 +158,14 @@ export class EventLog {
     throw notKept(id);
   }
 
-  /** An event's body as it came: read as JSON, some of its numbers would be others. @throws ErrandError not_found. */
+  /** Exact body of an event: parsing it as JSON could alter numbers. @throws ErrandError not_found. */
   bodyOf(id: number): string {
     const [row] = this.#database.all('SELECT body FROM events WHERE id = ?', id);
     if (row) return String(row.body);
     throw notKept(id);
   }
 
-  /** Newest first, read a page at a time. */
+  /** Newest first, read page by page. */
   *list(filter: EventFilter = {}): Generator<StoredEvent> {
     const names = filter.events ?? [];
     const conditions: readonly (readonly [boolean, string, readonly SqlValue[]])[] = [
@@ -186,7 +189,7 @@ export class EventLog {
     }
   }
 
-  /** The address that an event was last forwarded to. */
+  /** Address an event was last forwarded to. */
   lastForward(): string | undefined {
     const [row] = this.#database.all(
       "SELECT forward FROM events WHERE forward IS NOT NULL ORDER BY json_extract(forward, '$.at') DESC, id DESC LIMIT 1",
@@ -243,7 +246,7 @@ function eventOf({
   showing_started: _started,
   ...row
 }: Record<string, unknown>): StoredEvent {
-  // The table's own columns, written above; what is JSON is ours, or was parsed before it was kept.
+  // Safe cast: these are the table's own columns; their JSON is errand's own, or was parsed before it was stored.
   return {
     ...row,
     headers: readJson(row.headers),

@@ -1,13 +1,13 @@
 import type { Output } from '../api/outputs/index.ts';
 import type { Database } from '../platform/sqlite/database.ts';
 
-/** What reads an order that was paid for without an account, and what proves the payment. */
+/** The key that reads an order paid for without an account, and the receipt. */
 export interface StoredGrant {
   readonly apiKey: string | undefined;
   readonly receipt: Output<'Receipt'> | undefined;
 }
 
-/** The keys and receipts of orders paid by challenge, beside the journal. They are kept as long as the file is. */
+/** Keys and receipts of orders paid by challenge, stored beside the journal as long as the file exists. */
 export class Grants {
   readonly #database: Database;
   readonly #now: () => number;
@@ -18,17 +18,17 @@ export class Grants {
     this.#now = now;
   }
 
-  /** For as long as this process runs, also where it can be kept nowhere. */
+  /** Keeps a grant in memory for this process, even if it cannot be persisted. */
   remember(orderId: string, baseUrl: string, grant: StoredGrant): void {
     this.#recent.set(JSON.stringify([baseUrl, orderId]), grant);
   }
 
-  /** Keeps what an order came with; what is known already stays where nothing new comes. */
+  /** Persists an order's grant; missing values do not overwrite known ones. */
   keep(orderId: string, baseUrl: string, grant: StoredGrant): Promise<void> {
     return this.#database.transaction(() => this.write(orderId, baseUrl, grant));
   }
 
-  /** As `keep`, within a transaction of the journal. */
+  /** As `keep`, within a journal transaction. */
   write(orderId: string, baseUrl: string, { apiKey, receipt }: StoredGrant): void {
     this.#database.run(
       `INSERT INTO grants (order_id, base_url, api_key, receipt, created_at) VALUES (?, ?, ?, ?, ?)
@@ -42,7 +42,7 @@ export class Grants {
     );
   }
 
-  /** What an order at a service came with, if it was paid for from here. */
+  /** Grant of an order, if it was paid for from here. */
   of(orderId: string, baseUrl: string): StoredGrant | undefined {
     const [row] = this.#database.all(
       'SELECT * FROM grants WHERE order_id = ? AND base_url = ?',

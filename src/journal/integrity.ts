@@ -5,13 +5,13 @@ import { readPrivateFile } from '../platform/private-files.ts';
 import type { Database } from '../platform/sqlite/database.ts';
 import type { IntentRow } from './intent-row.ts';
 
-/** The seal's file, beside that of the journal. */
+/** Path of the seal file, next to the journal. */
 export const sealOf = (journal: string): string => `${journal}-seal`;
 
 /**
- * How many intents were recorded, kept beside the journal. SQLite drops what a damaged WAL held without a word; a journal
- * that counts less than its seal has lost something. The seal is written after the commit and not synced, so it may count
- * less than the journal, and never more.
+ * Reads the number of intents recorded, kept next to the journal. SQLite silently drops the contents of a damaged WAL;
+ * a journal with a lower count than its seal has lost data. The seal is written after the commit without fsync, so it
+ * may be behind the journal, never ahead.
  */
 export function readSeal(file: string): number | undefined {
   try {
@@ -19,19 +19,19 @@ export function readSeal(file: string): number | undefined {
     const [count = '', check] = text.trimEnd().split(' ');
     return check === checkOfCount(count) ? Number(count) : undefined;
   } catch {
-    // Without a seal the journal still vouches for each of its records.
+    // Without a seal, each journal record still has its checksum.
     return undefined;
   }
 }
 
-/** A disk that has no room for it does not stop an order. */
+/** Writes the seal, best effort: a full disk must not block an order. */
 export function writeSeal(file: string, count: number): void {
   const text = String(count).padStart(12, '0');
   try {
     const { O_WRONLY, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
     const opened = openSync(file, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
     try {
-      // Always of one length, so that nothing is left of what stood there.
+      // Fixed length, so that it overwrites the old text completely.
       writeSync(opened, `${text} ${checkOfCount(text)}\n`, 0);
     } finally {
       closeSync(opened);
@@ -42,29 +42,31 @@ export function writeSeal(file: string, count: number): void {
 const checkOfCount = (count: string): string => sha256(`seal ${count}`).slice(0, 16);
 
 /**
- * SQL for a column `hides_text`: 1 where a text of a row goes on behind a NUL. The binding of SQLite ends it there, so that
- * what was added to it would be read as never written.
+ * SQL for a column `hides_text`: 1 if a text in the row continues after a NUL. The SQLite binding truncates at NUL, so
+ * appended text would be invisible.
  */
 export const hiddenText = (columns: readonly string[]): string =>
   `instr(CAST(${columns.map((name) => `coalesce(${name}, '')`).join(' || ')} AS BLOB), x'00') > 0 AS hides_text`;
 
-/** A text as SQLite gives it back: a service may send any. */
+/** Replaces NULs, which SQLite cannot return; a service may send any text. */
 export const storable = (text: string): string => text.replaceAll('\0', '\uFFFD');
 
-/** Rows that count: whether it has still to be reported (2), or was reported a short while ago (1), and their twin numbers. */
+/**
+ * Totals over counted rows: number, sum of `live` (2: not yet reported, 1: recently reported) and sum of twin numbers.
+ */
 interface Sums {
   readonly rows: bigint;
   readonly live: bigint;
   readonly twins: bigint;
 }
 
-/** The sums of rows in SQL; as text, since they may be larger than a number of ours. */
+/** SQL for the totals; as text, since they may exceed a JavaScript number. */
 export const sumColumns = ['count(*)', 'coalesce(sum(live), 0)', 'coalesce(sum(twin), 0)']
   .map((sum, at) => `CAST(${sum} AS TEXT) AS ${['rows', 'live', 'twins'][at]}`)
   .join(', ');
 
 interface Verified {
-  /** How many intents were recorded. */
+  /** Number of intents recorded. */
   readonly count: number;
   readonly sums: Sums;
 }
@@ -72,8 +74,8 @@ interface Verified {
 type Counted = Pick<IntentRow, 'live' | 'twin'>;
 
 /**
- * What the intents that are owed or recent must add up to. A row that damage hides, or an index that no longer finds it,
- * would let the same order be placed again; the sums no longer agree then, and the journal is not used.
+ * Checksum totals over open and recent intents. A row lost to damage or missing from an index could let an order be
+ * placed twice; the totals then disagree, and the journal is not used.
  */
 export class Tally {
   readonly #database: Database;
@@ -83,10 +85,11 @@ export class Tally {
   }
 
   /**
-   * @param seal the count that the journal must have reached. @throws DamagedError where something is missing or was changed.
+   * @param seal minimum count the journal must have reached. @throws DamagedError if records are missing or were
+   * changed.
    */
   check(seal: number | undefined): void {
-    // One statement sees one moment, whatever other processes write meanwhile.
+    // One statement gives a consistent snapshot despite concurrent writers.
     const row = this.#database.get(
       `SELECT tally.*, found.rows AS found_rows, found.live AS found_live, found.twins AS found_twins FROM tally,
          (SELECT ${sumColumns} FROM intents INDEXED BY intents_live WHERE live > 0) AS found WHERE id = 1`,
@@ -98,31 +101,31 @@ export class Tally {
       throw this.damaged('records are missing from it or were changed');
   }
 
-  /** How many intents were recorded; whether that was changed since is for `check` to say. */
+  /** Number of intents recorded, unverified; `check` verifies it. */
   count(): number {
     return Number(this.#database.get('SELECT count FROM tally WHERE id = 1')?.count ?? 0);
   }
 
-  /** One more intent is recorded. @returns how many were. */
+  /** Counts one more intent. @returns the new count. */
   next(): number {
     const { count, sums } = this.#read();
     this.#write(count + 1, sums);
     return count + 1;
   }
 
-  /** A row takes the place of another, or of none. */
+  /** Updates the totals for a row that replaces another, or is new. */
   change(before: Counted | undefined, after: Counted): void {
     const { count, sums } = this.#read();
     this.#write(count, plus(plus(sums, weight(before), -1n), weight(after), 1n));
   }
 
-  /** Rows are no longer recent. */
+  /** Subtracts rows that are no longer recent. */
   sweep(swept: Readonly<Record<string, unknown>>): void {
     const { count, sums } = this.#read();
     this.#write(count, plus(sums, sumsOf(swept), -1n));
   }
 
-  /** Takes the rows that are there as what must be there. */
+  /** Recomputes the totals from the given rows. */
   renew(count: number, rows: readonly Counted[]): void {
     this.#write(
       count,
@@ -156,7 +159,7 @@ export class Tally {
   }
 }
 
-/** What helps where the journal cannot vouch for itself. */
+/** Advice for a journal that fails verification. */
 export const damagedAdvice = {
   hint: 'It may name orders in doubt, so it is not used as it is. An earlier command may have ordered: look first.',
   next: [
@@ -184,7 +187,7 @@ const sumsOf = ({ rows, live, twins }: Readonly<Record<string, unknown>>): Sums 
   twins: whole(twins),
 });
 
-/** Damage may have made anything of it. */
+/** Parses a total; -1 for anything damage may have left. */
 const whole = (value: unknown): bigint => (/^-?\d{1,30}$/.test(String(value)) ? BigInt(String(value)) : -1n);
 
 const textOf = ({ rows, live, twins }: Sums): string => `${rows} ${live} ${twins}`;

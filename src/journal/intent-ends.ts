@@ -10,13 +10,13 @@ import { isSelf, nobodyAtWork } from './owner.ts';
 import type { Missed } from './postgres/spool.ts';
 import type { Reservations } from './reservations.ts';
 
-/** Why nothing came of an intent. */
+/** Why an intent was refused. */
 export interface RefusalReason {
   readonly code: string;
   readonly message: string;
 }
 
-/** How intents go on and end, each step with its record in the audit chain. Within transactions of the journal. */
+/** State transitions of intents, each with its audit record. Within transactions of the journal. */
 export class IntentEnds {
   readonly #table: IntentTable;
   readonly #audit: AuditChain;
@@ -38,7 +38,7 @@ export class IntentEnds {
     this.#now = now;
   }
 
-  /** @returns what the journal knows of it already, where that is another one: it stays so. */
+  /** @returns the id already in the journal if it differs; it stays unchanged. */
   respond(key: string, baseUrl: string, madeId: string, grant: StoredGrant | undefined): string | undefined {
     const row = this.#table.intact(key, baseUrl);
     if (grant) this.#grants.write(madeId, baseUrl, grant);
@@ -51,8 +51,8 @@ export class IntentEnds {
   }
 
   /**
-   * How an attempt ended that the database knew nothing of until now; the same again changes nothing.
-   * @returns `unknown` where there is no record that it could be about; what the service has made besides what is known.
+   * Applies a result the database had missed. Idempotent.
+   * @returns `unknown` if there is no matching record; both ids if the service created something besides the known one.
    */
   bringIn(missed: Missed): 'done' | 'unknown' | { readonly known: string; readonly madeId: string } {
     const { key, baseUrl } = missed;
@@ -79,7 +79,7 @@ export class IntentEnds {
     }
   }
 
-  /** @throws ErrandError conflict for one that another process has taken over. */
+  /** @throws ErrandError conflict if another process has taken it over. */
   keepCredential(key: string, baseUrl: string, credential: string): void {
     const row = this.#table.intact(key, baseUrl);
     if (!this.#isOwn(row)) throw takenOver(key);
@@ -96,7 +96,7 @@ export class IntentEnds {
     return 'booked';
   }
 
-  /** Whether it is in doubt, and no other process has taken it over. */
+  /** Whether it is in doubt and still owned by this process. */
   isOwn(key: string, baseUrl: string): boolean {
     return this.#isOwn(this.#table.intact(key, baseUrl));
   }
@@ -124,7 +124,7 @@ export class IntentEnds {
     this.#change(row, { state: 'forgotten', live: 0 });
   }
 
-  /** Another process may settle what this one has left in doubt; what another works on stays. */
+  /** Releases a record that this process left in doubt, so another may settle it; leaves records of others alone. */
   letGo(key: string, baseUrl: string): void {
     const row = this.#table.find(key, baseUrl);
     if (!row || !isIntact(row) || !isSelf(ownerOf(row)) || row.live !== 2) return;

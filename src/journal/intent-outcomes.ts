@@ -11,20 +11,20 @@ import { isSelf } from './owner.ts';
 import type { Beside } from './postgres/beside.ts';
 import type { Missed } from './postgres/spool.ts';
 
-/** What an intent's end is written with. */
+/** Components needed to record an intent's result. */
 export interface OutcomeParts {
   readonly database: Database;
   readonly table: IntentTable;
   readonly ends: IntentEnds;
   readonly grants: Grants;
-  /** What this machine keeps beside a journal that machines share; undefined where it has one of its own. */
+  /** This machine's local store beside a shared journal; undefined for a local journal. */
   readonly beside: Beside | undefined;
 }
 
-/** What becomes of intents that are recorded: the part of a journal that comes after the send. */
+/** Results of recorded intents: the part of a journal used after sending. */
 export class IntentOutcomes {
   readonly grants: Grants;
-  /** What this process has recorded and not reported. */
+  /** Intents this process recorded but has not reported. */
   readonly run = new RunIntents();
   protected readonly database: Database;
   protected readonly table: IntentTable;
@@ -39,14 +39,14 @@ export class IntentOutcomes {
     this.#ends = ends;
   }
 
-  /** Whether other machines may work on what is recorded here. */
+  /** Whether other machines may work on these records. */
   get isShared(): boolean {
     return this.beside !== undefined;
   }
 
   /**
-   * The service has made something of an intent; `grant` is what an order paid by challenge came with.
-   * @throws MadeTwiceError; StorageError where that is kept nowhere.
+   * Records that the service executed an intent; `grant` belongs to an order paid by challenge.
+   * @throws MadeTwiceError; StorageError if it cannot be persisted anywhere.
    */
   async respond(key: string, baseUrl: string, madeId: string, grant?: StoredGrant): Promise<Booked> {
     this.run.respond({ key, baseUrl }, madeId);
@@ -64,7 +64,7 @@ export class IntentOutcomes {
   }
 
   /**
-   * The user knows what became of these. Not synced: where it is lost, they are reported twice.
+   * Records that the user knows these results. Not fsynced: if lost, they are reported twice.
    * @throws StorageError.
    */
   async report(intents: readonly RunIntent[]): Promise<void> {
@@ -84,33 +84,39 @@ export class IntentOutcomes {
     for (const intent of intents) this.run.drop(intent);
   }
 
-  /** Keeps what pays for an intent in doubt, durably, before it is sent. @throws ErrandError conflict for one that was taken over; StorageError. */
+  /**
+   * Persists the payment credential of an intent in doubt before it is sent. @throws ErrandError conflict if the intent
+   * was taken over; StorageError.
+   */
   async keepCredential(key: string, baseUrl: string, credential: string): Promise<void> {
     await this.database.transaction(() => this.#ends.keepCredential(key, baseUrl, credential));
   }
 
-  /** Keeps what an order came with that had been paid for before. @throws StorageError. */
+  /** Persists the grant of an order paid for earlier. @throws StorageError. */
   async keepGrant(orderId: string, baseUrl: string, grant: StoredGrant): Promise<void> {
     this.grants.remember(orderId, baseUrl, grant);
     try {
       await this.grants.keep(orderId, baseUrl, grant);
     } catch (error) {
-      // It goes with the order, which a shared journal is told of once it is read.
+      // It is persisted with the order, which reaches the shared journal once it is available.
       if (!this.beside || !(error instanceof StorageError)) throw error;
     }
   }
 
-  /** What pays for an intent in doubt; undefined where nothing was paid yet. @throws StorageError. */
+  /** Payment credential of an intent in doubt; undefined if not paid yet. @throws StorageError. */
   credentialOf(key: string, baseUrl: string): string | undefined {
     return this.table.credentialOf(key, baseUrl);
   }
 
-  /** The service surely has nothing of this intent. What it has made something of by now stays. @throws StorageError. */
+  /**
+   * Records that the service certainly did not execute an intent. A result recorded meanwhile stays. @throws
+   * StorageError.
+   */
   async refuse(key: string, baseUrl: string, reason: RefusalReason): Promise<Booked> {
     this.run.drop({ key, baseUrl });
     const row = this.beside && this.table.find(key, baseUrl);
     const isOwn = row && isSelf(ownerOf(row));
-    // Kept with another's name, it would end what that one works on.
+    // Recorded under another owner, it would end that process's work.
     if (row?.state === ('intended' satisfies IntentState) && !isOwn) return 'taken';
     const end = isOwn && {
       since: String(row.created_at),
@@ -122,18 +128,18 @@ export class IntentOutcomes {
     );
   }
 
-  /** An attempt ended without a response that settles it: the intent stays as it is. @throws StorageError. */
+  /** Records an attempt without a conclusive response; the intent stays unchanged. @throws StorageError. */
   async leaveInDoubt(key: string, baseUrl: string, code: string): Promise<void> {
     await this.database.transaction(() => this.#ends.leaveInDoubt(key, baseUrl, code));
   }
 
-  /** The user gives the intent up; whether an order came of it is theirs to know. @throws StorageError. */
+  /** The user gives up the intent and must find out whether it placed an order. @throws StorageError. */
   async forget(key: string, baseUrl: string): Promise<void> {
     this.run.drop({ key, baseUrl });
     await this.database.transaction(() => this.#ends.forget(key, baseUrl));
   }
 
-  /** A process that goes on is no longer at work on an intent that it left in doubt. @throws StorageError. */
+  /** Releases an intent that this process left in doubt while it continues running. @throws StorageError. */
   async letGo(key: string, baseUrl: string): Promise<void> {
     this.run.drop({ key, baseUrl });
     if (this.beside?.follows({ key, baseUrl })) return;
@@ -141,10 +147,10 @@ export class IntentOutcomes {
   }
 
   /**
-   * Makes sure that a record is this process's own for as long as a request for it may take. @param anew also where it is
-   * still its own for a while.
-   * @returns how long that is, ms; undefined where it does not end. @throws ErrandError conflict where another process has
-   * taken it over; StorageError where that cannot be found out. Nothing may be sent then.
+   * Ensures that this process owns a record for as long as a request for it may take. @param anew renew the lease even
+   * if time is left.
+   * @returns the remaining lease, ms; undefined if it does not expire. @throws ErrandError conflict if another process
+   * has taken over the record; StorageError if that cannot be determined. Nothing may be sent then.
    */
   async hold(key: string, baseUrl: string, anew = false): Promise<number | undefined> {
     const { beside } = this;
@@ -159,7 +165,7 @@ export class IntentOutcomes {
     return beside.leftMs;
   }
 
-  /** For a journal that was just opened. What cannot be brought in now stays, and keeps this process from recording. */
+  /** For a newly opened journal. Missed results that cannot be applied now stay pending, and block new records. */
   protected async catchUp(): Promise<void> {
     try {
       await this.bringIn();
@@ -168,18 +174,23 @@ export class IntentOutcomes {
     }
   }
 
-  /** Before anything more is recorded: brings in what was missed. @throws ErrandError conflict while this machine's own journal has something open; StorageError. */
+  /**
+   * Applies missed results before anything new is recorded. @throws ErrandError conflict while this machine's own
+   * journal has open records; StorageError.
+   */
   async ready(): Promise<void> {
     await this.bringIn();
     await this.beside?.checkOwnJournal();
   }
 
-  /** Where machines share it: what the database has missed from here is in it when this resolves. @throws StorageError. */
+  /**
+   * For a shared journal: resolves once the database has all results it missed from this machine. @throws StorageError.
+   */
   async bringIn(): Promise<void> {
     await this.beside?.bringIn(this.#ends);
   }
 
-  /** Writes an end down; what a shared database does not take is kept on this machine. */
+  /** Persists a result; if a shared database does not accept it, keeps it on this machine. */
   async #booked(missed: Missed | undefined, work: () => Exclude<Booked, 'follows'>): Promise<Booked> {
     try {
       return await this.database.transaction(work);

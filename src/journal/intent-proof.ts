@@ -5,24 +5,24 @@ import type { JournalRecord } from './journal-record.ts';
 import { endingKinds } from './lost-intents.ts';
 import type { Reservations, Reserving } from './reservations.ts';
 
-/** What the audit chain says of an intent in doubt. */
+/** What the audit chain proves about an intent in doubt. */
 export interface IntentProof {
-  /** The number of its newest entry. */
+  /** Number of its newest entry. */
   readonly number: number;
-  /** Since when its key may have been sent, ISO 8601. */
+  /** Earliest time its key may have been sent, ISO 8601. */
   readonly since: string;
-  /** SHA-256 of the policy that let it through, null where none held; undefined where an earlier version did not say. */
+  /**
+   * SHA-256 of the policy that allowed it, null without a policy; undefined if an earlier version did not record it.
+   */
   readonly policy: string | null | undefined;
-  /** It came from a machine's own journal, which knows what held there. */
+  /** It came from a machine's own journal, which knows the policy in force there. */
   readonly isMoved: boolean;
 }
 
-/** Why a record in doubt is not to be sent. */
+/** Why a record in doubt must not be sent. */
 export type Unproven = 'absent' | 'ended' | 'changed' | 'unreserved';
 
-/**
- * The entry of the audit chain that a record in doubt must have: whoever writes a row alone moves no money with it. @throws StorageError.
- */
+/** Finds the audit entry that a record in doubt requires: a forged row alone moves no money. @throws StorageError. */
 export function proofOf(
   audit: AuditChain,
   record: JournalRecord,
@@ -32,7 +32,7 @@ export function proofOf(
   let newest: Readonly<Record<string, unknown>> | undefined;
   for (const row of audit.ofKey(record.key, record.base_url)) {
     const entry = recordOfRow(row);
-    // An entry that is not what was written proves nothing.
+    // An altered entry proves nothing.
     if (hashOf(entry) !== entry.hash) continue;
     if (entry.kind === 'intent') {
       newest = entry;
@@ -58,7 +58,10 @@ export function proofOf(
   };
 }
 
-/** Whether the chain alone says that the intent was held to a policy. @param isHeldNow whether a published one holds it. */
+/**
+ * Whether the chain proves that the intent was subject to a policy. @param isHeldNow whether a published policy applies
+ * to it.
+ */
 export function wasHeld(
   audit: AuditChain,
   { number, policy, isMoved }: IntentProof,
@@ -67,13 +70,13 @@ export function wasHeld(
 ): boolean {
   if (typeof policy === 'string' || isMoved) return typeof policy === 'string';
   const before = audit.policyBefore(number, profile);
-  // A policy that was published holds on every machine, whatever the entry says.
+  // A published policy applies on every machine, whatever the entry says.
   return before === 'published' ? isHeldNow : before === 'own' && policy === undefined;
 }
 
 /**
- * Whether money is reserved for an intent without a decision of the policy, since it may have been sent before; one that
- * the journal cannot prove is decided on like a new one. @param record in doubt under the same key.
+ * Whether to reserve money for an intent without a policy decision, because it may already have been sent; an unproven
+ * intent is decided like a new one. @param record in doubt under the same key.
  */
 export function isAdmitted(
   audit: AuditChain,

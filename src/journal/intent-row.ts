@@ -3,7 +3,7 @@ import type { SqlValue } from '../platform/sqlite/database.ts';
 import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
 import type { Owner } from './owner.ts';
 
-/** Columns of the table of intents; the body comes last, since it is long. */
+/** Columns of the intents table; the body is last because it is long. */
 export const intentColumns = [
   'key',
   'base_url',
@@ -29,13 +29,13 @@ export const intentColumns = [
   'body',
 ] as const;
 
-/** A row of the table of intents, as it is stored. */
+/** A stored row of the intents table. */
 export type IntentRow = Readonly<Record<(typeof intentColumns)[number], SqlValue>>;
 
-/** A row without what follows from the rest of it. */
+/** A row without its derived columns. */
 export type IntentFacts = Omit<IntentRow, 'checksum' | 'twin'>;
 
-/** A new intent as a row. @param content its hash. @param now ISO 8601. */
+/** Builds the row of a new intent. @param content its hash. @param now ISO 8601. */
 export function newIntent(intent: Intent, content: string, { pid, started }: Owner, now: string): IntentRow {
   return sealed({
     key: intent.key,
@@ -61,13 +61,13 @@ export function newIntent(intent: Intent, content: string, { pid, started }: Own
   });
 }
 
-/** A row with its checksum over all that it says, and its twin number. */
+/** Adds a row's twin number, and a checksum over its content. */
 export function sealed(facts: IntentFacts): IntentRow {
   const row = { ...facts, twin: twinNumber(facts) };
   return { ...row, checksum: checksumOf(row) };
 }
 
-/** What intents to do the same at the same service have in common: 40 bits, safe to sum up. */
+/** Common number of equivalent intents at the same service: 40 bits, safe to sum. */
 export function twinNumber({
   operation,
   base_url,
@@ -76,16 +76,16 @@ export function twinNumber({
   return Number.parseInt(sha256(JSON.stringify([operation, base_url, body_hash])).slice(0, 10), 16);
 }
 
-/** The process that wrote a row last. */
+/** The process that last wrote a row. */
 export const ownerOf = ({ pid, process_started: started }: IntentRow): Owner => ({
   pid: Number(pid),
   started: String(started),
 });
 
-/** Whether a row is what was written. */
+/** Whether a row is unaltered. */
 export const isIntact = (row: IntentRow): boolean => row.checksum === checksumOf(row);
 
-/** Whether a row is recent is no part of what it says; the tally vouches for it. */
+/** Excludes `live`, which is not part of the content; the tally covers it. */
 function checksumOf(row: Omit<IntentRow, 'checksum'>): string {
   const short = shortColumns.map((name) => (name === 'checksum' || name === 'live' ? null : row[name]));
   return sha256(`${JSON.stringify(short).slice(0, -1)},${bodyJson(row.body)}]`).slice(0, 32);
@@ -93,7 +93,7 @@ function checksumOf(row: Omit<IntentRow, 'checksum'>): string {
 
 const shortColumns = intentColumns.filter((name) => name !== 'body');
 
-/** The body that was written last: that of a batch is long, and stays while the rest of its row changes. */
+/** Cache of the last serialized body: a batch's is long, and stays the same while the rest of its row changes. */
 let last: { readonly body: SqlValue; readonly json: string } = { body: null, json: 'null' };
 
 function bodyJson(body: SqlValue): string {
@@ -101,12 +101,12 @@ function bodyJson(body: SqlValue): string {
   return last.json;
 }
 
-/** In the place of a checksum: the row itself is lost, and this is what the audit chain knows of it. */
+/** Placeholder checksum: the row is lost, and this is what the audit chain knows of it. */
 export const lostChecksum = 'lost';
 
 const lostMessage = 'the record is lost; only the audit chain tells of it';
 
-/** A row as a record, without the credential. One that is not what was written is `damaged`, whatever its state says. */
+/** Converts a row to a record, without the credential. An altered row is `damaged`, whatever its state. */
 export function recordOf(row: IntentRow): JournalRecord {
   const { credential: _, checksum: _checksum, live: _live, twin: _twin, ...shown } = row;
   const isWhole = isIntact(row);
@@ -121,11 +121,11 @@ export function recordOf(row: IntentRow): JournalRecord {
     body: readJson(row.body) ?? {},
     payment: readJson(row.payment),
   };
-  // The table's own columns, written by the journal; body and payment are JSON of ours.
+  // Safe cast: these are the table's own columns, written by the journal; body and payment are errand's own JSON.
   return read as unknown as JournalRecord;
 }
 
-/** An object; null where it cannot be read any more. */
+/** Parses an object; null if unreadable. */
 function readJson(text: SqlValue): object | null {
   try {
     const value: unknown = typeof text === 'string' ? JSON.parse(text) : null;

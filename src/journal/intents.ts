@@ -3,12 +3,12 @@ import { hiddenText, sumColumns, Tally } from './integrity.ts';
 import { type IntentRow, intentColumns, isIntact, twinNumber } from './intent-row.ts';
 import type { Intent } from './journal-record.ts';
 
-/** How long the record of what has ended is kept, ms. */
+/** Retention of finished intents, ms. */
 const keptMs = 30 * 24 * 3600 * 1000;
-/** How many intents come between two times that what is past is swept away. */
+/** Number of intents between two cleanups. */
 const intentsPerSweep = 64;
 
-/** Rows of intents, each with its checksum, and the tally that says which of them must be there. Within transactions of the journal. */
+/** Rows of intents with checksums, and the tally of which must exist. Within transactions of the journal. */
 export class IntentTable {
   readonly tally: Tally;
   readonly #database: Database;
@@ -22,14 +22,14 @@ export class IntentTable {
     return this.#rows(`${stored} WHERE key = ? AND base_url = ?`, key, baseUrl)[0];
   }
 
-  /** @throws StorageError where damage hides it, or it is not what was written. */
+  /** @throws StorageError if the row is missing or altered. */
   intact(key: string, baseUrl: string): IntentRow {
     const row = this.find(key, baseUrl);
     if (row && isIntact(row)) return row;
     throw this.tally.damaged(`the record of ${key} ${row ? 'was changed' : 'is missing'}`);
   }
 
-  /** Rows that mean the very same at the same service, under another key, that are owed or recent; oldest first. */
+  /** Equivalent intents at the same service under another key, unreported or recent; oldest first. */
   twins(
     { operation, baseUrl, key }: Pick<Intent, 'operation' | 'baseUrl' | 'key'>,
     bodyHash: string,
@@ -45,20 +45,20 @@ export class IntentTable {
     return found;
   }
 
-  /** @throws DamagedError where a text of a row goes on behind what is read of it. */
+  /** @throws DamagedError if a text in a row continues after the part that is read. */
   checkTexts(): void {
     const sql = `SELECT 1 AS found FROM (SELECT ${hiddenText(intentColumns)} FROM intents) WHERE hides_text LIMIT 1`;
     if (this.#database.get(sql)) throw this.tally.damaged('a record was changed');
   }
 
-  /** What the user has still to be shown, oldest first. */
+  /** Intents still to be reported to the user, oldest first. */
   owed(): IntentRow[] {
     return this.#rows(
       `${stored} INDEXED BY intents_live WHERE live > 0 AND live = 2 ORDER BY created_at, key`,
     );
   }
 
-  /** What is owed, or was reported a short while ago. */
+  /** Intents unreported, or reported recently. */
   live(): IntentRow[] {
     return this.#rows(`${stored} INDEXED BY intents_live WHERE live > 0`);
   }
@@ -67,14 +67,14 @@ export class IntentTable {
     return this.#rows(`${stored} NOT INDEXED ORDER BY created_at, key`);
   }
 
-  /** Keys of what was recorded for a service since a time, newest first. @param since ISO 8601. */
+  /** Keys recorded for a service since a time, newest first. @param since ISO 8601. */
   keysSince(baseUrl: string, since: string): string[] {
     const sql =
       'SELECT key FROM intents NOT INDEXED WHERE base_url = ? AND created_at >= ? ORDER BY created_at DESC, key';
     return this.#database.all(sql, baseUrl, since).map(({ key }) => String(key));
   }
 
-  /** Whose key begins so. */
+  /** Intents whose key has this prefix. */
   named(prefix: string): IntentRow[] {
     const sql = `${stored} NOT INDEXED WHERE substr(key, 1, length(?)) = ? ORDER BY created_at`;
     return this.#rows(sql, prefix, prefix);
@@ -84,7 +84,7 @@ export class IntentTable {
     return this.#rows(`${stored} WHERE key = ? AND base_url <> ?`, key, baseUrl);
   }
 
-  /** What has led to an order or a batch. */
+  /** Intents that led to an order or batch. */
   madeBy(id: string, baseUrl: string): IntentRow[] {
     return this.#rows(`${stored} WHERE order_id = ? AND base_url = ?`, id, baseUrl);
   }
@@ -99,7 +99,7 @@ export class IntentTable {
     return typeof credential === 'string' ? credential : undefined;
   }
 
-  /** Writes a row in the place of the one with its key. */
+  /** Upserts a row by its key. */
   write(row: IntentRow, before: IntentRow | undefined): void {
     const columns = intentColumns.join(', ');
     const values = intentColumns.map((name) => row[name]);
@@ -112,7 +112,10 @@ export class IntentTable {
     this.tally.change(before, row);
   }
 
-  /** Now and then, what was reported before `recentSince` is no longer recent, and what is long past is deleted. @param nowMs epoch. */
+  /**
+   * Cleans up periodically: clears the recent mark of intents reported before `recentSince`, and deletes old ones.
+   * @param nowMs epoch.
+   */
   sweep(count: number, nowMs: number, recentSince: number): void {
     if (count % intentsPerSweep !== 0) return;
     const past = 'live = 1 AND live > 0 AND settled_at < ?';
@@ -136,47 +139,46 @@ export class IntentTable {
   }
 }
 
-/** Every column, and whether a text of the row is longer than it is read. */
+/** All columns, and whether a text in the row is longer than what is read. */
 const stored = `SELECT *, ${hiddenText(intentColumns)} FROM intents`;
 
-/** The table is strict, and has these columns alone. A row that hides a text vouches for nothing. */
+/** Safe cast: the table is STRICT and has only these columns. A row with hidden text loses its checksum. */
 function rowOf({ hides_text: hidesText, ...row }: StoredRow): IntentRow {
   return (hidesText === 1 ? { ...row, checksum: '' } : row) as unknown as IntentRow;
 }
 
-/** What became, as far as this process knows, of something that it recorded in the journal. */
+/** Result, as far as this process knows, of an intent it recorded in the journal. */
 export interface RunIntent {
   readonly key: string;
   readonly baseUrl: string;
   readonly operation: string;
-  /** Of what the service made; undefined while no response came. */
+  /** Id of what the service made; undefined until it responds. */
   readonly madeId: string | undefined;
 }
 
-/**
- * The intents of this run that the user has still to be shown. Kept in memory beside the journal, so that it is known
- * even where the disk has failed since.
- */
+/** Intents of this run not yet reported to the user. Kept in memory, so they are known even if the disk fails. */
 export class RunIntents {
   readonly #intents = new Map<string, RunIntent>();
 
-  /** It may be sent from here on; with `madeId` the service has responded. Of what it asks for nothing is kept: that may be long. */
+  /**
+   * Adds an intent that may be sent from now on; with `madeId` the service has responded. Does not keep the body, which
+   * may be large.
+   */
   note({ key, baseUrl, operation }: Omit<RunIntent, 'madeId'>, madeId?: string): void {
     this.#intents.set(idOf({ key, baseUrl }), { key, baseUrl, operation, madeId });
   }
 
-  /** The service has responded to a noted intent. */
   respond(intent: Pick<RunIntent, 'key' | 'baseUrl'>, madeId: string): void {
     const known = this.#intents.get(idOf(intent));
     if (known) this.#intents.set(idOf(intent), { ...known, madeId });
   }
 
-  /** Nothing came of it, or the user knows what did. */
+  /** Removes an intent that had no effect, or that the user has been told about. */
   drop(intent: Pick<RunIntent, 'key' | 'baseUrl'>): void {
     this.#intents.delete(idOf(intent));
   }
 
-  /** In the order in which they were recorded. */
+  /** In the order recorded. */
   all(): readonly RunIntent[] {
     return [...this.#intents.values()];
   }

@@ -3,10 +3,10 @@ import { sha256 } from '../format/canonical.ts';
 import type { Database } from '../platform/sqlite/database.ts';
 import type { Tally } from './integrity.ts';
 
-/** What a journal knows of itself, beside its records: one text for each name. */
+/** A journal's facts about itself, besides its records: one text per name. */
 type JournalFact = 'reservations' | 'chain_from' | 'address_salt' | 'policy';
 
-/** Migration. What is there already is taken as it is. */
+/** Migration. Accepts existing data as it is. */
 export function createFacts(database: Database): void {
   database.run('CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT');
   const first = database.get(`SELECT 1 AS found FROM audit WHERE kind IN ('intent', 'repaired') LIMIT 1`);
@@ -22,25 +22,25 @@ export function readFact(database: Database, name: JournalFact): string | undefi
   return typeof value === 'string' ? value : undefined;
 }
 
-/** What every address of the audit chain is hashed with. @throws DamagedError. */
+/** Salt for all address hashes in the audit chain. @throws DamagedError. */
 export function addressSalt(database: Database, tally: Tally): string {
   const salt = readFact(database, 'address_salt');
   if (salt === undefined) throw tally.damaged('a part of it is missing');
   return salt;
 }
 
-/** Within a transaction. */
+/** Call within a transaction. */
 export function writeFact(database: Database, name: JournalFact, value: string): void {
   database.run('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)', name, value);
 }
 
-/** How many reservations there are, and the sum of their times, ms. */
+/** Number of reservations, and the sum of their times, ms. */
 export interface ReservationSum {
   readonly rows: bigint;
   readonly times: bigint;
 }
 
-/** As they are; found by an index. @param before only those that were reserved before, ms since the epoch. */
+/** The actual sums; uses an index. @param before only those reserved earlier, ms since the epoch. */
 export function sumReservations(database: Database, before?: number): ReservationSum {
   const only = before === undefined ? '' : ' WHERE at < ?';
   const row = database.get(
@@ -51,7 +51,7 @@ export function sumReservations(database: Database, before?: number): Reservatio
   return { rows: BigInt(String(row?.rows)), times: BigInt(String(row?.times)) };
 }
 
-/** As they must be; undefined where that cannot be told any more. */
+/** The expected sums; undefined if they are no longer known. */
 export function knownReservations(database: Database): ReservationSum | undefined {
   return readSum(readFact(database, 'reservations'));
 }
@@ -60,7 +60,7 @@ export function writeReservationSum(database: Database, { rows, times }: Reserva
   writeFact(database, 'reservations', sumText(rows, times));
 }
 
-/** What a text of this fact says; undefined where it is not what was written. */
+/** Parses this fact's text; undefined if altered. */
 export function readSum(text: unknown): ReservationSum | undefined {
   const [, rows, times] = /^(-?\d{1,30}) (-?\d{1,30}) /.exec(String(text)) ?? [];
   if (rows === undefined || times === undefined) return undefined;

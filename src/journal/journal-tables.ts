@@ -12,20 +12,20 @@ import { maskedAccount, paidAccount } from './journal-record.ts';
 import { createQuotes } from './quotes.ts';
 import { createReservations } from './reservation-row.ts';
 
-/** The journal's file in the state folder. */
+/** Path of the journal file in the state folder. */
 export const journalFile = (folder: string): string => join(folder, 'journal.db');
 
-/** Where the journal is: in a state folder, or in a database that machines share. */
+/** Where the journal lives: in a state folder, or in a database shared between machines. */
 export interface JournalPlace {
   readonly folders: { readonly state: string };
   readonly database?: DatabaseAddress | undefined;
 }
 
-/** Whether anything may have been journaled. */
+/** Whether a journal may exist. */
 export const journalExists = ({ folders, database }: JournalPlace): boolean =>
   database !== undefined || mayBeThere(journalFile(folders.state));
 
-/** The folder of the journal's file, or of this machine's copy of it. */
+/** Folder of the journal file, or of this machine's copy of a shared one. */
 export const journalFolder = ({ folders, database }: JournalPlace): string =>
   database ? copyFolder(folders.state, database) : folders.state;
 
@@ -41,7 +41,7 @@ export const createIntents = [
   'CREATE INDEX intents_made ON intents (order_id) WHERE order_id IS NOT NULL',
 ];
 
-/** Of that file, in order; each runs once. */
+/** Migrations of the journal file, in order; each runs once. */
 export const journalMigrations: readonly Migration[] = [
   `CREATE TABLE intents (
      key TEXT NOT NULL, base_url TEXT NOT NULL, state TEXT NOT NULL, operation TEXT NOT NULL, profile TEXT NOT NULL,
@@ -51,13 +51,13 @@ export const journalMigrations: readonly Migration[] = [
    CREATE INDEX intents_open ON intents (created_at) WHERE state = 'open';
    CREATE INDEX intents_twin ON intents (body_hash, base_url) WHERE state = 'open';
    CREATE INDEX intents_settled ON intents (settled_at) WHERE settled_at IS NOT NULL`,
-  // What pays for an intent is kept until the intent ends; a paid order's own key and receipt stay with its id.
+  // The payment credential is kept until the intent ends; a paid order's own key and receipt are stored under its id.
   `ALTER TABLE intents ADD COLUMN payment TEXT;
    ALTER TABLE intents ADD COLUMN credential TEXT;
    CREATE TABLE grants (
      order_id TEXT NOT NULL, base_url TEXT NOT NULL, api_key TEXT, receipt TEXT, created_at TEXT NOT NULL,
      PRIMARY KEY (order_id, base_url)) STRICT`,
-  // A record ends when the user knows of it, and vouches for itself.
+  // A record stays open until the user has seen the outcome, and carries its own checksum.
   (database) => {
     const rows = database.all('SELECT * FROM intents').map(upgraded);
     database.run('DROP TABLE intents');
@@ -79,12 +79,12 @@ export const journalMigrations: readonly Migration[] = [
 
 const states: Readonly<Record<string, string>> = { open: 'intended', settled: 'reported' };
 
-/** A row as versions before this one wrote it. Whose account it was is known by the masked key alone. */
+/** Upgrades a row written by an earlier version. Its account is known only by the masked key. */
 export function upgraded(old: Readonly<Record<string, unknown>>): IntentRow {
   const { state, body, sent_with: sentWith, payment, operation } = old;
   const known = Object.fromEntries(intentColumns.map((name) => [name, old[name] ?? null]));
   return sealed({
-    // The columns of that table, all of them among these.
+    // `intentColumns` includes every column of the old table.
     ...(known as unknown as IntentRow),
     state: states[String(state)] ?? String(state),
     account: payment === null ? maskedAccount(String(sentWith)) : paidAccount,

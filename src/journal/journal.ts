@@ -24,8 +24,8 @@ import { firstTwin, isMadeByKey, type Twin, type TwinRule } from './twins.ts';
 import { Undoing } from './undoing.ts';
 
 /**
- * The money journal: what was requested and is not known to the user survives timeouts, crashes and reboots. A record is
- * durable when `record` resolves; it is owned by a live process or free to be resumed. Shared safely by several processes.
+ * The money journal: requests whose outcome the user has not seen survive timeouts, crashes and reboots. A record is
+ * durable once `record` resolves; it is owned by a live process or free to be resumed. Safe for concurrent processes.
  */
 export class Journal extends IntentOutcomes {
   readonly audit: AuditChain;
@@ -46,7 +46,7 @@ export class Journal extends IntentOutcomes {
     const ends = new IntentEnds(table, audit, grants, reservations, now);
     super({ database, table, ends, grants, beside });
     this.#recentMs = Math.max(repeatWindowMs, shortestRecentMs);
-    // A copy may be lost at any time.
+    // The local copy of a shared database may be lost at any time, so it needs no birth note.
     this.#birth = new BirthNote(options.shared ? undefined : birth);
     this.audit = audit;
     this.reservations = reservations;
@@ -56,7 +56,7 @@ export class Journal extends IntentOutcomes {
     this.#sealFile = sealOf(database.file);
   }
 
-  /** @throws StorageError where the journal cannot be written; then nothing may be sent. */
+  /** @throws StorageError if the journal is not writable; nothing may be sent then. */
   static async open(folder: string, now: () => number, options: JournalOptions = {}): Promise<Journal> {
     const { database, beside } = await openJournalDatabase(folder, options);
     const journal = new Journal(database, now, options, beside);
@@ -70,23 +70,24 @@ export class Journal extends IntentOutcomes {
   }
 
   /**
-   * Writes an intent down, durably, before it is sent. A key that is in doubt already, for the same content, is taken over.
-   * @param rule undefined where a second one of the same is meant. @param reserving the money that it may spend.
-   * @throws what `reserving` refuses; ErrandError conflict for a key in use by a live process, for other content or another account, or of an order
-   * that would be paid again; StorageError where the journal cannot vouch for what it holds.
+   * Persists an intent before it is sent. Takes over a key that is already in doubt if the content is the same.
+   * @param rule undefined if a duplicate is intended.
+   * @param reserving the money it may spend.
+   * @throws whatever `reserving` refuses; ErrandError conflict if the key is in use by a live process, by other content
+   * or another account, or if the order would be paid twice; StorageError if the journal fails verification.
    */
   async record(intent: Intent, rule?: TwinRule, reserving?: Reserving): Promise<Recorded> {
     await this.ready();
     const seal = readSeal(this.#sealFile);
     const hash = contentHash(intent.operation, intent.body);
-    // As it is sent for the first time; what an earlier attempt has left is in doubt as it was.
+    // Set only for a first attempt; a record left by an earlier attempt stays in doubt.
     let fresh: IntentRow | undefined;
     const work = (): Recorded & { readonly count?: number } => {
       this.table.tally.check(seal);
       const before = this.table.find(intent.key, intent.baseUrl);
       const earlier = withRecord(before);
       if (earlier) checkReuse(intent, hash, earlier);
-      // Another process may have been faster with the same key.
+      // Another process may have used the same key first.
       if (earlier && isMadeByKey(earlier, intent)) return { twin: { situation: 'made', record: earlier } };
       const twin = rule && this.#takeTwin(intent, hash, rule);
       if (twin) return { twin };
@@ -95,7 +96,7 @@ export class Journal extends IntentOutcomes {
       const now = this.#now();
       const isAgain = before?.state === ('intended' satisfies IntentState);
       const keySince = reserving && this.#reserve(reserving, isAgain ? recordOf(before) : undefined);
-      // The service counts the life of a key from its first use.
+      // The service measures a key's lifetime from its first use.
       const since = earliest(isoOf(now), keySince, isAgain ? String(before.created_at) : undefined);
       const row = newIntent(intent, hash, self(this.database.lease), since);
       this.table.write(row, before);
@@ -118,7 +119,7 @@ export class Journal extends IntentOutcomes {
     return { mayBeSent: recorded.mayBeSent };
   }
 
-  /** Whether a record of the same intent stands in the way, without writing the intent down. @throws StorageError. */
+  /** Looks for an earlier record of the same intent, without recording this one. @throws StorageError. */
   async look(intent: Intent, rule: TwinRule): Promise<Twin | undefined> {
     await this.ready();
     const seal = readSeal(this.#sealFile);
@@ -129,18 +130,18 @@ export class Journal extends IntentOutcomes {
     return twin && this.#noted(twin).twin;
   }
 
-  /** The same, only read: nothing is taken over. @throws StorageError. */
+  /** Read-only variant of `look`: takes nothing over. @throws StorageError. */
   see(intent: Intent, rule: TwinRule): Twin | undefined {
     this.table.tally.check(readSeal(this.#sealFile));
     const twin = this.#findTwin(intent, contentHash(intent.operation, intent.body), rule);
     return twin && { situation: twin.situation, record: recordOf(twin.row) };
   }
 
-  /** What a key stands for at other services than one. @throws StorageError. */
+  /** Records of the same key at other services. @throws StorageError. */
   elsewhere = (key: string, baseUrl: string): JournalRecord[] =>
     this.table.elsewhere(key, baseUrl).map(recordOf);
 
-  /** How many intents were recorded, as the journal counts them, and how many of those before there was an audit chain. */
+  /** Number of intents recorded according to the journal's own count, and how many of them predate the audit chain. */
   recorded(): { readonly all: number; readonly beforeChain: number } {
     return {
       all: this.table.tally.count(),
@@ -148,7 +149,9 @@ export class Journal extends IntentOutcomes {
     };
   }
 
-  /** Reads all of it: what an order will need may lie on any page. @throws DamagedError where it is not whole; StorageError. */
+  /**
+   * Reads the entire journal: an order may need any page of it. @throws DamagedError if it is corrupt; StorageError.
+   */
   async checkWhole(): Promise<void> {
     const found = this.database.get('PRAGMA integrity_check(1)')?.integrity_check;
     if (found !== 'ok')
@@ -159,12 +162,13 @@ export class Journal extends IntentOutcomes {
     (await this.reservations.approvals()).list();
   }
 
-  /** The record of a key, whatever became of it. */
+  /** The record of a key, in any state. */
   find = (key: string, baseUrl: string) => withRecord(this.table.find(key, baseUrl));
 
   /**
-   * What the journal holds of an intent that cannot be recorded now; undefined where nothing.
-   * @param withTwins also under other keys: not where another of the same is meant. @throws StorageError.
+   * Finds an earlier record of an intent that cannot be recorded now.
+   * @param withTwins also match the same content under other keys; false if a duplicate is intended.
+   * @throws StorageError.
    */
   earlier(intent: Intent, withTwins: boolean): JournalRecord | undefined {
     const hash = contentHash(intent.operation, intent.body);
@@ -174,17 +178,20 @@ export class Journal extends IntentOutcomes {
     );
   }
 
-  /** The user is shown a record that is known to this process. */
+  /** Adds a responded record to the intents this run has to report. */
   recall(record: JournalRecord): void {
     if (record.state === 'responded') this.#noted({ situation: 'unreported', record });
   }
 
-  /** The record that has led to an order or a batch. */
+  /** The record that created an order or a batch. */
   madeBy(id: string, baseUrl: string): JournalRecord | undefined {
     return this.table.madeBy(id, baseUrl).filter(isIntact).map(recordOf)[0];
   }
 
-  /** A key other than `key` whose record has led to an order: a service has several base URLs. @param baseUrl of that record; any where undefined. */
+  /**
+   * Another key whose record created the same order: a service may have several base URLs.
+   * @param baseUrl restricts the search to records of that URL; undefined for any.
+   */
   otherKeyOf(id: string, key: string, baseUrl?: string): string | undefined {
     return this.table
       .madeAnywhere(id)
@@ -193,13 +200,15 @@ export class Journal extends IntentOutcomes {
       .find((other) => other !== key);
   }
 
-  /** What the user has still to be shown, oldest first; with `all` everything that is kept. @throws StorageError. */
+  /**
+   * Records the user has not seen the outcome of, oldest first; with `all`, every record kept. @throws StorageError.
+   */
   list(all = false): JournalRecord[] {
     this.table.tally.check(readSeal(this.#sealFile));
     return (all ? this.table.all() : this.table.owed()).map((row) => this.#asKnown(recordOf(row)));
   }
 
-  /** What was made here is not in doubt, though the database that machines share does not know of it yet. */
+  /** Marks a record as responded if this machine knows the result before the shared database does. */
   #asKnown(record: JournalRecord): JournalRecord {
     const madeId = this.beside?.madeId({ key: record.key, baseUrl: record.base_url });
     return madeId === undefined || record.order_id !== null
@@ -207,13 +216,15 @@ export class Journal extends IntentOutcomes {
       : { ...record, state: 'responded', order_id: madeId };
   }
 
-  /** Keys of what was recorded for a service since a time (ISO 8601), newest first. @throws StorageError. */
+  /** Keys recorded for a service since a time (ISO 8601), newest first. @throws StorageError. */
   keysSince = (baseUrl: string, since: string): string[] => this.table.keysSince(baseUrl, since);
 
-  /** Where machines share it: what the journal that this one had of its own has in doubt or untold. @throws StorageError. */
+  /**
+   * With a shared journal: records of this machine's own journal that are in doubt or unreported. @throws StorageError.
+   */
   openInOwn = async (): Promise<readonly JournalRecord[]> => (await this.beside?.openInOwn()) ?? [];
 
-  /** What is owed to the user by commands that were interrupted. @throws StorageError. */
+  /** Records left by interrupted commands that the user still has to be told about. @throws StorageError. */
   owed(): { readonly inDoubt: readonly JournalRecord[]; readonly unreported: readonly JournalRecord[] } {
     const free = this.list().filter((record) => !isOthers(record));
     return {
@@ -224,14 +235,17 @@ export class Journal extends IntentOutcomes {
     };
   }
 
-  /** The record of a key, or of a prefix of one that names a single record; of several services' the one at `baseUrl`. @throws ErrandError not_found, UsageError. */
+  /**
+   * Finds a record by its key or a unique prefix of it; prefers the one at `baseUrl` if several services match. @throws
+   * ErrandError not_found, UsageError.
+   */
   get(key: string, baseUrl: string): JournalRecord {
     return pickRecord(this.table.named(key).map(recordOf), key, baseUrl);
   }
 
   /**
-   * Takes a record over, to resume it, or to end it otherwise. One that has ended since it was read is left as it is.
-   * @returns the record as it is now. @throws ErrandError conflict where a live process works on it.
+   * Takes over a record, to resume or close it. A record that has ended since it was read is left unchanged.
+   * @returns the current record. @throws ErrandError conflict if a live process owns it.
    */
   async claim(read: JournalRecord, isToSettle = true): Promise<JournalRecord> {
     const record = await this.database.transaction(() => {
@@ -244,7 +258,7 @@ export class Journal extends IntentOutcomes {
     return isOwed(record) ? this.#noted({ situation: 'in_doubt', record }).twin.record : record;
   }
 
-  /** Where machines share it: reads what others have written. @throws StorageError. */
+  /** With a shared journal: pulls other machines' writes. @throws StorageError. */
   refresh(when?: Freshness): Promise<void> {
     return this.database.refresh(when);
   }
@@ -254,13 +268,15 @@ export class Journal extends IntentOutcomes {
     return this.database.close();
   }
 
-  /** @param again the record in doubt that is sent again. @returns since when the key of an order may have been used. */
+  /**
+   * @param again the in-doubt record being resent. @returns the time from which the order's key may have been in use.
+   */
   #reserve(reserving: Reserving, again: JournalRecord | undefined): string | undefined {
     const isForced = again !== undefined && isAdmitted(this.audit, this.reservations, again, reserving);
     return this.reservations.claim(reserving, isForced);
   }
 
-  /** The record that stands in the way of a new one, taken over where no live process works on it. */
+  /** Finds an earlier record of the same intent, and takes it over unless a live process owns it. */
   #takeTwin(intent: Intent, hash: string, rule: TwinRule): Twin | undefined {
     const twin = this.#findTwin(intent, hash, rule);
     if (!twin) return undefined;
@@ -293,14 +309,16 @@ const isOwed = ({ state }: { readonly state?: unknown }): boolean =>
   state === 'intended' || state === 'responded';
 const withRecord = (row: IntentRow | undefined): JournalRecord | undefined => row && recordOf(row);
 const isoOf = (ms: number): string => new Date(ms).toISOString();
-/** Of times ISO 8601. */
+/** The earliest of the given ISO 8601 times. */
 const earliest = (time: string, ...others: readonly (string | undefined)[]): string =>
   others.reduce<string>(
     (first, other) => (other !== undefined && Date.parse(other) < Date.parse(first) ? other : first),
     time,
   );
 
-/** The journal's database: a file of this machine, or one that machines share, with what stands beside it. @throws StorageError. */
+/**
+ * Opens the journal's database: a local file, or a shared database together with its `Beside`. @throws StorageError.
+ */
 export async function openJournalDatabase(
   folder: string,
   { birth, shared, waiting, tell }: JournalOptions,
@@ -318,7 +336,7 @@ export async function openJournalDatabase(
   return { database, beside: new Beside(database, folder, shared, options) };
 }
 
-/** One that is locked while it is opened cannot be read either. */
+/** Opens the local file. If it is locked while opening, it cannot be read either. */
 async function openOwn(file: string, options: OpenOptions): Promise<Database> {
   try {
     return await openStateDatabase(file, journalMigrations, options);
@@ -327,7 +345,10 @@ async function openOwn(file: string, options: OpenOptions): Promise<Database> {
   }
 }
 
-/** The record that a key, or its beginning, names; of several services' the one at `baseUrl`. @throws ErrandError not_found, UsageError. */
+/**
+ * Picks the record that a key or key prefix identifies; prefers the one at `baseUrl` if several services match. @throws
+ * ErrandError not_found, UsageError.
+ */
 function pickRecord(records: readonly JournalRecord[], key: string, baseUrl: string): JournalRecord {
   const exact = records.filter((record) => record.key === key);
   const named = exact.length > 0 ? exact : records;
@@ -347,36 +368,36 @@ function pickRecord(records: readonly JournalRecord[], key: string, baseUrl: str
 const listStep = { command: 'errand order journal list', when: 'to see what is in doubt' };
 
 export interface JournalOptions extends OpenOptions {
-  /** How long what was reported is looked for, ms. */
+  /** How far back to look for reported duplicates, ms. */
   readonly repeatWindowMs?: number;
   readonly birth?: Birth;
-  /** Who acts, for the audit chain. */
+  /** The actor to record in the audit chain. */
   readonly origin?: () => AuditOrigin;
-  /** The database that holds the journal, where machines share one. */
+  /** The shared database that holds the journal, if any. */
   readonly shared?: Sharing | undefined;
 }
 
-/** `mayBeSent`: an earlier process may have sent it. */
+/** `mayBeSent`: an earlier process may already have sent it. */
 type Recorded =
   | { readonly twin: Twin; readonly mayBeSent?: never }
   | { readonly twin?: never; readonly mayBeSent: boolean };
 
-/** How long what was reported stays recent at least, ms. */
+/** Minimum time a reported record counts as recent, ms. */
 const shortestRecentMs = 3600 * 1000;
 
-/** What is known elsewhere of the journal: a file that is lost cannot say so itself. */
+/** A note of the journal's existence, kept outside it so that a lost file is detected. */
 interface Birth {
-  /** When it was begun, ISO 8601. */
+  /** When the journal was created, ISO 8601. */
   readonly since: string | undefined;
   note(at: string): Promise<void>;
 }
 
-/** An empty journal is not taken for new where one was begun before. @throws DamagedError. */
+/** Rejects an empty journal where one is known to have existed. @throws DamagedError. */
 function checkBirth(file: string, birth: Birth | undefined): void {
   if (birth?.since !== undefined || readSeal(sealOf(file))) throw lostJournal(file, birth?.since);
 }
 
-/** Notes elsewhere that a journal is begun, once for a process. */
+/** Notes outside the journal that it exists, once per process. */
 export class BirthNote {
   readonly #birth: Birth | undefined;
   #noted: Promise<void> | undefined;
@@ -385,7 +406,7 @@ export class BirthNote {
     this.#birth = birth;
   }
 
-  /** Where it cannot be noted the journal is no worse than before, and the next intent tries again. */
+  /** A failed note is not fatal: the next intent retries. */
   note(at: string): Promise<void> {
     this.#noted ??= this.#note(at).catch((error: unknown) => {
       this.#noted = undefined;
@@ -399,7 +420,7 @@ export class BirthNote {
   }
 }
 
-/** Where a journal stood an empty file stands now, or none. */
+/** The file is empty or gone although a journal once existed there. */
 const lostJournal = (file: string, since: string | undefined): DamagedError =>
   new DamagedError(
     `${file} is empty or gone${since === undefined ? '' : `, and a journal was begun there at ${since}`}`,

@@ -3,21 +3,22 @@ import { type IntentRow, lostChecksum, twinNumber } from './intent-row.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the audit chain tells of and the table of intents no longer holds. */
+/** Intents present in the audit chain but missing from the intents table. */
 export interface LostIntents {
-  /** In doubt: rows that vouch for nothing, so that they are never sent, and stand in the way of the same. */
+  /** In doubt: rows with an invalid checksum, so that they are never sent but still block duplicates. */
   readonly inDoubt: readonly IntentRow[];
-  /** How many have led to something a short while ago. */
+  /** Number of intents fulfilled recently. */
   readonly made: number;
 }
 
 const going = ['intent', 'resumed', 'in_doubt', 'paid'];
-/** Kinds of records with which an intent is no longer in doubt. */
+/** Audit record kinds after which an intent is no longer in doubt. */
 export const endingKinds: readonly string[] = ['responded', 'refused', 'given_up', 'moved_out'];
 
 /**
- * Intents that were recorded and of which the table has no row any more. A record that is not what was written tells
- * nothing. Pure. @param rows of the chain, in any order. @param madeSince ISO 8601: what ended before may have been deleted.
+ * Finds recorded intents whose rows are missing from the table. Ignores audit records that fail their hash. Pure.
+ * @param rows of the chain, in any order.
+ * @param madeSince ISO 8601; anything that ended earlier may have been purged.
  */
 export function lostIntents(
   rows: readonly Fields[],
@@ -54,7 +55,7 @@ interface Story {
 
 const idOf = (key: unknown, service: unknown): string => JSON.stringify([key, service]);
 
-/** What the chain knows of an intent; what it asked for is known by its hash alone. */
+/** Rebuilds a row from the audit chain, which stores the content only as a hash. */
 function rowOf({ key, service, profile, time, detail }: Fields): IntentRow {
   const { operation, account, content } = Object(detail);
   const row = {

@@ -3,7 +3,7 @@ import { openReader } from '../platform/sqlite/load.ts';
 import { journalFile } from './journal-tables.ts';
 import { uploadsFile } from './uploads-file.ts';
 
-/** A record of the journal, read in passing. Times ISO 8601. */
+/** A journal record as read for a quick look. Times are ISO 8601. */
 export interface PeekedIntent {
   readonly key: string;
   readonly state: string;
@@ -12,7 +12,7 @@ export interface PeekedIntent {
   readonly createdAt: string;
 }
 
-/** The newest records of the journal at a service; it is opened read-only. @param limit -1 for all. @throws where there is none. */
+/** The newest journal records of a service, read-only. @param limit -1 for all. @throws if there is no journal. */
 export function peekJournal(folder: string, baseUrl: string, limit: number): readonly PeekedIntent[] {
   const rows = read(
     journalFile(folder),
@@ -28,7 +28,7 @@ export function peekJournal(folder: string, baseUrl: string, limit: number): rea
   }));
 }
 
-/** The newest webhook events that were received; their store is opened read-only. @throws where there is none. */
+/** The newest webhook events received, read-only. @throws if there is no store. */
 export function peekEvents(folder: string, limit: number): readonly { id: string; text: string }[] {
   const sql = `SELECT id, coalesce(event, 'event') || '  ' || coalesce(order_id, '') AS text FROM events ORDER BY id DESC LIMIT ?`;
   return read(join(folder, 'webhooks.db'), sql, [limit]).map(({ id, text }) => ({
@@ -37,7 +37,7 @@ export function peekEvents(folder: string, limit: number): readonly { id: string
   }));
 }
 
-/** The newest approvals that can still be decided on or used; the journal is opened read-only. @throws where there is none. */
+/** The newest approvals that can still be decided or used, read-only. @throws if there is no journal. */
 export function peekApprovals(folder: string, limit: number): readonly { id: string; text: string }[] {
   const sql = `SELECT id, state || ', asked ' || substr(asked_at, 1, 16) || 'Z' AS text FROM approvals
     WHERE state <> 'denied' ORDER BY asked_at DESC LIMIT ?`;
@@ -47,7 +47,7 @@ export function peekApprovals(folder: string, limit: number): readonly { id: str
   }));
 }
 
-/** The newest uploads at a service by name; their store is opened read-only. @throws where there is none. */
+/** The newest uploads to a service, by name, read-only. @throws if there is no store. */
 export function peekUploads(
   folder: string,
   baseUrl: string,

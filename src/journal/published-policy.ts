@@ -5,20 +5,20 @@ import type { AuditChain } from './audit.ts';
 import type { Tally } from './integrity.ts';
 import { readFact, writeFact } from './journal-facts.ts';
 
-/** A policy that holds for all machines that share a journal. */
+/** A policy that applies to all machines sharing a journal. */
 export interface PublishedPolicy {
-  /** Of its file. */
+  /** Text of the policy file. */
   readonly text: string;
-  /** The public keys of its approvers, by the names that the text gives their files. */
+  /** Approvers' public keys, by the file names used in the text. */
   readonly keys: Readonly<Record<string, string>>;
   readonly timeZone: string;
-  /** User and host. */
+  /** User and host that published it. */
   readonly by: string;
   /** ISO 8601. */
   readonly at: string;
 }
 
-/** The policy that a journal holds. One that was read must still be there when an intent is recorded. */
+/** The policies stored in a journal. The policy read must still be current when an intent is recorded. */
 export class PublishedPolicies {
   readonly #database: Database;
   readonly #tally: Tally;
@@ -33,14 +33,14 @@ export class PublishedPolicies {
     this.#now = now;
   }
 
-  /** The one that holds; undefined where none was published. @throws DamagedError. */
+  /** The current policy; undefined if none was published. @throws DamagedError. */
   current(): PublishedPolicy | undefined {
     const fact = readFact(this.#database, 'policy');
     this.#seen = { fact };
     return fact === undefined ? undefined : this.#read(fact);
   }
 
-  /** Makes one hold from now on. @returns the one before. @throws StorageError. */
+  /** Makes a policy current. @returns the previous one. @throws StorageError. */
   publish(policy: Omit<PublishedPolicy, 'at'>): Promise<PublishedPolicy | undefined> {
     return this.#database.transaction(() => {
       const fact = readFact(this.#database, 'policy');
@@ -59,7 +59,9 @@ export class PublishedPolicies {
     throw this.#tally.damaged('the published policy is not what was written');
   }
 
-  /** Within a transaction: what this process has read is what holds. @throws ErrandError policy. */
+  /**
+   * Checks that the policy this process read is still current. Call within a transaction. @throws ErrandError policy.
+   */
   checkSeen(): void {
     if (!this.#seen || this.#seen.fact === readFact(this.#database, 'policy')) return;
     throw new ErrandError(
@@ -76,5 +78,5 @@ export class PublishedPolicies {
   }
 }
 
-/** A policy of which a part is missing would let through what it forbids. */
+/** Adds a checksum: a truncated policy would permit what it forbids. */
 const sealed = (text: string): string => `${sha256(text)} ${text}`;

@@ -6,52 +6,52 @@ import type { AuditChain } from './audit.ts';
 import { contentHash } from './content.ts';
 import { type Intent, isMade, type JournalRecord } from './journal-record.ts';
 
-/** How long a quote is kept after it has expired: as long as the journal keeps what came of it, ms. */
+/** Retention of expired quotes, ms: the same as the journal's retention of records. */
 const keptMs = 30 * 24 * 3600 * 1000;
 
-/** Kept short: all definitions together must fit into the first page, or one more page would hold the whole journal. */
+/** Kept short: all table definitions must fit on the first page, or every journal grows by a page. */
 export const createQuotes =
   'CREATE TABLE quotes (id TEXT PRIMARY KEY, key TEXT, until INTEGER, used TEXT, made TEXT, quote TEXT, checksum TEXT) WITHOUT ROWID;' +
   'CREATE INDEX quotes_key ON quotes (key)';
 
-/** A whole order that was looked at and may be placed: for whom, where, and under which key. */
+/** A complete order that was quoted and may be placed: for which account, at which service, under which key. */
 export interface Quote {
-  /** SHA-256 of the handle that places it: whoever reads the file cannot. */
+  /** SHA-256 of the handle that places it, so that reading the file does not reveal the handle. */
   readonly id: string;
-  /** The idempotency key that the order is sent with. */
+  /** Idempotency key the order is sent with. */
   readonly key: string;
   readonly baseUrl: string;
   readonly account: string;
   readonly profile: string;
-  /** Another order is meant, even where the same was just placed. */
+  /** Places a new order even if an identical one was just placed. */
   readonly isNew: boolean;
-  /** The program that had it made. */
+  /** The client program that requested the quote. */
   readonly client: string;
-  /** The order, without its key. */
+  /** The order body, without its key. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Ms since the epoch. */
   readonly expiresAt: number;
-  /** ISO 8601; undefined while nothing was sent for it. */
+  /** ISO 8601; undefined if nothing was sent for it. */
   readonly usedAt: string | undefined;
-  /** What it led to, where that is known. */
+  /** The resulting order, if known. */
   readonly orderId: string | undefined;
 }
 
 export type NewQuote = Omit<Quote, 'id' | 'usedAt' | 'orderId'> & {
-  /** What it may cost at most, ceiling and fee, cents. */
+  /** Maximum cost, ceiling plus fee, cents. */
   readonly cents: number;
 };
 
-/** What of a quote never changes, as it is stored. */
+/** The immutable part of a quote, as stored. */
 type Fixed = Omit<Quote, 'id' | 'key' | 'expiresAt' | 'usedAt' | 'orderId'> & { readonly createdAt: string };
 
 const checksumOf = (id: unknown, key: unknown, quote: unknown): string =>
   sha256(`quote ${JSON.stringify([id, key, quote])}`).slice(0, 32);
 
-/** The id of the quote that a handle is for. */
+/** Id of the quote a handle refers to. */
 export const quoteId = (handle: string): string => sha256(`quote ${handle}`);
 
-/** Orders that were looked at and may be placed, in the journal's database. */
+/** Quotes that may be placed as orders, in the journal's database. */
 export class Quotes {
   readonly #database: Database;
   readonly #audit: AuditChain;
@@ -63,7 +63,7 @@ export class Quotes {
     this.#now = now;
   }
 
-  /** Keeps a quote, with its record in the audit chain. @returns the handle that places it. @throws StorageError. */
+  /** Stores a quote and its audit record. @returns the handle that places it. @throws StorageError. */
   keep({ cents, expiresAt, key, ...quote }: NewQuote): Promise<string> {
     const handle = randomBytes(18).toString('base64url');
     const id = quoteId(handle);
@@ -90,20 +90,20 @@ export class Quotes {
     });
   }
 
-  /** The quote of a handle; undefined where there is none. @throws DamagedError for one that was changed on disk. */
+  /** Finds a quote by its handle; undefined if none. @throws DamagedError if it was changed on disk. */
   find(handle: string): Quote | undefined {
     const row = this.#database.get('SELECT * FROM quotes WHERE id = ?', quoteId(handle));
     return row && readQuote(row);
   }
 
-  /** It can be placed until then, where that is later than before. @throws StorageError. */
+  /** Extends a quote's validity, never shortens it. @throws StorageError. */
   async extend({ id }: Pick<Quote, 'id'>, until: number): Promise<void> {
     await this.#database.transaction(() =>
       this.#database.run('UPDATE quotes SET until = max(until, ?) WHERE id = ?', until, id),
     );
   }
 
-  /** What it led to. @throws StorageError. */
+  /** Stores the order a quote led to. @throws StorageError. */
   async answer({ id }: Pick<Quote, 'id'>, orderId: string): Promise<void> {
     await this.#database.transaction(() =>
       this.#database.run(
@@ -116,8 +116,9 @@ export class Quotes {
   }
 
   /**
-   * Within the transaction that records an intent: uses up the quote whose key it has. @param before what the key stands for.
-   * @throws ErrandError conflict where the quote has expired, or is for another order, account or service.
+   * Consumes the quote with the intent's key, within the transaction that records the intent. @param before the key's
+   * existing record.
+   * @throws ErrandError conflict if the quote has expired, or is for another order, account or service.
    */
   use(intent: Intent, before: JournalRecord | undefined): void {
     const quotes = this.#database
@@ -142,13 +143,13 @@ export class Quotes {
   }
 }
 
-/** Whether something was sent for a quote, by what the journal holds of its key. Pure. */
+/** Whether anything was sent for a quote, judging by the journal's record of its key. Pure. */
 export const isBegun = (before: JournalRecord | undefined): boolean =>
   before !== undefined && (before.state === 'intended' || isMade(before));
 
 /**
- * @param before what the journal holds of its key. @param now ms since the epoch.
- * @throws ErrandError conflict for a quote that nothing may be sent for any more. One that is in doubt may always be settled.
+ * @param before the journal's record of its key. @param now ms since the epoch.
+ * @throws ErrandError conflict if nothing may be sent for the quote any more. One in doubt may always be settled.
  */
 export function checkUsable(quote: Quote, before: JournalRecord | undefined, now: number): void {
   if (isBegun(before)) return;
@@ -178,7 +179,7 @@ function readQuote(row: StoredRow): Quote {
     throw new DamagedError('the quote was changed on disk; what it says is not ordered', {
       code: 'quote_damaged',
     });
-  // The checksum vouches for what was written: JSON of ours.
+  // Our own JSON: the checksum has been verified.
   const { createdAt: _, ...fixed }: Fixed = JSON.parse(String(row.quote));
   const text = (value: unknown): string | undefined => (value === null ? undefined : String(value));
   return {

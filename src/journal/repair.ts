@@ -19,39 +19,40 @@ import { type Reservation, ReservationTable, salvagedReservation, unknownIntent 
 import { checkFree } from './take-over.ts';
 
 export interface Repaired {
-  /** Where the old journal lies now; undefined where there was none. */
+  /** Path the old journal was moved to; undefined if there was none. */
   readonly aside: string | undefined;
-  /** Records that are what was written. */
+  /** Records that passed verification. */
   readonly kept: number;
-  /** Records that are not, and those in doubt of which only the audit chain tells; they are kept, and never sent. */
+  /** Records that failed verification, plus in-doubt ones known only from the audit chain; kept, never sent. */
   readonly damaged: readonly JournalRecord[];
-  /** How many have led to something a short while ago and are lost: the audit chain tells of them. */
+  /** Recently fulfilled intents whose records are lost; known from the audit chain. */
   readonly lost: number;
-  /** How many intents were recorded in all, as far as that is known; undefined where nothing says so. */
+  /** Total intents ever recorded; undefined if unknown. */
   readonly recorded: number | undefined;
-  /** Records of the audit chain: carried over as they were, and left in the old file. */
+  /** Audit chain records: copied over unchanged (`kept`), and left in the old file (`left`). */
   readonly chain: { readonly kept: number; readonly left: number };
-  /** How many are lost, and how many were made up from the audit chain in their place, which may count too much. */
+  /** Reservations lost, and reservations rebuilt from the audit chain in their place (may overcount). */
   readonly reservations: { readonly lost: number; readonly madeUp: number };
 }
 
 export interface RepairOptions extends OpenOptions {
-  /** Names the old journal's file. */
+  /** File name suffix of the old journal. */
   readonly stamp: string;
   readonly now: () => number;
   readonly origin: () => AuditOrigin;
 }
 
-/** How long reservations are kept, ms. */
+/** Retention of reservations, ms. */
 const reservedMs = 400 * 24 * 3600 * 1000;
 
-/** Records that ended before may have been deleted, ms. */
+/** Records that ended longer ago than this may have been purged, ms. */
 const madeMs = 29 * 24 * 3600 * 1000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Moves a journal aside and begins a new one with every record of it that can still be read. @throws ErrandError conflict where another process is at work on it; StorageError.
+ * Moves a journal aside and starts a new one with every record that is still readable.
+ * @throws ErrandError conflict if another process is using it; StorageError.
  */
 export async function repairJournal(folder: string, options: RepairOptions): Promise<Repaired> {
   const { stamp, now, origin, ...opening } = options;
@@ -107,7 +108,7 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
     );
   }
 
-  /** What damage has made of a row may not fit into the table. */
+  /** Runs a write that may fail: a damaged row can violate the table's constraints. */
   function attempt(write: () => void): boolean {
     try {
       database.savepoint(write);
@@ -119,7 +120,7 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
   }
 }
 
-/** The rows of a table that can still be read, from its beginning and from its end. */
+/** Reads every row still readable, scanning the table from both ends. */
 function salvage(
   file: string,
   table: 'intents' | 'grants' | 'audit' | 'reservations' | 'approvals' | 'facts',
@@ -136,7 +137,7 @@ function salvage(
         reader.close();
       }
     } catch {
-      // Damaged from here on, or no database at all.
+      // Damaged from here on, or not a database at all.
     }
   return [...rows.values()];
 
@@ -145,7 +146,7 @@ function salvage(
   }
 }
 
-/** Nothing of ours holds a NUL; some builds of SQLite read a text only up to one, others all of it. */
+/** Cuts strings at the first NUL. errand never stores one, and SQLite builds differ on whether they read past it. */
 const withoutUnseen = (row: Fields): Fields =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
@@ -154,10 +155,10 @@ const withoutUnseen = (row: Fields): Fields =>
     ]),
   );
 
-/** A row as it was read; whether it is owed or recent follows from its state. */
+/** Rebuilds a row from the fields read; `live` is derived from its state. */
 function rowOf(fields: Fields): IntentRow {
   if (!('checksum' in fields)) return upgraded(fields);
-  // Any value that SQLite stores; what does not fit is refused by the table.
+  // May be any SQLite value; the table's constraints reject the invalid ones.
   const row = Object.fromEntries(
     intentColumns.map((name) => [name, sqlValue(fields[name])]),
   ) as unknown as IntentRow;
@@ -172,7 +173,7 @@ function liveOf(row: IntentRow): number {
 const sqlValue = (value: unknown): SqlValue =>
   typeof value === 'string' || typeof value === 'number' ? value : null;
 
-/** With what SQLite and errand keep beside it. */
+/** Moves the file along with its `-wal` and `-shm` companions. */
 function moveAside(file: string, aside: string): void {
   for (const companion of ['', '-wal', '-shm'])
     if (existsSync(file + companion)) renameSync(file + companion, aside + companion);
@@ -181,9 +182,11 @@ function moveAside(file: string, aside: string): void {
 type RowFields = Readonly<Record<string, unknown>>;
 
 /**
- * Reservations made up from the audit chain where some are lost: every intent that may have spent something and for
- * which none stands, with the most that it may have cost and the approval that it has used up. What it was for is not known any more. A record that is not
- * what was written tells nothing. Pure. @param rows of the chain. @param since ms since the epoch.
+ * Rebuilds lost reservations from the audit chain: one for each intent that may have spent money and has none, at its
+ * maximum cost and with the approval it used. What it was for is unknown. Ignores audit records that fail their hash.
+ * Pure.
+ * @param rows of the chain.
+ * @param since ms since the epoch.
  */
 function lostReservations(
   rows: readonly RowFields[],
@@ -201,7 +204,7 @@ function lostReservations(
     const id = idOf(key, service);
     const known = made.get(id);
     const at = Date.parse(String(record.time));
-    // It stands before the intent that it lets through, in the same transaction.
+    // This record precedes the intent it admits, in the same transaction.
     if (kind === 'approval_used') approvals.set(id, String(Object(record.detail).approval));
     else if (kind === 'refused') made.delete(id);
     else if (kind === 'responded' && known) made.set(id, { ...known, orderId: String(record.order_id) });
@@ -222,7 +225,7 @@ const idOf = (key: unknown, service: unknown): string => JSON.stringify([key, se
 
 type EntryFields = Readonly<Record<string, unknown>>;
 
-/** The beginning of a chain that is as it was written, of rows that could still be read. Pure. */
+/** The longest unaltered prefix of a chain, among the rows still readable. Pure. */
 function intactBeginning(rows: readonly EntryFields[]): SqlValue[][] {
   const ordered = rows.toSorted((one, other) => Number(one.number) - Number(other.number));
   let previous = firstPrevious;

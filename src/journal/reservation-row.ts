@@ -9,33 +9,32 @@ import {
 } from './journal-facts.ts';
 import type { Owner } from './owner.ts';
 
-/**
- * `held`: it may be spent, or was, and what it came to is not known. `settled`: what it cost was read. `released`: surely
- * nothing was spent.
- */
+/** `held`: may be spent or was; the cost is unknown. `settled`: the cost is known. `released`: definitely not spent. */
 type ReservationState = 'held' | 'settled' | 'released';
 
-/** What limits may be about, besides the amount. Addresses and metadata are hashes: a reservation outlives its order. */
+/**
+ * What limits may depend on besides the amount. Addresses and metadata are hashed: a reservation outlives its order.
+ */
 interface ReservedFacts {
-  /** Names and hosts. */
+  /** Retailer names and hosts. */
   readonly retailers: readonly string[];
   readonly metadata: readonly string[];
   readonly products: readonly string[];
   readonly address: string;
 }
 
-/** An order for which money is to be reserved. */
+/** An order to reserve money for. */
 export interface OrderToReserve {
-  /** The idempotency key of the order; of a row of a batch, the row's own. */
+  /** Idempotency key of the order; for a row of a batch, the row's own key. */
   readonly key: string;
   readonly baseUrl: string;
   readonly account: string;
-  /** The journal's key of the intent that orders it: the same, or that of the batch. */
+  /** Journal key of the intent that orders it: the same key, or the batch's. */
   readonly intent: string;
-  /** Ceiling and fee, cents. */
+  /** Ceiling plus fee, cents. */
   readonly cents: number;
   readonly feeCents: number;
-  /** No money moves: the embedded sandbox, or a test key. Such orders have limits of their own. */
+  /** No money moves: embedded sandbox, or a test key. Rehearsals have their own limits. */
   readonly isRehearsal: boolean;
   readonly facts: ReservedFacts;
 }
@@ -44,25 +43,28 @@ export interface Reservation extends Omit<OrderToReserve, 'intent'> {
   readonly state: ReservationState;
   /** When it was first reserved, ms since the epoch. */
   readonly at: number;
-  /** What counts, cents: all that is held, what a settled one cost, nothing of a released one. */
+  /** Amount counted against limits, cents: all of it while held, the actual cost once settled, 0 once released. */
   readonly counted: number;
   readonly orderId: string | undefined;
-  /** Every intent that may order it; it is given back once none may have. */
+  /** All intents that may place the order; the money is released once none of them can have. */
   readonly intents: readonly string[];
-  /** The process that reserved it last. */
+  /** The process that last reserved it. */
   readonly pid: number;
   readonly started: string;
-  /** Why the policy was overruled for it. */
+  /** Reason given for overriding the policy. */
   readonly override: string | undefined;
-  /** The id of the approval that it uses, or used until it was given back. */
+  /** Id of the approval it uses, or used until it was released. */
   readonly approval: string | undefined;
 }
 
-/** Whether a reservation uses its approval up: all do but those of which surely no order came. */
+/** Whether a reservation consumes its approval: always, unless it was released without an order. */
 export const usesApproval = ({ state, orderId }: Pick<Reservation, 'state' | 'orderId'>): boolean =>
   state !== 'released' || orderId !== undefined;
 
-/** The same once it has led to an order. What was given back, since it was taken for refused, is held again. Pure. */
+/**
+ * The reservation after its intent produced an order. One released because the order looked refused is held again.
+ * Pure.
+ */
 export function withOrder(reservation: Reservation, intent: string, orderId: string): Reservation {
   if (reservation.state !== 'released') return { ...reservation, orderId };
   if (reservation.orderId === orderId) return reservation;
@@ -96,13 +98,13 @@ export const createReservations = `
   CREATE INDEX reservations_at ON reservations (at);
   CREATE INDEX reservations_held ON reservations (base_url, account) WHERE state = 'held'`;
 
-/** Every column, and whether a text of the row is longer than it is read. */
+/** Selects every column, plus a flag for text that SQLite holds beyond what it returns. */
 export const storedReservations = `SELECT *, ${hiddenText(columns)} FROM reservations`;
 
 const writeReservation = `INSERT OR REPLACE INTO reservations (${columns.join(', ')}, approval, checksum)
   VALUES (${columns.map(() => '?').join(', ')}, ?, ?)`;
 
-/** The values of `writeReservation`, with the checksum over all of them. */
+/** Parameters of `writeReservation`, including the checksum over them. */
 function rowOf(reservation: Reservation): SqlValue[] {
   const { key, baseUrl, account, state, at, cents, feeCents, counted, isRehearsal, orderId } = reservation;
   const { pid, started, override, intents, facts, approval = null } = reservation;
@@ -113,7 +115,7 @@ function rowOf(reservation: Reservation): SqlValue[] {
   return [...values, approval, checksumOf([...values, approval])];
 }
 
-/** A row as a reservation; undefined where it is not what was written. */
+/** Parses a row; undefined if it fails its checksum. */
 export function reservationOf(row: StoredRow): Reservation | undefined {
   const isWhole = row.checksum === checksumOf([...columns, 'approval'].map((name) => row[name]));
   if (row.hides_text === 1 || !isWhole) return undefined;
@@ -121,7 +123,7 @@ export function reservationOf(row: StoredRow): Reservation | undefined {
     key: String(row.key),
     baseUrl: String(row.base_url),
     account: String(row.account),
-    // The checksum vouches for what was written: a state, and JSON of ours.
+    // Safe: the checksum has been verified.
     state: row.state as ReservationState,
     at: Number(row.at),
     cents: Number(row.cents),
@@ -138,13 +140,16 @@ export function reservationOf(row: StoredRow): Reservation | undefined {
   };
 }
 
-/** Stands among the intents of a reservation whose intents are not all known: it is never given back unread. */
+/**
+ * Placeholder intent of a reservation whose intents are not all known: it is never released without checking the
+ * service.
+ */
 export const unknownIntent = '';
 
 const amountOf = (value: unknown): number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
 
-/** A row that damage has changed, as a reservation that counts with the most that it may stand for. Undefined where nothing can be told. */
+/** Rebuilds a damaged row as a reservation that counts at its maximum. Undefined if the row identifies nothing. */
 export function salvagedReservation(row: StoredRow): Reservation | undefined {
   const whole = reservationOf(row);
   if (whole) return whole.state === 'held' ? { ...whole, intents: [...whole.intents, unknownIntent] } : whole;
@@ -162,7 +167,7 @@ export function salvagedReservation(row: StoredRow): Reservation | undefined {
 const approvalIn = ({ approval }: StoredRow): string | undefined =>
   typeof approval === 'string' ? approval : undefined;
 
-/** The approval comes last, and is left out where there is none: so rows were written before there were approvals. */
+/** The approval comes last and is omitted if null: rows older than approvals have the same checksum. */
 function checksumOf(values: readonly unknown[]): string {
   const said = values.map((value) => value ?? null);
   return sha256(`reservation ${JSON.stringify(said.at(-1) === null ? said.slice(0, -1) : said)}`).slice(
@@ -171,19 +176,21 @@ function checksumOf(values: readonly unknown[]): string {
   );
 }
 
-/** On what grounds money is reserved that a policy does not simply allow. */
+/** Grounds for reserving money that the policy does not simply allow. */
 export interface Admission {
-  /** Why it is done against the policy. */
+  /** Reason for overriding the policy. */
   readonly override?: string | undefined;
-  /** The id of the approval that it uses up. */
+  /** Id of the approval it consumes. */
   readonly approval?: string | undefined;
 }
 
-/** Whether an order may spend more than what stands for its key. What is settled exists, and is not made again. */
+/**
+ * Whether an order may spend more than is already reserved for its key. A settled order exists and is not placed again.
+ */
 export const adds = ({ cents }: OrderToReserve, before: Reservation | undefined): boolean =>
   !before || before.state === 'released' || (before.state === 'held' && cents > before.cents);
 
-/** What stands for an order that is about to be sent. @param before what stood. */
+/** The reservation of an order about to be sent. @param before the existing one. */
 export function claimed(
   { intent, ...order }: OrderToReserve,
   before: Reservation | undefined,
@@ -214,7 +221,10 @@ export function claimed(
   };
 }
 
-/** Rows of reservations, and what they must add up to: one that is missing would let the same money be spent again. Within transactions. */
+/**
+ * Stores reservations with a checksum total: a missing row would let the same money be spent again. Call within
+ * transactions.
+ */
 export class ReservationTable {
   readonly #database: Database;
   readonly #tally: Tally;
@@ -224,7 +234,7 @@ export class ReservationTable {
     this.#tally = tally;
   }
 
-  /** Each in the place of the one with its key. @throws DamagedError. */
+  /** Upserts reservations by key. @throws DamagedError. */
   write(reservations: readonly Reservation[]): void {
     let { rows, times } = this.#known();
     for (const reservation of reservations) {
@@ -238,7 +248,7 @@ export class ReservationTable {
     writeReservationSum(this.#database, { rows, times });
   }
 
-  /** Deletes what was reserved before a time, ms since the epoch. @throws DamagedError. */
+  /** Deletes reservations made before a time, ms since the epoch. @throws DamagedError. */
   sweep(before: number): void {
     const { rows, times } = this.#known();
     const old = sumReservations(this.#database, before);
@@ -247,7 +257,7 @@ export class ReservationTable {
     writeReservationSum(this.#database, { rows: rows - old.rows, times: times - old.times });
   }
 
-  /** @throws DamagedError where one is missing, or was moved to another time. */
+  /** @throws DamagedError if a reservation is missing or its time was changed. */
   check(): void {
     const [known, found] = [this.#known(), sumReservations(this.#database)];
     if (known.rows !== found.rows || known.times !== found.times)

@@ -21,40 +21,40 @@ import {
   withOrder,
 } from './reservation-row.ts';
 
-/** How long a reservation is kept, ms: every month of a year, and the one before it. */
+/** Retention of reservations, ms: every month of a year, plus the one before. */
 const keptMs = 400 * 24 * 3600 * 1000;
-/** Intents of this age may have been deleted from the journal, so that a missing one proves nothing, ms. */
+/** Age at which intents may have been purged from the journal, ms: beyond it a missing one proves nothing. */
 const provenMs = 29 * 24 * 3600 * 1000;
 
-/** What is to be reserved, and who decides on it. */
+/** What to reserve, and who decides. */
 export interface Reserving {
   readonly orders: readonly OrderToReserve[];
-  /** The policy that decides, by the SHA-256 of its file, and the profile that follows it. */
+  /** The deciding policy, as the SHA-256 of its file, and the profile it applies to. */
   readonly policy?: { readonly hash: string; readonly profile: string };
-  /** Since when reservations matter to the decision, ms since the epoch. */
+  /** Start of the period relevant to the decision, ms since the epoch. */
   readonly since: number;
   /**
-   * Decides within the transaction, from what other processes have reserved by then. It is synchronous and short.
-   * @param fresh those of the orders for which nothing is reserved yet. @throws what refuses them; then nothing is written.
+   * Decides within the transaction, based on what other processes have reserved by then. Must be synchronous and short.
+   * @param fresh the orders with nothing reserved yet. @throws the refusal; nothing is written then.
    */
   admit(fresh: readonly OrderToReserve[], standing: readonly Reservation[]): Admission;
 }
 
-/** What was read of a reserved order at the service. */
+/** What the service reports about a reserved order. */
 export interface Reading {
   readonly reservation: Reservation;
-  /** What it cost, cents; undefined where that is still open. */
+  /** Actual cost, cents; undefined while open. */
   readonly costCents?: number;
-  /** Surely nothing came of it. */
+  /** Definitely had no effect. */
   readonly isVoid?: boolean;
-  /** An intent that surely did not order it. */
+  /** An intent that definitely did not place it. */
   readonly without?: string;
   readonly orderId?: string | undefined;
 }
 
-/** Money that may be spent by orders, one reservation for each key at a service and account, in the journal's database. */
+/** Money reserved for orders, one reservation per key, service and account, in the journal's database. */
 export class Reservations {
-  /** What decides on machines that share the journal. */
+  /** The policies in force on machines that share the journal. */
   readonly policies: PublishedPolicies;
   readonly #database: Database;
   readonly #table: IntentTable;
@@ -72,22 +72,22 @@ export class Reservations {
     this.policies = new PublishedPolicies(database, table.tally, audit, now);
   }
 
-  /** What a person is asked about; loaded where a policy wants it. */
+  /** The approvals store; a lazy import, only loaded if a policy needs it. */
   async approvals(): Promise<Approvals> {
     const { Approvals } = await import('./approvals.ts');
     return new Approvals(this.#database, this.#audit, this.#table.tally, this.#now);
   }
 
-  /** Reserves for orders that are about to be recorded, all of them or none. @throws what refuses them; StorageError. */
+  /** Reserves money for orders about to be recorded, all or none. @throws the refusal; StorageError. */
   reserve(reserving: Reserving): Promise<string | undefined> {
     return this.#database.transaction(() => this.claim(reserving, false));
   }
 
   /**
-   * The same within a transaction of the journal. What stands already for a key is not reserved twice.
-   * @param isForced reserves without a decision: what may have been sent before cannot be refused any more.
-   * @returns since when the key of a single order may have been used, ISO 8601: on this machine, or on another one that its
-   * approval was carried to.
+   * Same, within a transaction of the journal. Money already reserved for a key is not reserved twice.
+   * @param isForced reserves without a decision: an order that may already have been sent can no longer be refused.
+   * @returns when the key of a single order may first have been used, ISO 8601: on this machine, or on one its approval
+   * was taken to.
    */
   claim({ orders, policy, since, admit }: Reserving, isForced: boolean): string | undefined {
     const now = this.#now();
@@ -114,7 +114,7 @@ export class Reservations {
     return single && this.#keySince(single.before, admission.approval);
   }
 
-  /** Undefined where nothing but this attempt has the key. */
+  /** Undefined if only this attempt has used the key. */
   #keySince(before: Reservation | undefined, used: string | undefined): string | undefined {
     const approval = used ?? before?.approval;
     const sql = 'SELECT asked_at FROM approvals WHERE id = ?';
@@ -125,21 +125,24 @@ export class Reservations {
     return Number.isFinite(first) ? new Date(first).toISOString() : undefined;
   }
 
-  /** Everything that counts or counted since a time. @throws DamagedError where one is not what was written. */
+  /** All reservations since a time, released ones included. @throws DamagedError if one fails its checksum. */
   since(since: number): Reservation[] {
     this.#rows.check();
     const rows = this.#database.all(`${storedReservations} WHERE at >= ? ORDER BY at, key`, since);
     return rows.map((row) => this.#intact(row));
   }
 
-  /** What is or was reserved for an order, by its id or its idempotency key at a service. @throws DamagedError. */
+  /** The reservation of an order, found by order id or by idempotency key at a service. @throws DamagedError. */
   about(baseUrl: string, orderId: string | undefined, key: string | undefined): Reservation | undefined {
     const sql = `${storedReservations} WHERE base_url = ? AND (order_id = ? OR key = ?) ORDER BY order_id IS NULL`;
     const row = this.#database.get(sql, baseUrl, orderId ?? null, key ?? null);
     return row && this.#intact(row);
   }
 
-  /** Whether the ceiling of each of these is reserved. After a repair that may be as the whole of their intent. @throws DamagedError. */
+  /**
+   * Whether the ceiling of every order is reserved. After a repair, one reservation may cover the whole intent. @throws
+   * DamagedError.
+   */
   cover(orders: readonly OrderToCover[]): boolean {
     return orders.every(({ intent, ...order }) => {
       const reservation = this.#find(order) ?? this.#find({ ...order, key: intent });
@@ -152,23 +155,25 @@ export class Reservations {
     });
   }
 
-  /** An intent has led to an order. Within a transaction of the journal. */
+  /** Links an intent's reservation to the order it produced. Call within a transaction of the journal. */
   made(intent: IntentRow, orderId: string): void {
     const reservation = this.#find(orderOf(intent));
     if (reservation) this.#write(withOrder(reservation, String(intent.key), orderId));
   }
 
-  /** An intent surely ordered nothing. Within a transaction of the journal. */
+  /**
+   * Releases the reservations of an intent that definitely ordered nothing. Call within a transaction of the journal.
+   */
   giveBack(intent: IntentRow): void {
     const { key, baseUrl, account } = orderOf(intent);
-    // What another attempt has ordered with the key is spent.
+    // Money that another attempt spent with the same key stays.
     for (const reservation of this.#held(baseUrl, account))
       if (reservation.intents.includes(key) && reservation.orderId === undefined)
         this.#drop(reservation, key);
     this.#noteReturned(baseUrl);
   }
 
-  /** Gives back what was reserved for intents that were never recorded, so never sent. @throws StorageError. */
+  /** Releases reservations of intents that were never recorded, so never sent. @throws StorageError. */
   giveBackUnsent(intents: readonly string[], baseUrl: string, account: string): Promise<void> {
     return this.#database.transaction(() => {
       const unsent = new Set(intents.filter((intent) => !this.#table.find(intent, baseUrl)));
@@ -178,7 +183,7 @@ export class Reservations {
     });
   }
 
-  /** The same of processes that ended before they could. @throws StorageError. */
+  /** Same, for processes that died before they could. @throws StorageError. */
   giveBackAbandoned(): Promise<number> {
     const since = this.#now() - provenMs;
     return this.#database.transaction(() => {
@@ -198,13 +203,13 @@ export class Reservations {
     });
   }
 
-  /** Writes down what was read at the service. @returns how many reservations are other than before. @throws StorageError. */
+  /** Stores what the service reported. @returns the number of reservations changed. @throws StorageError. */
   settle(readings: readonly Reading[]): Promise<number> {
     return this.#database.transaction(() => {
       let count = 0;
       for (const { reservation, costCents, isVoid = false, without, orderId } of readings) {
         const now = this.#find(reservation);
-        // What another process has made of it since is newer than what was read.
+        // Skip it if another process has changed it since: its state is newer than this reading.
         if (!now || now.state !== reservation.state || now.intents.length !== reservation.intents.length)
           continue;
         const known = orderId === undefined ? now : { ...now, orderId };
@@ -231,7 +236,7 @@ export class Reservations {
       this.#audit.append({ kind: 'approval_used', ...subject, detail: { approval, orders: orders.length } });
   }
 
-  /** Approvals that were given back since this was last said. Within the same transaction. */
+  /** Records approvals returned since the last call, within the same transaction. */
   #noteReturned(service: string): void {
     for (const [approval, { orders, cents }] of this.#returned)
       this.#audit.append({ kind: 'approval_returned', service, cents, detail: { approval, orders } });

@@ -5,45 +5,45 @@ import { objectsIn, own, textIn } from '../api/json.ts';
 import { comparableUrl } from '../platform/net/urls.ts';
 import { makePrivateFolder, readPrivateFile } from '../platform/private-files.ts';
 
-/** A row of a list, as far as its number names it. */
+/** What is stored of a list row, so that its number can refer to it. */
 export interface KeptRow {
   readonly id: string;
   readonly label: string;
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** What a terminal was last shown a list of. */
+/** The last list shown on a terminal. */
 export interface KeptList {
-  /** What its rows are, in the words of the program. */
+  /** What its rows are, in the program's terms. */
   readonly kind: string;
   readonly profile: string;
   readonly service: string;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly at: number;
-  /** The first row first; one that nothing names is null. */
+  /** First row first; null for a row that cannot be referenced. */
   readonly rows: readonly (KeptRow | null)[];
 }
 
-/** How long the rows of a list can be named, ms. */
+/** How long rows can be referenced by number, ms. */
 const listLifeMs = 3600 * 1000;
 
-/** How far ahead of this clock a list may be and still be one of a moment ago, ms. */
+/** Clock skew tolerated for a list dated in the future, ms. */
 const clockPlayMs = 60_000;
 
-/** Of one text of a row, in UTF-16 units; and of a whole list. Beyond that the rows that follow are left out. */
+/** Limits for one text of a row and for a whole list, in UTF-16 units. Rows past the total are dropped. */
 const longestText = 4000;
 const mostText = 2_000_000;
 
 /**
- * The list that one terminal printed last. It serves convenience alone: what cannot be written is not kept, and what
- * cannot be read, or is not what was written, is not there.
+ * The last list printed on a terminal. Best effort: write errors are ignored, and an unreadable or invalid file counts
+ * as absent.
  */
 export class LastList {
   readonly #folder: string;
   readonly #file: string;
   readonly #now: () => number;
 
-  /** @param terminal tells this terminal and session from others. */
+  /** @param terminal identifies this terminal and session. */
   constructor(stateFolder: string, terminal: string, now: () => number) {
     this.#folder = join(stateFolder, 'lists');
     const name = createHash('sha256').update(terminal).digest('hex').slice(0, 32);
@@ -51,15 +51,18 @@ export class LastList {
     this.#now = now;
   }
 
-  /** Takes the place of the list before, whole or not at all; lists that are over are removed. */
+  /** Replaces the previous list atomically; removes expired lists. */
   write(list: Omit<KeptList, 'at'>): void {
     const text = JSON.stringify({ ...list, at: this.#now(), rows: bounded(list.rows) });
     this.#sweep();
-    // Where it cannot be written the list was printed all the same, and an older one would name other rows.
+    // The list was printed even if it cannot be saved; an older one would refer to the wrong rows.
     if (!writeWhole(this.#folder, this.#file, text)) removeIfPossible(this.#file);
   }
 
-  /** Undefined where none is kept. One that is over is still given: its age says why its rows name nothing. */
+  /**
+   * Returns undefined if none is stored. An expired list is still returned: its age explains why its rows no longer
+   * resolve.
+   */
   read(): KeptList | undefined {
     try {
       const bytes = readPrivateFile(this.#file, () => {});
@@ -69,7 +72,7 @@ export class LastList {
     }
   }
 
-  /** Whether the rows of a list still name something; one of the future was written before a clock was set back. */
+  /** Whether a list has expired; one dated in the future predates a clock reset. */
   isOver({ at }: KeptList): boolean {
     const age = this.#now() - at;
     return age >= listLifeMs || age < -clockPlayMs;
@@ -79,7 +82,7 @@ export class LastList {
     try {
       return readdirSync(this.#folder);
     } catch {
-      // There is no such folder yet, or it is none.
+      // The folder does not exist yet, or is not a folder.
       return [];
     }
   }
@@ -105,7 +108,7 @@ function bounded(rows: KeptList['rows']): KeptList['rows'] {
   return kept;
 }
 
-/** What was written, field by field; undefined for anything else. */
+/** Validates a stored list field by field; undefined if invalid. */
 function listOf(value: unknown): KeptList | undefined {
   const [kind, profile, service, at, rows] = ['kind', 'profile', 'service', 'at', 'rows'].map((name) =>
     own(value, name),
@@ -126,24 +129,23 @@ function rowOf(value: unknown): KeptRow | null {
   return { id, label, facts: Object.fromEntries(texts) };
 }
 
-/** Of a title, in UTF-16 units: more of it names nothing better. */
+/** Maximum length of a title, in UTF-16 units. */
 const longestTitle = 200;
-/** Titles that are kept; the ones that came first go first. */
+/** Maximum number of titles kept; the oldest are dropped. */
 const mostTitles = 1000;
 
-/** A product's URL and its title. */
 export type SeenTitle = readonly [url: string | undefined, title: string | undefined];
 
 /**
- * The titles of products that a person was shown on this machine, by service, account and URL. It serves convenience
- * alone: what cannot be written is not kept, what cannot be read is not there, and of two that write at once one is lost.
+ * Titles of products shown to the user on this machine, by service, account and URL. Best effort: write errors are
+ * ignored, an unreadable file counts as absent, and concurrent writers may lose an update.
  */
 export class Titles {
   readonly #folder: string;
   readonly #file: string;
   readonly #owner: readonly string[];
 
-  /** @param account the fingerprint of its key. */
+  /** @param account fingerprint of the API key. */
   constructor(
     stateFolder: string,
     { service, account }: { readonly service: string; readonly account: string },
@@ -153,7 +155,7 @@ export class Titles {
     this.#owner = [service, account];
   }
 
-  /** Keeps what names something; a title that looks like an address would pass for one. */
+  /** Stores usable titles; skips those that look like a URL and could be mistaken for one. */
   keep(seen: Iterable<SeenTitle>): void {
     const kept = this.#read();
     const before = new Map(kept);
@@ -170,7 +172,7 @@ export class Titles {
     writeWhole(this.#folder, this.#file, JSON.stringify({ titles }));
   }
 
-  /** What reads the title of a URL; all of them are read now. */
+  /** Returns a title lookup by URL; reads the file once, now. */
   reader(): (url: string) => string | undefined {
     const kept = this.#read();
     return (url) => (kept.size === 0 ? undefined : kept.get(this.#keyOf(url)));
@@ -201,8 +203,8 @@ const isSame = (one: ReadonlyMap<string, string>, other: ReadonlyMap<string, str
   one.size === other.size && [...other].every(([key, title]) => one.get(key) === title);
 
 /**
- * Puts a private file of convenience in the place of the one before, whole or not at all. Nothing durable: a power cut may
- * lose it. @returns whether it is there: on a full disk or a read-only one it is not.
+ * Atomically replaces a private convenience file. Not durable: a power cut may lose it. @returns false if it could not
+ * be written, as on a full or read-only disk.
  */
 function writeWhole(folder: string, file: string, text: string): boolean {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
@@ -221,6 +223,6 @@ export function removeIfPossible(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // Where nothing can be removed there is nothing that could be done about it.
+    // Best effort: a file that cannot be removed stays.
   }
 }

@@ -6,15 +6,15 @@ import { isAlive, isSelf, leaseMsOf, ownerText } from './owner.ts';
 
 type Owned = Pick<JournalRecord, 'pid' | 'process_started'>;
 
-/** Whether another process is alive and at work on a record. */
+/** Whether another live process owns a record. */
 export const isOthers = ({ pid, process_started }: Owned): boolean =>
   !isSelf({ pid, started: process_started }) && isAlive({ pid, started: process_started });
 
-/** Whether another process is sending it at this moment. */
+/** Whether another process is sending it now. */
 export const isBeingSent = (record: JournalRecord | undefined): boolean =>
   record?.state === 'intended' && isOthers(record);
 
-/** Who works on a record, in words; and for how long that may seem so though it is gone, s, where that does not show by itself. */
+/** Describes a record's owner. `leaseS`: seconds until a dead owner's lease expires, if it is known by lease. */
 export function workerOf({ pid, process_started: started }: Owned): {
   readonly who: string;
   readonly leaseS: number | undefined;
@@ -27,14 +27,14 @@ export function workerOf({ pid, process_started: started }: Owned): {
   };
 }
 
-/** The code of a refusal to touch what another process works on. */
+/** Error code for a record that another process owns. */
 const atWorkCode = 'at_work';
 
-/** Whether something was refused because another process works on it. */
+/** Whether an operation was refused because another process owns the record. */
 export const isAtWork = (error: unknown): error is ErrandError =>
   error instanceof ErrandError && error.facts.code === atWorkCode;
 
-/** @throws ErrandError conflict for a record that a live process works on. */
+/** @throws ErrandError conflict if a live process owns the record. */
 export function checkFree(record: JournalRecord): void {
   if (!isOthers(record)) return;
   const order = record.order_id === null ? '' : `, which is the order ${record.order_id}`;
@@ -49,7 +49,10 @@ export function checkFree(record: JournalRecord): void {
   });
 }
 
-/** @throws ErrandError conflict for a key that cannot be used for an intent. @param hash of its content. @param before what the key stands for. */
+/**
+ * Checks that an intent may use its key. @param hash of its content. @param before the key's existing record. @throws
+ * ErrandError conflict if it may not.
+ */
 export function checkReuse(intent: Intent, hash: string, before: JournalRecord): void {
   if (before.state === 'damaged') throw damagedRecord(before);
   if (before.state === 'intended') {
@@ -59,9 +62,9 @@ export function checkReuse(intent: Intent, hash: string, before: JournalRecord):
   if (intent.payment) checkUnpaid(before);
 }
 
-/** @throws ErrandError conflict for a record in doubt of another intent. @param hash of the intent's content. */
+/** @throws ErrandError conflict if an in-doubt record is of another intent. @param hash of the intent's content. */
 function checkSameIntent(record: JournalRecord, intent: Intent, hash: string): void {
-  // The stored hash may be that of an earlier version, which took a file's name for a part of its content.
+  // Recompute it: earlier versions included the file name in the hash.
   const isSame = record.body_hash === hash || contentHash(record.operation, record.body) === hash;
   if (!isSame || record.operation !== intent.operation) {
     const message = `${record.key} is in doubt for another order; it cannot be used for this one`;
@@ -74,7 +77,7 @@ function checkSameIntent(record: JournalRecord, intent: Intent, hash: string): v
   if (wasSentWithAnother(record, intent)) throw sentWithAnother(record);
 }
 
-/** An intent is paid for once: what may have been paid is resumed, and what was is done. */
+/** Prevents a double payment: a possible payment is resumed, a completed one is final. */
 function checkUnpaid({ key, state, order_id }: JournalRecord): void {
   if (state === 'refused' || state === 'forgotten') return;
   const why = order_id === null ? 'is in doubt' : `has led to the order ${order_id}`;
@@ -85,19 +88,22 @@ function checkUnpaid({ key, state, order_id }: JournalRecord): void {
   });
 }
 
-/** Whether a record was sent with another key than the one in use, so perhaps for another account. */
+/** Whether a record was sent with a different API key, and so perhaps for another account. */
 export const wasSentWithAnother = (
   { account }: Pick<JournalRecord, 'account'>,
   sender: Pick<Sender, 'account'>,
 ): boolean => account !== sender.account;
 
-/** Whether an order may have come of what was attempted before with the key in use. */
+/** Whether an earlier attempt with the same idempotency key may have produced an order. */
 export function mayHaveMade(before: JournalRecord, sender: Sender): boolean {
   if (isMade(before)) return !wasSentWithAnother(before, sender);
   return before.state === 'intended' || before.state === 'forgotten';
 }
 
-/** Keys of a service are told apart by account: sent again for another one, an order that exists would be made twice. */
+/**
+ * The error for a record sent with another API key. Idempotency keys are scoped to the account: resending under another
+ * one would duplicate the order.
+ */
 export function sentWithAnother(record: JournalRecord): ErrandError {
   const { key, operation, sent_with: sentWith } = record;
   if (isUnnoted(record)) return ofNobody(record);
@@ -114,7 +120,7 @@ export function sentWithAnother(record: JournalRecord): ErrandError {
   });
 }
 
-/** An account that is known by its masked key alone may be any. */
+/** The error for a record without a known account: a masked key could belong to any. */
 const ofNobody = ({ key, created_at: since }: JournalRecord): ErrandError =>
   new ErrandError(
     'conflict',
@@ -122,7 +128,7 @@ const ofNobody = ({ key, created_at: since }: JournalRecord): ErrandError =>
     { idempotencyKey: key, outcome: 'unknown', ...unsentAdvice(key) },
   );
 
-/** What the record requested is no longer certain, so it is never sent again, and nothing takes its place unasked. */
+/** The error for a damaged record: its content is not reliable, so it is never resent or silently replaced. */
 export const damagedRecord = ({ key, created_at: since }: JournalRecord): ErrandError =>
   new ErrandError('conflict', `the journal's record ${key} is damaged; what it says is not sent`, {
     idempotencyKey: key,
@@ -139,7 +145,7 @@ const unsentAdvice = (key: string) => ({
   ],
 });
 
-/** What makes another one, for operations whose own command takes `--new`. */
+/** How to make another one, for operations whose command has `--new`. */
 const withNew: Readonly<Record<string, string>> = {
   'order.create': '`errand order create --new` orders another',
   'agent.order.create': '`errand agent order create --new` orders another',
@@ -147,17 +153,17 @@ const withNew: Readonly<Record<string, string>> = {
   'return.create': '`errand return create --new` requests another',
 };
 
-/** Whether the operation's own command takes `--new`. */
+/** Whether the operation's command has `--new`. */
 export const hasNew = (operation: string): boolean => Object.hasOwn(withNew, operation);
 
-/** How to make another one beside a record, in words that hold whatever command is running. */
+/** Tells how to make another one besides a record, worded to suit any command. */
 export function anotherOf({ key, operation }: Pick<JournalRecord, 'key' | 'operation'>): string {
   return hasNew(operation)
     ? String(withNew[operation])
     : `to make another, give this one up first: \`${journalCommand('forget', key)}\``;
 }
 
-/** The same as a sentence. */
+/** The same as a full sentence. */
 export function anotherSentence(record: Pick<JournalRecord, 'key' | 'operation'>): string {
   const text = anotherOf(record);
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

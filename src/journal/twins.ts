@@ -2,25 +2,28 @@ import { type IntentRow, isIntact, recordOf } from './intent-row.ts';
 import { type Intent, isMade, isUnnoted, type JournalRecord } from './journal-record.ts';
 import { isOthers, wasSentWithAnother } from './take-over.ts';
 
-/** What is done about other records that mean the same. */
+/** How to treat other records of the same content. */
 export interface TwinRule {
-  /** A record that was reported at this time or later is a repeated command, ms since the epoch; undefined where one is meant. */
+  /**
+   * A record reported at or after this time is a repeated command, ms since the epoch; undefined if a repeat is
+   * intended.
+   */
   readonly repeatedSince: number | undefined;
-  /** Keys of orders that have failed or were cancelled since. */
+  /** Keys of orders that have since failed or been cancelled. */
   readonly ended?: ReadonlySet<string> | undefined;
 }
 
 /**
- * A record of the same intent under another idempotency key; or `made`, what a key of the user's own has led to. `other_key` was sent with another API key, so that its
- * account is not known; `in_doubt` and `unreported` have been taken over by this process;
- * `at_work` belongs to a live one; `repeated` is known to the user.
+ * A record of the same content under another idempotency key; or `made`, the result of a key chosen by the user.
+ * `other_key` was sent with another API key, so its account is unknown; this process has taken over `in_doubt` and
+ * `unreported`; `at_work` belongs to a live process; the user has seen `repeated`.
  */
 export interface Twin {
   readonly situation: 'made' | 'damaged' | 'other_key' | 'in_doubt' | 'unreported' | 'at_work' | 'repeated';
   readonly record: JournalRecord;
 }
 
-/** What has to be dealt with first comes first. */
+/** Most urgent first. */
 const situations = [
   'damaged',
   'other_key',
@@ -32,14 +35,14 @@ const situations = [
 
 type Found = (typeof situations)[number];
 
-/** Whether a key of the user's own has led to something by now, so that nothing is sent with it again. */
+/** Whether a key chosen by the user already has a result, so that nothing is sent with it again. */
 export const isMadeByKey = (before: JournalRecord, intent: Intent): boolean =>
   intent.keyOrigin === 'chosen' &&
   isMade(before) &&
   before.order_id !== null &&
   !wasSentWithAnother(before, intent);
 
-/** The row that has to be dealt with first. */
+/** The most urgent duplicate. */
 export function firstTwin(
   rows: readonly IntentRow[],
   intent: Intent,

@@ -8,22 +8,22 @@ import type { IntentState } from './journal-record.ts';
 import { type Reservation, ReservationTable, reservationOf, storedReservations } from './reservation-row.ts';
 import { isOthers } from './take-over.ts';
 
-/** The code of a record whose sandbox was brought back to a state before it. */
+/** Code of a record whose sandbox was rolled back to before it. */
 export const undoneCode = 'undone';
 
-/** What of a sandbox has gone back to an earlier state. */
+/** What part of a sandbox was rolled back. */
 export interface Undone {
-  /** Its base URL. */
+  /** Base URL of the sandbox. */
   readonly service: string;
-  /** Only what was recorded after this time is gone, ms since the epoch; without it all is. */
+  /** Only records after this time are undone, ms since the epoch; all if undefined. */
   readonly since: number | undefined;
-  /** Nothing that was recorded after this time is gone, ms since the epoch. */
+  /** Records after this time are kept, ms since the epoch. */
   readonly until: number;
-  /** What is said of each record. */
+  /** Message stored in each record. */
   readonly message: string;
 }
 
-/** Ends what a sandbox no longer has, since it was emptied or brought back to an earlier state. */
+/** Closes records of things a sandbox no longer has because it was reset or rolled back. */
 export class Undoing {
   readonly #database: Database;
   readonly #table: IntentTable;
@@ -38,9 +38,10 @@ export class Undoing {
   }
 
   /**
-   * The sandbox surely has nothing any more of these intents: each is refused with `undone`, and the money that was
-   * reserved for it given back. What may have moved money stays: an intent sent with a live key, or paid for outside of
-   * the sandbox; and so does what another process is at work on. @returns how many of them were in doubt. @throws StorageError.
+   * Refuses these intents with `undone` and releases their reservations: the sandbox no longer has them. Keeps anything
+   * that may have moved real money (sent with a live key, or paid outside the sandbox), and records owned by another
+   * process.
+   * @returns the number that were in doubt. @throws StorageError.
    */
   undo({ service, since = Number.NEGATIVE_INFINITY, until, message }: Undone): Promise<number> {
     return this.#database.transaction(() => {
@@ -63,7 +64,7 @@ export class Undoing {
     this.#table.write(sealed(after), row);
   }
 
-  /** What a reservation's other intents may still order stays reserved. */
+  /** A reservation stays held while any of its other intents may still place the order. */
   #giveBack(keys: ReadonlySet<string>, service: string): void {
     const rows = new ReservationTable(this.#database, this.#table.tally);
     const sql = `${storedReservations} WHERE base_url = ? AND state <> 'released'`;
@@ -86,7 +87,7 @@ export class Undoing {
   }
 }
 
-/** No other service is at this base URL. */
+/** Base URL used only by the embedded sandbox. */
 const embeddedService = 'embedded:';
 
 const endable: readonly IntentState[] = ['intended', 'responded', 'reported'];
@@ -97,7 +98,7 @@ function mayBeUndone(row: IntentRow, service: string): boolean {
   const isAtWork = (record.state === 'intended' || record.state === 'responded') && isOthers(record);
   if (isAtWork) return false;
   if (service === embeddedService) return true;
-  // An address of this machine may have led to another service once.
+  // A local address may once have pointed to another service.
   if (record.payment !== null) return record.payment.method === 'sandbox';
   return /^[A-Za-z0-9]+_test_/.test(record.sent_with);
 }

@@ -1,4 +1,4 @@
 import { join } from 'node:path';
 
-/** Where the uploads of this machine are kept. */
+/** Path of this machine's uploads database. */
 export const uploadsFile = (folder: string): string => join(folder, 'uploads.db');

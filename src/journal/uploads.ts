@@ -4,30 +4,30 @@ import type { Database, Freshness, StoredRow } from '../platform/sqlite/database
 import { type OpenOptions, openStateDatabase } from './database.ts';
 import { uploadsFile } from './uploads-file.ts';
 
-/** How the rows of a batch stood in the file that they came from. */
+/** Layout of a batch's rows in their source file. */
 export interface TableLayout {
-  /** The columns of the file as they were sent, in their order. */
+  /** Column names as sent, in file order. */
   readonly headings: readonly string[];
-  /** The same as the file heads them; undefined where nobody said it. */
+  /** Column names as in the file's header row; undefined if unknown. */
   readonly fileHeadings?: readonly string[] | undefined;
-  /** The number of each row of the batch as a spreadsheet shows it. */
+  /** Spreadsheet row number of each row of the batch. */
   readonly numbers: readonly number[];
 }
 
-/** Whose uploads: those of another service or account have names of their own. */
+/** Owner of a set of uploads: names are unique per service and account. */
 export interface UploadOwner {
   readonly baseUrl: string;
   readonly account: string;
 }
 
-/** The rows of a file that are to be orders, as one thing. */
+/** The rows of a file to be ordered, as one unit. */
 export interface NewUpload {
-  /** What they are told from all others by: a hash of the keys of the rows, in their order. */
+  /** Identity of the upload: a hash of its row keys, in order. */
   readonly identity: string;
-  /** The file's, as messages and the service name it. */
+  /** File name, as used in messages and by the service. */
   readonly file: string;
   readonly rows: number;
-  /** What another command needs to go on with it. */
+  /** What another command needs to continue it. */
   readonly source: JsonObject;
 }
 
@@ -36,20 +36,19 @@ export interface KeptUpload extends Omit<NewUpload, 'identity'> {
   readonly name: string;
   /** ISO 8601. */
   readonly createdAt: string;
-  /** In the order in which they were first sent. */
+  /** In the order first sent. */
   readonly batches: readonly KeptBatch[];
 }
 
-/** A batch of an upload. */
 export interface KeptBatch {
-  /** The journal's. */
+  /** Journal key. */
   readonly key: string;
-  /** The service's; undefined where no response was written down here. */
+  /** Service id; undefined if no response was recorded here. */
   readonly id: string | undefined;
   readonly layout: TableLayout;
 }
 
-/** What a month held is reported on after its end, ms. */
+/** Retention, ms: long enough to report on a month after it ends. */
 const keptMs = 100 * 24 * 3600 * 1000;
 
 const migrations = [
@@ -68,7 +67,7 @@ const migrations = [
   'ALTER TABLE layouts ADD COLUMN file_headings TEXT',
 ];
 
-/** What is known on this machine of the files that were uploaded: their names, and by the journal's keys their batches. */
+/** Uploads known on this machine: their names, and their batches by journal key. */
 export class Uploads {
   readonly #database: Database;
   readonly #now: () => number;
@@ -78,7 +77,7 @@ export class Uploads {
     this.#now = now;
   }
 
-  /** @throws StorageError where it cannot be kept. */
+  /** @throws StorageError if the store is not writable. */
   static async open(
     folder: string,
     now: () => number,
@@ -92,9 +91,8 @@ export class Uploads {
   }
 
   /**
-   * Writes an upload down before its first batch is sent; the same rows again are the same upload, with the name that
-   * they have.
-   * @param wanted the name to have; where another upload has it, it gets a number behind it.
+   * Records an upload before its first batch is sent. The same rows again are the same upload, and keep its name.
+   * @param wanted the preferred name; a number is appended if another upload has it.
    */
   begin({ baseUrl, account }: UploadOwner, wanted: string, upload: NewUpload): Promise<KeptUpload> {
     const { identity, file, rows, source } = upload;
@@ -115,7 +113,7 @@ export class Uploads {
     });
   }
 
-  /** The name that an upload has, where it is known, or would get. */
+  /** The name of a known upload, or the one a new upload would get. */
   nameFor(
     { baseUrl, account }: UploadOwner,
     wanted: string,
@@ -131,7 +129,7 @@ export class Uploads {
     return { name, isKnown: false };
   }
 
-  /** Keeps the layout of a batch before it is sent; the same rows uploaded again have their latest. @param serial of its upload. */
+  /** Stores a batch's layout before it is sent; re-uploading the same rows replaces it. @param serial of its upload. */
   keep(
     key: string,
     { headings, fileHeadings, numbers }: TableLayout,
@@ -155,14 +153,14 @@ export class Uploads {
     });
   }
 
-  /** Notes the id that the service gave a batch, for the day when the journal no longer has it. */
+  /** Stores the id the service gave a batch, in case the journal record is purged. */
   made(key: string, id: string): Promise<void> {
     return this.#database.transaction(() => {
       this.#database.run('UPDATE upload_batches SET id = ? WHERE key = ?', id, key);
     });
   }
 
-  /** The layout of a batch; undefined where it was not uploaded from here, or too long ago. */
+  /** The layout of a batch; undefined if it was not uploaded from here, or too long ago. */
   layoutOf(key: string): TableLayout | undefined {
     const row = this.#database.get('SELECT headings, numbers, file_headings FROM layouts WHERE key = ?', key);
     return row && layoutIn(row);
@@ -186,7 +184,7 @@ export class Uploads {
       .map((row) => this.#uploadIn(row));
   }
 
-  /** The upload that a batch belongs to, the latest of several. @param key the journal's. */
+  /** The latest upload a batch belongs to. @param key the journal key. */
   ofBatch(key: string): Pick<KeptUpload, 'serial' | 'name'> | undefined {
     const row = this.#database.get(
       'SELECT serial, name FROM upload_batches JOIN uploads USING (serial) WHERE key = ? ORDER BY serial DESC',
@@ -195,7 +193,7 @@ export class Uploads {
     return row && { serial: Number(row.serial), name: String(row.name) };
   }
 
-  /** As the journal's. @throws StorageError. */
+  /** Same as the journal's `refresh`. @throws StorageError. */
   refresh(when?: Freshness): Promise<void> {
     return this.#database.refresh(when);
   }

@@ -18,7 +18,7 @@ const migrations = [
      id INTEGER PRIMARY KEY AUTOINCREMENT, scope TEXT NOT NULL, url TEXT NOT NULL, registered_at TEXT NOT NULL,
      pid INTEGER, process_started TEXT) STRICT;
    CREATE INDEX registrations_scope ON registrations (scope, id);`,
-  // The listener that is to show an event; none once it has, or where nobody wants to see it.
+  // The listener that has to show an event; null once shown, or if none wants to.
   `ALTER TABLE events ADD COLUMN showing_pid INTEGER;
    ALTER TABLE events ADD COLUMN showing_started TEXT;
    CREATE INDEX events_showing ON events (id) WHERE showing_pid IS NOT NULL;`,
@@ -27,7 +27,7 @@ const migrations = [
   `ALTER TABLE listeners ADD COLUMN url TEXT NOT NULL DEFAULT '';`,
 ];
 
-/** What errand keeps of webhooks: events received, addresses registered, and who listens. */
+/** Webhook state: received events, registered addresses, and active listeners. */
 export interface WebhookStore {
   readonly events: EventLog;
   readonly registrations: Registrations;
@@ -37,10 +37,10 @@ export interface WebhookStore {
 
 const webhookFile = (folder: string): string => join(folder, 'webhooks.db');
 
-/** Whether anything of webhooks was ever kept in a state folder. */
+/** Whether a state folder has a webhook store. */
 export const webhooksExist = (folder: string): boolean => existsSync(webhookFile(folder));
 
-/** @param now ms since the epoch. @throws StorageError where it cannot be kept; then no event may be accepted. */
+/** @param now ms since the epoch. @throws StorageError if the store is not writable; no event may be accepted then. */
 export async function openWebhookStore(
   folder: string,
   now: () => number,
@@ -55,7 +55,7 @@ export async function openWebhookStore(
   };
 }
 
-/** The processes that receive events at this moment. One that was killed is no listener any more. */
+/** Processes that receive events now. Killed ones are dropped. */
 class Listeners {
   readonly #database: Database;
 
@@ -63,7 +63,7 @@ class Listeners {
     this.#database = database;
   }
 
-  /** This process receives events of a service at an address. @returns what to end it by. */
+  /** Registers this process as a listener for a service at an address. @returns the id to end it with. */
   begin(baseUrl: string, url: string): Promise<number> {
     const { pid, started } = self();
     return this.#database.transaction(() => {
@@ -84,7 +84,10 @@ class Listeners {
     });
   }
 
-  /** Where processes receive events of a service; empty for one whose address an older errand did not note. */
+  /**
+   * Addresses at which live processes receive a service's events; an empty string for a listener started by an older
+   * errand.
+   */
   addresses(baseUrl: string): Promise<string[]> {
     return this.#database.transaction(() => {
       const rows = this.#database.all(
@@ -102,8 +105,8 @@ class Listeners {
 }
 
 /**
- * The webhook addresses that errand has registered, since the service has no way to ask for the one that stands.
- * A stack for each scope (a service, a profile, test or live): listeners come and go on top of what was set to stay.
+ * Webhook addresses registered by errand, as the service cannot report the current one. One stack per scope (service,
+ * profile, test or live): listeners come and go on top of the permanent address.
  */
 class Registrations {
   readonly #database: Database;
@@ -114,7 +117,7 @@ class Registrations {
     this.#now = now;
   }
 
-  /** An address that stays until another takes its place. */
+  /** Sets the permanent address, replacing the previous one. */
   stand(scope: string, url: string): Promise<void> {
     return this.#database.transaction(() => {
       this.#database.run('DELETE FROM registrations WHERE scope = ? AND pid IS NULL', scope);
@@ -122,16 +125,16 @@ class Registrations {
     });
   }
 
-  /** A listener's address, for as long as this process lives. @returns what to end it by. */
+  /** Adds a listener's address, valid while this process lives. @returns the id to end it with. */
   begin(scope: string, url: string): Promise<number> {
     const { pid, started } = self();
     return this.#database.transaction(() => this.#push(scope, url, pid, started));
   }
 
   /**
-   * Ends a listener's address.
-   * @returns whether the service still has it, as far as is known, and the address to put back in its place:
-   * the latest one set to stay or of a listener that lives.
+   * Removes a listener's address.
+   * @returns whether the service presumably still has it, and the address to restore: the latest permanent one or that
+   * of a live listener.
    */
   end(
     scope: string,
@@ -150,7 +153,7 @@ class Registrations {
     });
   }
 
-  /** The address that stands, as far as is known: the latest that was set to stay, or of a listener that lives. */
+  /** The presumed current address: the latest permanent one, or that of a live listener. */
   standing(scope: string): string | undefined {
     const rows = this.#database.all('SELECT * FROM registrations WHERE scope = ? ORDER BY id DESC', scope);
     const url = rows.find(isStanding)?.url;

@@ -5,8 +5,8 @@ import { ErrandError, StorageError } from '../platform/errors.ts';
 import type { OrderContext } from '../run/order-context.ts';
 
 /**
- * Does what is no intent of the journal, with its records in the audit chain: that it is sent, and how that ended.
- * @throws StorageError where the chain cannot be written; then nothing is sent.
+ * Performs an action that is not a journal intent, and records its sending and outcome in the audit chain.
+ * @throws StorageError if the chain is not writable; nothing is sent then.
  */
 export async function audited<T>(
   context: OrderContext,
@@ -25,7 +25,7 @@ export async function audited<T>(
   }
 }
 
-/** An attempt ended without a response that settles it. What that means for the user is said elsewhere. */
+/** Records that an attempt ended without a conclusive response. The caller tells the user. */
 export async function noteInDoubt(
   context: OrderContext,
   { key, baseUrl }: Pick<Intent, 'key' | 'baseUrl'>,
@@ -34,7 +34,7 @@ export async function noteInDoubt(
   try {
     await (await context.journal()).leaveInDoubt(key, baseUrl, facts.code ?? category);
   } catch (error) {
-    // The intent stays in the journal as it is, and that it is in doubt is what matters.
+    // The intent stays in the journal, and that alone marks it as in doubt.
     if (!(error instanceof ErrandError)) throw error;
   }
 }

@@ -3,8 +3,8 @@ import type { OrderContext } from '../run/order-context.ts';
 import { audited } from './audited.ts';
 
 /**
- * Cancels one order, with its records in the audit chain. That it is cancelled already, or that the response was lost on the
- * way, changes nothing. @throws ErrandError order_not_cancellable where it was processed already.
+ * Cancels an order, with audit records. Succeeds if it is already cancelled or the response is lost but the
+ * cancellation took effect. @throws ErrandError order_not_cancellable if it was already processed.
  */
 export async function cancelOrder(context: OrderContext, id: string): Promise<void> {
   const { profile, baseUrl } = context.settings;
@@ -25,7 +25,7 @@ async function cancel(context: OrderContext, id: string): Promise<void> {
     const isUnsure = error.facts.code === 'order_not_cancellable' || error.facts.outcome === 'unknown';
     if (!isUnsure || context.signal.aborted) throw error;
     const { body: order } = await client.call('order.get', { path: { order_id: id } }).catch(() => {
-      // That it cannot be looked at either says less than what became of the request to cancel.
+      // Report the failed cancellation rather than the failed lookup.
       throw error;
     });
     if (order.status !== 'cancelled') throw error;

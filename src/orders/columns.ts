@@ -14,7 +14,7 @@ type Tracking = Shape<'TrackingNumber'>;
 type Return = Shape<'ReturnSummary'>;
 type Concession = Shape<'FulfillmentConcession'>;
 
-/** An order's columns, for every format. */
+/** Order columns for all formats. */
 export const orderColumns: readonly Column<Order>[] = [
   { name: 'id', path: 'id', kind: 'id', names: 'orders', weight: 10 },
   { name: 'status', path: 'status', kind: 'status', weight: 9 },
@@ -36,7 +36,7 @@ export const orderColumns: readonly Column<Order>[] = [
   { name: 'tracking number', path: 'tracking_numbers.0.tracking_number', weight: 1 },
 ];
 
-/** What a person wants of one order, line by line. */
+/** Fields of one order for a person, one per line. */
 export const orderDetailColumns: readonly Column<Order>[] = [
   ...orderColumns.slice(0, 3),
   { name: 'why', path: 'job_result.error' },
@@ -55,7 +55,7 @@ export const orderDetailColumns: readonly Column<Order>[] = [
     ([path, { type, title }]): Column<Order> => ({
       name: title.toLowerCase(),
       path,
-      // A detail that is false is not worth a line.
+      // Omit flags that are false.
       ...(type === 'boolean' && {
         value: (order) => (valueAt<Order>(order, path) === true ? 'yes' : undefined),
       }),
@@ -83,7 +83,7 @@ export const milestoneColumns: readonly Column<Shape<'OrderMilestone'>>[] = [
   { name: 'source', path: 'source', weight: 1 },
 ];
 
-/** Milestones on a terminal, each told from the first. @param start ms since the epoch; NaN where nobody says it. */
+/** Milestone columns for a TTY: times relative to the first one. @param start ms since the epoch; NaN if unknown. */
 export const milestoneScreen = (start: number): readonly Column<Shape<'OrderMilestone'>>[] => [
   {
     name: 'after',
@@ -111,7 +111,7 @@ export const milestoneScreen = (start: number): readonly Column<Shape<'OrderMile
   { name: 'source', path: 'source', weight: 1, isExtra: 'told' },
 ];
 
-/** A milestone has passed; only one that an order ends with ended well or badly. */
+/** Mood of a milestone: past, unless it ends the order well or badly. */
 export function milestoneMood(type: unknown): Mood {
   const mood = moodOf(plainText(type));
   return mood === 'good' || mood === 'bad' ? mood : 'past';
@@ -119,12 +119,12 @@ export function milestoneMood(type: unknown): Mood {
 
 const unpaid: ReadonlySet<unknown> = new Set(['order_failed', 'cancelled', 'cancelled_by_retailer']);
 
-/** Whether nothing was bought in the end: the price is then what the order was refused at. */
+/** Whether nothing was bought: the price is then the one the order was refused at. */
 export const cameToNothing = ({ status }: OrderRecord): boolean => unpaid.has(status);
 
 const priceOf = (order: OrderRecord): unknown => valueAt<Order>(order, 'job_result.price_components.total');
 
-/** The furthest that a parcel of the order has come; parcels of one order may differ. */
+/** The distinct states of the order's parcels, joined. */
 export function deliveryOf(order: OrderRecord): string | undefined {
   const states = [...new Set(list(order.tracking_numbers).map((it) => textAt<Tracking>(it, 'status')))];
   return states.length === 0 ? undefined : states.join(', ');
@@ -169,7 +169,7 @@ function returnsOf(order: OrderRecord): string {
     .join('; ');
 }
 
-/** What a payer by challenge got back, cents; a service that says it in another way is not understood here. */
+/** Refunds to a payer by challenge, in cents; other formats are ignored. */
 function paidBack({ job_result: result }: OrderRecord): number | undefined {
   const amounts = list(own(result, 'refunds')).map((it) =>
     own(it, 'currency') === 'usd' ? plainText(own(it, 'amount')) : '',
@@ -184,7 +184,7 @@ function concessionsOf(order: OrderRecord): string {
     .join('; ');
 }
 
-/** The plain values of a milestone's detail, in their order; JSON of what lies deeper. */
+/** A milestone's detail as text: scalar values in order, JSON for nested ones. */
 function inWords(detail: unknown): string {
   if (typeof detail !== 'object' || detail === null) return plainText(detail);
   const values = Object.values(detail).flatMap((value) => (Array.isArray(value) ? value : [value]));
@@ -198,7 +198,7 @@ const textAt = <T = never>(record: unknown, path: NoInfer<PathOf<T>>): string =>
 
 const text = (order: OrderRecord, path: PathOf<Order>): string => textAt<Order>(order, path);
 
-/** What was relaxed for an order, as its own words have it: `As many as it sells were bought, as you allowed (2 of 5).` */
+/** Describes a concession in the order's own words: `As many as it sells were bought, as you allowed (2 of 5).` */
 export function concessionText(concession: unknown): string {
   const requested = numberIn(concession, 'requested_quantity');
   const bought = numberIn(concession, 'fulfilled_quantity');
@@ -208,7 +208,7 @@ export function concessionText(concession: unknown): string {
   return `${withoutStop(said || 'something was relaxed')}, as you allowed${counts}.`;
 }
 
-/** Texts one after the other: what is no sentence yet ends with a semicolon, and the last stays as it is. */
+/** Joins texts; any but the last that does not end as a sentence gets a semicolon. */
 export const sentences = (texts: readonly string[]): string =>
   texts.map((text, at) => (at === texts.length - 1 || isSentence(text) ? text : `${text};`)).join(' ');
 
@@ -216,23 +216,20 @@ const isSentence = (text: string): boolean => /[.!?]\)?$/.test(text);
 
 const withoutStop = (text: string): string => (text.endsWith('.') ? text.slice(0, -1) : text);
 
-/** A product of an order, by its title, or by its URL as long as nothing names it. */
+/** An ordered product, by title if known, else by URL. */
 interface OrderedProduct {
   readonly name: string;
   readonly bought: number;
-  /** What was asked for, where less was bought. */
+  /** Requested quantity, if less was bought. */
   readonly requested?: number;
 }
 
-/**
- * What was ordered: by its title in the receipt, else as `titleOf` knows the URL of its line, else by that URL. Takes an
- * order, or the body of a request for one.
- */
+/** Products of an order or of a request body, named by the receipt, else by `titleOf`, else by URL. */
 export function productsOf(order: unknown, titleOf: TitleOf = () => undefined): OrderedProduct[] {
   const cart = objectsIn(own(own(order, 'job_result'), 'price_components'), 'cart_items');
   const lines = [...objectsIn(order, 'items'), ...objectsIn(order, 'products')];
   const shortfalls = isFailedOrder(textIn(order, 'status')) ? [] : shortfallsIn(own(order, 'fulfillment'));
-  // A receipt that lacks a line does not stand for the order: a list of some of the products would pass for all of them.
+  // Use the receipt only if it covers every line: a partial list would look complete.
   const isWhole = cart.length >= lines.length && cart.every(nameOf);
   if (isWhole && shortfalls.length === 0)
     return cart.map((item) => ({ name: nameOf(item) ?? '?', bought: quantityOf(item) }));
@@ -246,7 +243,7 @@ export function productsOf(order: unknown, titleOf: TitleOf = () => undefined): 
   });
 }
 
-/** Names one line of an order: by the receipt where that has it, else as `titleOf` knows its URL, else by that URL. */
+/** Returns a function that names an order's line: by the receipt, else by `titleOf`, else by URL. */
 export function lineNames(order: unknown, titleOf: TitleOf = () => undefined): (line: JsonObject) => string {
   const cart = objectsIn(own(own(order, 'job_result'), 'price_components'), 'cart_items');
   const byId = new Map(cart.map((item) => [textIn(item, 'product_id') || undefined, nameOf(item)]));
@@ -260,6 +257,6 @@ export function lineNames(order: unknown, titleOf: TitleOf = () => undefined): (
 const nameOf = (item: unknown): string | undefined => textIn(item, 'name') || undefined;
 const quantityOf = (item: unknown): number => numberIn(item, 'quantity') ?? 1;
 
-/** The parts of a product's URL, one of which may be the retailer's id of it. */
+/** Path segments of a product URL; one may be the retailer's product id. */
 const idsIn = (url: string): string[] =>
   URL.canParse(url) ? new URL(url).pathname.split('/').filter(Boolean) : [];

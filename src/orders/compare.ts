@@ -7,7 +7,7 @@ import { comparableUrl } from '../platform/net/urls.ts';
 import { eachOrderField } from './input/fields.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 
-/** Whether two values mean the same, though a service may spell one of them its own way. */
+/** Whether two values are equivalent, allowing for the service's own spelling. */
 type Same = (requested: unknown, existing: unknown) => boolean;
 
 const exact: Same = (a, b) => canonicalJson(a) === canonicalJson(b);
@@ -20,14 +20,14 @@ const ofTexts =
 const isScalar = (value: unknown): value is string | number | boolean =>
   ['string', 'number', 'boolean'].includes(typeof value);
 
-/** Letters and digits alone, in capitals and without accents. */
+/** Letters and digits only, uppercase, without accents. */
 const bare = (text: string): string =>
   text
     .normalize('NFKD')
     .replace(/[^\p{L}\p{N}]/gu, '')
     .toUpperCase();
 
-/** What a word of an address is shortened to; a saint and a street look alike then. */
+/** Abbreviations of address words; `ST` stands for both saint and street. */
 const shortWords: Readonly<Record<string, string>> = {
   ...{ STREET: 'ST', STR: 'ST', SAINT: 'ST', AVENUE: 'AVE', AV: 'AVE', ROAD: 'RD', DRIVE: 'DR', LANE: 'LN' },
   ...{ BOULEVARD: 'BLVD', COURT: 'CT', PLACE: 'PL', SQUARE: 'SQ', TERRACE: 'TER', PARKWAY: 'PKWY' },
@@ -38,7 +38,7 @@ const shortWords: Readonly<Record<string, string>> = {
 const shortWord = (word: string): string =>
   (Object.hasOwn(shortWords, word) ? shortWords[word] : undefined) ?? word.replace(/STRASSE$/, 'STR');
 
-/** Its words shortened and joined; two numbers side by side stay two. */
+/** Abbreviates and joins the words; adjacent numbers stay separate. */
 const barePlace = (text: string): string =>
   text
     .split(/[\s,.;/#-]+/)
@@ -47,7 +47,10 @@ const barePlace = (text: string): string =>
     .trim()
     .replace(/(?<!\p{N}) +| +(?!\p{N})/gu, '');
 
-/** `USA` for `US`: the same first letter, and the letters of the shorter in order. */
+/**
+ * Whether one text abbreviates the other, such as `US` and `USA`: same first letter, and the letters of the shorter in
+ * order.
+ */
 function abbreviates(a: string, b: string): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
   if (short === long) return true;
@@ -68,7 +71,7 @@ const stateCodes: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** By code or by name; where the name of a state is not known, its code has the letters of it. */
+/** Compares codes and names. For unknown states, the code must abbreviate the name. */
 const sameState = ofTexts((a, b) => {
   const [one, other] = [bare(a), bare(b)];
   const [code, otherCode] = [stateCodes.get(one), stateCodes.get(other)];
@@ -77,19 +80,19 @@ const sameState = ofTexts((a, b) => {
   return one === other || (isCodeAndName && abbreviates(one, other));
 });
 
-/** As a code of two or three letters, or by name; where a name is not known, nothing can be told. */
+/** Compares codes of two or three letters and names. An unknown name matches anything. */
 const sameCountry = ofTexts((a, b) => {
   const [one = '', other = ''] = [a, b].map((text) => bare(namedCountry(text) ?? text));
   return one.length > 3 || other.length > 3 || abbreviates(one, other);
 });
 
-/** With or without the four more digits of a ZIP code. */
+/** Compares with or without the ZIP+4 suffix. */
 const samePostalCode = ofTexts((a, b) => {
   const [short = '', long = ''] = [bare(a), bare(b)].sort((one, other) => one.length - other.length);
   return short === long || (short.length >= 4 && long.startsWith(short));
 });
 
-/** With or without the country code. */
+/** Compares with or without the country code. */
 const samePhone = ofTexts((a, b) => {
   const [short = '', long = ''] = [a, b]
     .map((text) => text.replace(/\D/g, ''))
@@ -97,12 +100,12 @@ const samePhone = ofTexts((a, b) => {
   return short === long || (short.length >= 6 && long.endsWith(short.replace(/^0/, '')));
 });
 
-/** Numbers as text too; an empty text is not a number. */
+/** Compares numbers, also as text; an empty string is not a number. */
 const sameNumber = ofTexts((a, b) => a.trim() !== '' && b.trim() !== '' && Number(a) === Number(b));
 
 const sameUrl = ofTexts((a, b) => comparableUrl(a) === comparableUrl(b));
 
-/** Every entry that was requested is there; the service may have added some. */
+/** Compares the requested entries; the service may add or omit some. */
 const sameEntries: Same = (requested, existing) =>
   isObject(requested) && isObject(existing)
     ? Object.entries(requested).every(
@@ -110,7 +113,7 @@ const sameEntries: Same = (requested, existing) =>
       )
     : exact(requested, existing);
 
-/** Numbers, texts, and lists and objects of them. */
+/** Compares numbers, text, and nested lists and objects of them. */
 const sameValue: Same = (a, b) => {
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((one, at) => sameValue(one, b[at]));
@@ -122,15 +125,15 @@ export interface Difference {
   readonly field: string;
   readonly requested: unknown;
   readonly existing: unknown;
-  /** The service spells the same thing its own way. */
+  /** Same meaning, spelled differently by the service. */
   readonly isSpelling: boolean;
 }
 
 type Body = Shape<'OrderCreate'>;
 
 /**
- * Where an existing order differs from what was requested; empty when it is that very order. Every field of the request
- * is compared, but only where the order shows it: an older service may echo less than it was sent.
+ * Differences between an existing order and a request; empty if it is the same order. Compares every field of the
+ * request that the order shows: an older service may echo fewer fields.
  */
 export const differences = (body: Body, order: OrderRecord): Difference[] =>
   eachOrderField.flatMap(([field]) => {
@@ -140,8 +143,8 @@ export const differences = (body: Body, order: OrderRecord): Difference[] =>
   });
 
 /**
- * Whether a response describes another order than the one that was sent, as a confused cache may: other products, another
- * ceiling, another intent in the metadata, or somebody else somewhere else.
+ * Whether a response describes a different order than the one sent, as a faulty cache might: different products,
+ * ceiling or metadata, or a different person at a different address.
  */
 export function isAnotherOrder(body: Body, order: OrderRecord): boolean {
   const fields = differences(body, order)
@@ -158,9 +161,9 @@ export function isAnotherOrder(body: Body, order: OrderRecord): boolean {
 }
 
 /**
- * Whether an order cannot be the one that was requested, though nobody has said so in a response to it: what makes it
- * another order, a variant or condition that it lacks, or another account or gift.
- * @param order as `absentAsNull` has it.
+ * Whether an existing order cannot be the one requested. Stricter than `isAnotherOrder`, for orders not received as a
+ * response to the request: also rejects a missing variant or condition, or a different account or gift setting.
+ * @param order as returned by `absentAsNull`.
  */
 export function isOtherThanRequested(body: Body, order: OrderRecord): boolean {
   return (
@@ -180,11 +183,11 @@ const plainShown: readonly string[] = [
 ] satisfies PlainFieldName[];
 const isShownWhereSent = (field: string): boolean => lineField.test(field) || plainShown.includes(field);
 
-/** A service may choose an account where none is requested. */
+/** A service may choose an account if none is requested. */
 const isPlain = (field: string, requested: unknown): boolean =>
   Object.hasOwn(plainOrderFields, field) && (field !== 'retailer_credentials_id' || !isNothing(requested));
 
-/** An order that lists its lines, with null for what it leaves out: a service may leave out what is null. */
+/** Fills fields that an order with lines omits with null: a service may leave out null fields. */
 export function absentAsNull<T extends OrderRecord>(order: T): T {
   if (!Array.isArray(order.items) || order.items.length === 0) return order;
   const items = order.items.map((item: unknown) =>
@@ -195,8 +198,8 @@ export function absentAsNull<T extends OrderRecord>(order: T): T {
 }
 
 /**
- * Whether an order goes to another recipient than the one that was requested, as far as the order shows it. A service may
- * split names and street lines in other ways, and leave out the phone number, but no line of the street.
+ * Whether an order goes to a different recipient than requested, as far as it shows. A service may split names and
+ * street lines differently and omit the phone number, but not a street line.
  */
 export function hasOtherRecipient(
   { shipping_address: requested }: Body,
@@ -217,7 +220,7 @@ export function hasOtherRecipient(
   );
 }
 
-/** Whether an order has a product of another one, though a service may write its URL in quite another way. */
+/** Whether an order shares a product with a request, even if the service writes the URL very differently. */
 export const hasSameProduct = ({ products }: Body, { items }: OrderRecord): boolean =>
   Array.isArray(items) &&
   items.some((item: unknown) => products.some(({ url }) => isOfOneProduct(url, String(own(item, 'url')))));
@@ -239,14 +242,14 @@ const joined = (address: unknown, parts: readonly (keyof Address)[]): string =>
     .filter((value) => !isNothing(value))
     .join(' ');
 
-/** Whether an order is the one that was requested, as the journal keeps the request. */
+/** Whether an order matches a request as journaled. */
 export const describes = (body: Readonly<Record<string, unknown>>, order: object): boolean =>
   Array.isArray(body.products) &&
-  // The journal writes down what was checked when it was requested, and every field of an order is read as unknown.
+  // The journaled body was validated when requested, and every order field is read as unknown.
   differences(body as unknown as Body, order as OrderRecord).every(({ isSpelling }) => isSpelling);
 
 type Compare = (body: Body, order: OrderRecord) => Difference[];
-/** One for each part of a field, so that a part that is left out does not compile. */
+/** One comparison per part of a field, so that a missing one does not compile. */
 type Parts<T> = { readonly [K in keyof Required<T>]: Same };
 
 const inParts =
@@ -263,7 +266,7 @@ const inParts =
           ),
         );
 
-/** The fields that cannot be compared as they stand; null for what no order shows. */
+/** Fields that need their own comparison; null for fields that no order shows. */
 const ownWays: { readonly [K in keyof Body]?: Compare | null } = {
   products: lineDifferences,
   shipping_address: inParts('shipping_address', {
@@ -293,10 +296,10 @@ const ownWays: { readonly [K in keyof Body]?: Compare | null } = {
   webhooks: null,
 };
 
-/** A service may add what nobody requested: entries of the metadata, or the way in which it is paid. */
+/** Downgrades a difference: a service may add what nobody requested, such as metadata or a payment mode. */
 const asSpelling = (difference: Difference): Difference => ({ ...difference, isSpelling: true });
 
-/** An order shows how it is paid by the block that it has: none where the wallet pays. */
+/** Derives an order's payment mode from the block it has; none means the wallet. */
 function paymentDifferences({ payment: requested }: Body, { payment, connect }: OrderRecord): Difference[] {
   const isShown = isObject(payment) || isObject(connect) || (payment === null && connect === null);
   if (!isShown) return [];
@@ -315,7 +318,7 @@ const lineFields: Parts<Body['products'][number]> = {
   condition_not_in: sameValue,
 };
 
-/** A service may list the lines in another order. */
+/** Compares order lines regardless of their order. */
 function lineDifferences({ products }: Body, { items: echoed }: OrderRecord): Difference[] {
   if (!Array.isArray(echoed) || echoed.length === 0) return [];
   const items: unknown[] = [...echoed];
@@ -338,7 +341,7 @@ const lineDifference = (place: string, line: object, item: unknown): Difference[
     compare(`${place}.${field}`, own(line, field), own(item, field), same),
   );
 
-/** Differences that count weigh more than any number of spellings. */
+/** One real difference outweighs any number of spelling differences. */
 const weight = (found: readonly Difference[]): number =>
   found.reduce((sum, { isSpelling }) => sum + (isSpelling ? 1 : 100), 0);
 

@@ -7,14 +7,17 @@ import type { OrderContext } from '../run/order-context.ts';
 import { noteInDoubt } from './audited.ts';
 import { type Thing, thingOf } from './submit/intent.ts';
 
-/** Whether a failure of the first send proves that there is no order: it never left, or the service itself refused it. */
+/** Whether a failed first send proves that no order exists: it was never sent, or the service refused it. */
 export const isCertain = ({ facts: { outcome } }: ErrandError): boolean =>
   outcome === 'not_sent' || outcome === 'rejected';
 
-/** Whether an earlier send of the same key may have reached the service. */
+/** Whether an earlier attempt with the same key may have reached the service. */
 export type Sending = 'first' | 'again';
 
-/** What was requested may exist. Interruption keeps its own exit code; everything else is exit 10. */
+/**
+ * The error for a request that may have taken effect. An interruption keeps its own exit code; everything else exits
+ * with 10.
+ */
 function inDoubt(
   context: OrderContext,
   error: ErrandError,
@@ -43,7 +46,7 @@ function inDoubt(
   return new InDoubtError(`in doubt: ${how} (${error.message})`, facts, stopOf(error));
 }
 
-/** The same, with its record in the audit chain. */
+/** Same, and adds the audit record. */
 export async function leftInDoubt(
   context: OrderContext,
   error: ErrandError,
@@ -58,14 +61,14 @@ type Advice = Pick<ErrorFacts, 'hint' | 'next'>;
 
 const orderAgain = 'Do not order again: resume sends the same key, so you get exactly one order.';
 
-/** By operation; where nothing stands, `orderAgain`. */
+/** By operation; `orderAgain` for all others. */
 const hints: Readonly<Record<string, string>> = {
   'bulk.create':
     'It is safe to resume or to upload the same file again: each row has a key, so you get one order per row.',
   'return.create': 'It is safe to resume or to run the same command again: you get one return.',
 };
 
-/** Whether the same may be ordered again while it is in doubt, in words. */
+/** Advice on repeating an operation that is in doubt. */
 export const hintInDoubt = (operation: string): string =>
   (Object.hasOwn(hints, operation) ? hints[operation] : undefined) ?? orderAgain;
 
@@ -74,7 +77,7 @@ const noResponse = (context: OrderContext, key: string, operation: string): Advi
   next: [{ command: journalCommand('resume', key, whereFlags(context)), when: 'to find out, safely' }],
 });
 
-/** The service responds, but not whether the earlier attempt made anything: a look at what there is tells. */
+/** Advice when a retry is refused, but an earlier attempt may have succeeded: check the list. */
 const refusedNow = (context: OrderContext, key: string, { one, list }: Thing): Advice => ({
   hint: `Check whether the ${one} exists. If it does not, nothing was made and you can forget the record.`,
   next: [
@@ -83,7 +86,7 @@ const refusedNow = (context: OrderContext, key: string, { one, list }: Thing): A
   ],
 });
 
-/** A payment that got no response, and is refused now: only who paid can tell whether it was taken the first time. */
+/** Advice when a payment got no response earlier and is refused now: only the payer can tell whether it was taken. */
 const refusedPayment = (context: OrderContext, key: string): Advice => ({
   hint: 'Look whether the wallet shows this payment before you order again.',
   next: [

@@ -3,8 +3,8 @@ import { ErrandError } from '../platform/errors.ts';
 import type { OrderContext } from '../run/order-context.ts';
 
 /**
- * For a process that goes on after what it left in doubt: another one may settle that now. Where this cannot be written
- * it is free once this process has ended.
+ * Releases in-doubt records so that another process can settle them while this one goes on. If that cannot be stored,
+ * they are free once this process ends.
  */
 export async function letGo(
   context: Pick<OrderContext, 'journal' | 'unreported'>,

@@ -9,8 +9,8 @@ import { chargeOf } from '../spending/price-of-order.ts';
 import type { IdentifiedOrder } from './order-record.ts';
 
 /**
- * Records once what a read shows of the money of an order that this machine has placed: what it cost, what came back.
- * Reading goes on where the chain cannot be written; a later read, or `reconcile`, then finds it.
+ * Records, once, the costs and refunds that a read shows for an order placed by this machine. Ignores write failures; a
+ * later read or `reconcile` records them.
  */
 export async function observeOrder(context: Context, order: IdentifiedOrder): Promise<void> {
   const { baseUrl, profile } = context.settings;
@@ -27,7 +27,7 @@ export async function observeOrder(context: Context, order: IdentifiedOrder): Pr
   }
 }
 
-/** The same of many orders that are known to be of this machine, in one transaction. @throws StorageError. */
+/** Same for many orders known to be from this machine, in one transaction. @throws StorageError. */
 export async function observeOrders(context: Context, orders: readonly IdentifiedOrder[]): Promise<void> {
   const { baseUrl, profile } = context.settings;
   if (context.previewsRequests || orders.length === 0 || !journalExists(context.settings)) return;
@@ -40,7 +40,7 @@ export async function observeOrders(context: Context, orders: readonly Identifie
 
 type Seen = Extract<AuditEntry, { readonly kind: 'settled' | 'refund' | 'return_credit' }>;
 
-/** Nothing of an order that is still on its way. */
+/** Costs, refunds and credits of an order; empty while it is in progress. */
 function seenIn(order: IdentifiedOrder): Seen[] {
   const result = own(order, 'job_result');
   return [
@@ -50,7 +50,7 @@ function seenIn(order: IdentifiedOrder): Seen[] {
   ];
 }
 
-/** What was charged for the goods; 0 where nothing was bought in the end. The fee is not known from the order. */
+/** Charge for the goods; 0 if nothing was bought. The order does not show the fee. */
 function settledIn(order: IdentifiedOrder): Seen[] {
   const status = textIn(order, 'status') ?? '';
   const detail = { status };
@@ -61,7 +61,7 @@ function settledIn(order: IdentifiedOrder): Seen[] {
   return [{ kind: 'settled', cents: charge.cents, ...currency, detail }];
 }
 
-/** What a payer by challenge got back, in the currency's minor unit. */
+/** Refund to a payer by challenge, in the currency's minor unit. */
 function refundIn(refund: JsonObject, index: number): Seen[] {
   const amount = textIn(refund, 'amount');
   const currency = textIn(refund, 'currency');

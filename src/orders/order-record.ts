@@ -5,12 +5,12 @@ import type { Shape } from '../api/schemas/index.ts';
 
 export type Order = Shape<'OrderResponse'>;
 
-/** An order as it was received, from whichever operation. */
+/** An order as received, from any operation. */
 export type OrderRecord = Unchecked<Order>;
-/** An order that says which one it is. */
+/** An order that has its id. */
 export type IdentifiedOrder = OrderRecord & { readonly id: string };
 
-/** What each journaled operation leads to. */
+/** Result type of each journaled operation. */
 export interface MadeBy {
   'order.create': OrderRecord;
   'agent.order.create': OrderRecord;
@@ -18,13 +18,13 @@ export interface MadeBy {
   'return.create': Received<'return.create'> | Received<'return.get'>;
   'legacy.retry': Received<'legacy.retry'> & { readonly order_id: string };
 }
-/** The operations that the table marks: each has its row above. */
+/** Operations marked `once` in the table; each needs an entry above. */
 export type JournaledOperation = {
   [N in OperationName]: (typeof operations)[N] extends { readonly once: true } ? N : never;
 }[OperationName];
 export type MadeRecord = MadeBy[JournaledOperation];
 
-/** The one state of an order as it was received. */
+/** Display state of an order as received. */
 export const stateOfOrder = (order: OrderRecord): ShownState =>
   orderState({
     status: order.status,

@@ -6,19 +6,19 @@ import { shellWord } from '../platform/shell.ts';
 import { hintInDoubt } from './doubt.ts';
 import { thingOf } from './submit/intent.ts';
 
-/** What a run has done by the time it fails. */
+/** What a run has done before it failed. */
 export interface RunSoFar {
-  /** What was sent, or may have been, and was not reported yet. */
+  /** Intents sent, or possibly sent, and not reported yet. */
   readonly intents: readonly RunIntent[];
-  /** The service has carried a write out. */
+  /** Whether the service has carried out a write. */
   readonly hasWritten: boolean;
-  /** What stdout was to show. */
+  /** The result intended for stdout. */
   readonly record: JsonObject | undefined;
 }
 
 /**
- * A failure of a run with the truth about what the run did before it: a placed order is never reported as not sent,
- * whatever failed after it. Category and exit code stay those of the failure. Pure.
+ * Adds what the run did to its failure: a placed order is never reported as not sent, whatever fails afterwards. Keeps
+ * the failure's category and exit code. Pure.
  */
 export function withOutcome(failure: unknown, { intents, hasWritten, record }: RunSoFar): unknown {
   const made = intents.filter(({ madeId }) => madeId !== undefined);
@@ -30,16 +30,16 @@ export function withOutcome(failure: unknown, { intents, hasWritten, record }: R
     : failure;
 }
 
-/** Each row of a batch has a key that follows from it. */
+/** Whether an operation is safe to repeat: a batch's rows have keys derived from their content. */
 const isRepeatable = (operation: string): boolean => operation === 'bulk.create';
 
-/** Whether a failure says itself what is in doubt. A journal that cannot be read says it of earlier commands alone. */
+/** Whether a failure itself states what is in doubt. An unreadable journal only says so about earlier commands. */
 const isUnknown = (failure: unknown): boolean =>
   failure instanceof ErrandError &&
   failure.facts.outcome === 'unknown' &&
   !(failure instanceof StorageError && failure.facts.idempotencyKey === undefined);
 
-/** Something failed after an intent was journaled and before its end was. */
+/** The error for a failure between journaling an intent and recording its end. */
 function withoutOutcome(
   error: ErrandError,
   open: readonly RunIntent[],
@@ -78,10 +78,10 @@ function applied(
   });
 }
 
-/** A message that goes on. */
+/** The message without its period, to be continued. */
 const clause = ({ message }: ErrandError): string => message.replace(/\.$/, '');
 
-/** What exists, for a program that reads the error. */
+/** What was made, for programs that read the error. */
 function detailsOf(
   { facts }: ErrandError,
   made: readonly RunIntent[],

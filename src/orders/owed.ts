@@ -7,7 +7,7 @@ interface Owed {
   readonly unreported: readonly JournalRecord[];
 }
 
-/** What earlier commands have left open and how to settle it, in a line; undefined where nothing. */
+/** One line on what earlier commands left open and how to settle it; undefined if nothing. */
 export async function owedLine(context: Context, owed: Owed): Promise<string | undefined> {
   const open = counted(owed.inDoubt.length, 'is in doubt', 'are in doubt');
   const placed = counted(
@@ -29,7 +29,7 @@ async function settlingText(context: Context, owed: Owed): Promise<string> {
   return commands.length === 0 ? elsewhere : `${settle}; ${elsewhere}`;
 }
 
-/** One command for each service and profile that something was sent to, and whether anything names a service that is not known here. */
+/** One command per service and profile with open records, and whether any record names an unknown service. */
 export async function settlingCommands(
   context: Context,
   { inDoubt, unreported }: Owed,
@@ -42,7 +42,7 @@ export async function settlingCommands(
   };
 }
 
-/** The flags with which a command reaches the service and the profile of a record. */
+/** Flags that make a command use a record's service and profile. */
 async function flagsOf(
   context: Context,
   { profile, base_url: baseUrl }: JournalRecord,

@@ -9,10 +9,10 @@ import { isRepeated, recordOnce } from './submit/repeats.ts';
 import { readyToSend } from './submit/submit.ts';
 
 /**
- * Creates one batch for one intent: journaled before it is sent, found again where a response got lost, also when the
- * same rows come from a file of another name.
- * @throws ErrandError: in_doubt when no response settles it; what the service refused it for; by hand, conflict for one that
- * was created a short while ago.
+ * Creates one batch per intent: journaled before it is sent, and found again if the response is lost, even if the same
+ * rows come from a file of another name.
+ * @throws ErrandError: in_doubt if no response settles it; the service's refusal; by hand, conflict if it was just
+ * created.
  */
 export async function placeBatch(
   context: OrderContext,
@@ -33,12 +33,12 @@ export async function placeBatch(
   }
   const recorded = await recordOnce(context, intent, 'none', { isByHand, ...consent });
   if (recorded.placed) return { id: recorded.placed.order.id, existed: true };
-  // Another machine may have recorded it since it was looked up here.
+  // Another machine may have recorded it since the lookup above.
   const since = known?.created_at ?? new Date(context.clock.now()).toISOString();
   return sendBatch(context, intent, batch, recorded.mayBeSent ? since : undefined);
 }
 
-/** A batch as the journal keeps it. */
+/** A batch's journal intent. */
 export const batchIntent = (context: OrderContext, batch: BatchIntent): Promise<IntentOf<'bulk.create'>> =>
   intentOf(context, 'bulk.create', {
     key: batch.key,
@@ -46,7 +46,7 @@ export const batchIntent = (context: OrderContext, batch: BatchIntent): Promise<
     body: { filename: batch.filename, rows: batch.rows, ...notice(batch) },
   });
 
-/** What may have been sent before is looked for, and sent again, under the name that it had then. */
+/** A batch that may have been sent is looked up and resent under its original name. */
 async function nameAtService(
   context: OrderContext,
   known: JournalRecord | undefined,

@@ -9,9 +9,9 @@ import { recordOnce } from './submit/repeats.ts';
 import { readyToSend } from './submit/submit.ts';
 
 /**
- * Requests one return for one intent. The same return again, a short while after or by a command that was interrupted, is
- * found again, whatever became of it since, unless `isNew`.
- * @throws ErrandError: conflict with the differences where another is open; in_doubt where no response settles it.
+ * Requests one return per intent. The same return again shortly afterwards, or after an interrupted command, returns
+ * the existing one in whatever state, unless `isNew`.
+ * @throws ErrandError: conflict with the differences if another return is open; in_doubt if no response settles it.
  */
 export async function requestReturn(
   context: OrderContext,
@@ -21,7 +21,7 @@ export async function requestReturn(
   await readyToSend(context);
   const client = await context.client();
   const intent = await intentOf(context, 'return.create', { key: randomUUID(), keyOrigin: 'made', body });
-  // A return has no key of its own; `api` shows no return but the one that it requested.
+  // Returns have no idempotency key; `api` only shows a return it requested itself.
   const rule = isNew ? 'none' : isByHand ? 'repeats' : 'shown';
   if (context.previewsRequests) {
     await previewKey(context, intent, rule);

@@ -41,10 +41,10 @@ const total: Column<Order> = {
   weight: 8,
   value: (order) => paidInTheEnd(order, 'kept'),
 };
-/** In a list: beside other columns there is no room for more. */
+/** For lists, which have no room for the longer form. */
 const listedTotal: Column<Order> = { ...total, value: (order) => paidInTheEnd(order) };
 
-/** The products of an order in a line: `2 x Ground Coffee, Paper Filters`. */
+/** An order's products on one line: `2 x Ground Coffee, Paper Filters`. */
 export const productLine = (order: OrderRecord, titleOf?: TitleOf): string =>
   productsOf(order, titleOf)
     .map((product) => {
@@ -56,7 +56,7 @@ export const productLine = (order: OrderRecord, titleOf?: TitleOf): string =>
 const ofColumns = (columns: readonly Column<Order>[], ...names: readonly string[]): Column<Order>[] =>
   names.flatMap((name) => columns.find((column) => column.name === name) ?? []);
 
-/** An order's columns on a terminal: what became of it, what it is about, what it cost. */
+/** Order columns on a TTY: state, product, cost. */
 const screenColumns: readonly Column<Order>[] = [
   { name: 'id', path: 'id', kind: 'id', names: 'orders', weight: 7 },
   state,
@@ -88,17 +88,17 @@ const lineColumns: readonly Column[] = [
   { name: 'why', path: 'error_type', weight: 7, isProse: true, goesBelow: true },
 ];
 
-/** Told anew, or with each parcel. */
+/** Columns replaced here, or shown with each parcel. */
 const shownAnew: ReadonlySet<string> = new Set([
   ...['id', 'status', 'delivery', 'why', 'total', 'quoted', 'items', 'tracking', 'expected', 'paid back'],
 ]);
 
-/** A price is only quoted where nothing was paid. */
+/** Shown only if nothing was paid. */
 const quoted = ofColumns(orderDetailColumns, 'quoted').map(
   (column): Column<Order> => ({ ...column, value: (order) => quotedOf(order)?.cents }),
 );
 
-/** What an order was refused at, in the currency of its retailer; undefined where something was paid. */
+/** The price at which an order was refused, in the retailer's currency; undefined if anything was paid. */
 export function quotedOf(
   order: OrderRecord,
 ): { readonly cents: number; readonly currency: string } | undefined {
@@ -109,7 +109,7 @@ export function quotedOf(
   return { cents, currency: (textIn(price, 'currency') ?? 'USD').toUpperCase() };
 }
 
-/** One order on a terminal; its lines where there are several, and each parcel. */
+/** Details of one order on a TTY, with its lines if there are several, and each parcel. */
 const screenDetailColumns: readonly Column<Order>[] = [
   { name: 'id', path: 'id', kind: 'id' },
   state,
@@ -125,7 +125,7 @@ const screenDetailColumns: readonly Column<Order>[] = [
   { name: 'parcels', path: 'tracking_numbers', columns: parcelColumns },
 ];
 
-/** The lines of an order that has several: how each stands, and how much of it was bought. */
+/** Lines of an order with several: state and quantity bought. */
 function severalLines(order: OrderRecord, titleOf?: TitleOf): Row[] | undefined {
   const { items, fulfillment } = order;
   if (!Array.isArray(items) || items.length < 2) return undefined;
@@ -144,24 +144,24 @@ function severalLines(order: OrderRecord, titleOf?: TitleOf): Row[] | undefined 
   });
 }
 
-/** What was relaxed, a sentence or two for each concession. */
+/** Concessions, in a sentence or two each. */
 function concessionsText({ fulfillment }: OrderRecord): string {
   return sentences(objectsIn(fulfillment, 'concessions').map(concessionText));
 }
 
-/** Orders as a list, for scripts and for a terminal. */
+/** A list of orders, for scripts and for a TTY. */
 export const orderList = { columns: orderColumns, screen: screenColumns } as const;
-/** One order, for scripts and for a terminal. */
+/** One order, for scripts and for a TTY. */
 export const orderView = { columns: orderDetailColumns, screen: screenDetailColumns } as const;
 
 /**
- * What an order cost, with what came back of it: `$20.99`, `$1.00 kept, $19.99 back`; in a list `$1.00, $19.99 back`, and
- * of what came back whole only that. Undefined as long as it has no price, and where nothing was bought and nothing came
- * back. @param kept the word for the first, if any.
+ * Final cost of an order and its refunds: `$20.99`, `$1.00 kept, $19.99 back`; in a list `$1.00, $19.99 back`, or only
+ * the refund if everything came back. Undefined until it has a price, and if nothing was bought or refunded. @param
+ * kept word after the amount kept, if any.
  */
 function paidInTheEnd(order: OrderRecord, kept?: 'kept'): string | undefined {
   const { payer, lines } = moneyOf(order, { feeCents: 0 });
-  // What the retailer cancelled may have been charged before.
+  // An order cancelled by the retailer may have been charged first.
   const isCharged = !cameToNothing(order) || (isUndone(order) && lines.some(({ what }) => what === 'charge'));
   const charge = isCharged ? chargeOf(order) : undefined;
   const returned = lines.filter(({ what }) => what === 'refund' || what === 'credit');
@@ -173,7 +173,7 @@ function paidInTheEnd(order: OrderRecord, kept?: 'kept'): string | undefined {
   const back = sums.map(({ cents, currency }) => `${formatMoney(cents, currency)} back`).join(', ');
   if (!charge) return back === '' ? undefined : back;
   if (back === '') return formatMoney(charge.cents, charge.currency);
-  // Who pays by challenge gets back what the order did not cost; everybody else a part of what it did.
+  // A payer by challenge gets back the unused part of the payment; everyone else, part of the cost.
   const same =
     payer === 'challenge' ? 0 : (sums.find(({ currency }) => currency === charge.currency)?.cents ?? 0);
   const keptCents = Math.max(0, charge.cents - same);

@@ -10,32 +10,32 @@ import { isCertain, leftInDoubt } from './doubt.ts';
 import { otherKeyOf } from './submit/existing.ts';
 import { heldCall, refuseIntent, settleIntent } from './submit/send.ts';
 
-/** Rows to be placed together. Each has an idempotency key, so that sending them twice places nothing twice. */
+/** Rows to place together. Each has an idempotency key, so sending them twice places nothing twice. */
 export interface BatchIntent {
-  /** Follows from the rows: the same rows are the same intent. */
+  /** Derived from the rows: the same rows are the same intent. */
   readonly key: string;
   readonly filename: string;
   readonly rows: readonly Readonly<Record<string, string | number | boolean | null>>[];
-  /** The service tells the account holder when every row is placed or has failed. */
+  /** The service notifies the account holder when every row is placed or has failed. */
   readonly notifies?: boolean;
 }
 
 export interface PlacedBatch {
   readonly id: string;
-  /** Set when an earlier attempt had made it. */
+  /** Whether an earlier attempt had created it. */
   readonly existed: boolean;
-  /** Where this attempt made it. */
+  /** Set if this attempt created it. */
   readonly response?: Received<'bulk.create'>;
 }
 
 const mostAttempts = 4;
 const backoff = { firstMs: 300, longestMs: 5_000, jitter: 0 };
-/** How much the clocks of this machine and of the service may differ, ms. */
+/** Tolerated clock skew between this machine and the service, ms. */
 const clocksDifferMs = 3600 * 1000;
 
 /**
- * Sends a journaled batch, and writes down how it ended.
- * @param sentSince since when it may have been sent before, ISO 8601; undefined where this is the first time.
+ * Sends a journaled batch and records the outcome.
+ * @param sentSince time since which it may have been sent, ISO 8601; undefined for a first send.
  */
 export async function sendBatch(
   context: OrderContext,
@@ -69,7 +69,7 @@ export async function sendBatch(
   }
 }
 
-/** @throws ErrandError; in_doubt where the response describes another batch. */
+/** @throws ErrandError; in_doubt if the response describes another batch. */
 export async function createBatch(
   client: Client,
   { rows, ...batch }: BatchIntent,
@@ -95,13 +95,13 @@ const anotherBatch = (id: string): ErrandError =>
 export const notice = ({ notifies = false }: Pick<BatchIntent, 'notifies'>): { notify_on_complete?: true } =>
   notifies ? { notify_on_complete: true } : {};
 
-/** A batch's name at the service tells it from every other. */
+/** The batch's unique name at the service. */
 const labelOf = ({ filename, key }: Pick<BatchIntent, 'filename' | 'key'>): string =>
   `${filename} [${key.slice(0, 8)}]`;
 
 /**
- * Looks through the batches, newest first, until they are older than the first attempt. What another intent has led to is
- * not the one. @throws ErrandError in_doubt where a batch of that name has other rows.
+ * Searches the batches, newest first, back to the first attempt. Skips those made by another intent. @throws
+ * ErrandError in_doubt if a batch of that name has different rows.
  */
 export async function findBatch(
   context: OrderContext,

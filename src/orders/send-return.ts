@@ -19,12 +19,12 @@ export type ReturnBody = Shape<'ReturnRequestCreate'>;
 type ReturnRecord = Received<'return.get'> | Received<'return.create'>;
 type Recorded = Pick<Intent, 'key' | 'baseUrl' | 'operation'>;
 
-/** How much the clocks of this machine and of the service may differ, ms. */
+/** Tolerated clock skew between this machine and the service, ms. */
 const clocksDifferMs = 3600 * 1000;
 
 /**
- * Sends a journaled return, and writes down how it ended.
- * @param sentSince since when it may have been sent before, ISO 8601; undefined where this is the first time.
+ * Sends a journaled return and records the outcome.
+ * @param sentSince time since which it may have been sent, ISO 8601; undefined for a first send.
  */
 export async function sendReturn(
   context: OrderContext,
@@ -65,7 +65,7 @@ async function create(
   throw new ErrandError('in_doubt', `${what}: ${differing.join('; ')}`, { outcome: 'unknown' });
 }
 
-/** A return of the same items is open: the one that was requested, or another. */
+/** Handles a refusal because a return of the same items is open: either the requested one, or another. */
 async function adoptReturn(
   context: OrderContext,
   client: Client,
@@ -102,7 +102,7 @@ async function readOpen(
   });
 }
 
-/** A return that says the same, made since the first attempt, and by no other command of this machine. */
+/** Finds a return with the same content, created since the first attempt and not by another command on this machine. */
 export async function findReturn(
   context: OrderContext,
   client: Client,
@@ -126,7 +126,7 @@ export async function findReturn(
 const notEchoed = 'not echoed';
 const facts = ['order', 'reason', 'items'] as const;
 
-/** What was requested and is otherwise in a return that exists. */
+/** Fields of an existing return that differ from the request. */
 function differences(requested: ReturnBody, existing: ReturnRecord): string[] {
   const requestedFacts = factsOf(requested);
   const there = factsOf(existing);

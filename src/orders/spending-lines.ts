@@ -15,15 +15,15 @@ interface Spending {
   /** Whether `--yes` was given. */
   readonly yes: boolean;
   readonly question: string;
-  /** Whose key or token pays; the current one unless told otherwise. */
+  /** Surface whose key or token pays; defaults to the current one. */
   readonly surface?: Surface;
-  /** What is bought, for how much, and how it is paid; read only where it is shown. */
+  /** What is bought, for how much and how it is paid; computed only if shown. */
   lines(): Promise<readonly string[]>;
 }
 
 /**
- * Asks once before a live key spends. A test key never asks.
- * @throws UsageError when nobody can answer and --yes is missing; ErrandError when the answer is no.
+ * Asks for confirmation before a live key spends money. Test keys never ask.
+ * @throws UsageError if nobody can answer and `--yes` is missing; ErrandError if the answer is no.
  */
 export async function confirmSpending(
   context: Context,
@@ -44,7 +44,7 @@ export async function confirmSpending(
   throw new ErrandError('interrupted', 'nothing was ordered', { outcome: 'not_sent' });
 }
 
-/** An order as a person checks it before spending: items, ceiling, fee, address and how it is paid. */
+/** Summary of an order to confirm before spending: items, ceiling, fee, address and payment. */
 export async function spendingLines(context: OrderContext, body: Shape<'OrderCreate'>): Promise<string[]> {
   const client = await context.client();
   const { body: wallet } = await client.call('wallet.get', {});
@@ -66,7 +66,10 @@ const feeText = (wallet: Received<'wallet.get'>): string => {
   return fee === undefined ? 'a fee that the service does not name' : `a fee of ${formatMoney(fee)}`;
 };
 
-/** Nobody can agree to an amount that no money has. @throws UnavailableError for a value that is not whole cents. */
+/**
+ * Reads an amount from the wallet: nobody can confirm an invalid one. @throws UnavailableError for a value that is not
+ * whole cents.
+ */
 function centsIn(wallet: Received<'wallet.get'>, name: string): number | undefined {
   const value = own(wallet, name);
   if (value === undefined || value === null) return undefined;

@@ -13,8 +13,8 @@ export const untilValues = ['placed', 'delivered'] as const;
 export type Until = (typeof untilValues)[number];
 
 /**
- * Where one order stands. An unknown status is waited on. A parcel that waits for pickup has arrived;
- * one that cannot be delivered has failed once no other parcel is on its way.
+ * Verdict on one order. An unknown status counts as waiting. A parcel ready for pickup has arrived; an undeliverable
+ * one means failure once no other parcel is in transit.
  */
 export function verdictOf(order: OrderRecord, until: Until): Verdict {
   if (isFailedOrder(order.status)) return 'failed';
@@ -29,7 +29,7 @@ export function verdictOf(order: OrderRecord, until: Until): Verdict {
   return items.some(isUnfinished) ? 'waiting' : 'reached';
 }
 
-/** What of an order is worth a line when it changes. */
+/** The part of an order whose change is worth a line. */
 export function stateOf(order: OrderRecord): string {
   return JSON.stringify([order.status, statusesOf(order.tracking_numbers), statusesOf(order.items)]);
 }

@@ -30,7 +30,7 @@ import { stateOf, type Until, verdictOf } from './watch-policy.ts';
 
 export interface WatchOptions {
   readonly until: Until;
-  /** How long to wait, ms; without it for as long as it takes. */
+  /** Timeout, ms; undefined waits indefinitely. */
   readonly timeoutMs: number | undefined;
   readonly pace: Pace;
   readonly allowMissing: boolean;
@@ -43,10 +43,10 @@ export type WatchEvent =
   | ({ readonly type: 'summary' } & WatchSummary);
 
 /**
- * Follows orders until each has reached what is awaited, has failed, or the deadline has passed.
- * Yields one `change` for each order whose state is new. A blip of the network is a `gap`, not an end. An interruption
- * is thrown once the `summary` is out.
- * @throws ErrandError not_found for an unknown id, and whatever polling cannot mend (a refused key).
+ * Watches orders until each has reached the target, has failed, or the deadline has passed. Yields one `change` per
+ * order whose state is new. A network blip yields a `gap` and does not end the watch. An interruption is thrown after
+ * the `summary`.
+ * @throws ErrandError not_found for an unknown id, and errors that polling cannot fix (a refused key).
  */
 export async function* watchOrders(
   context: Context,
@@ -86,9 +86,9 @@ export async function* watchOrders(
       }
   }
 
-  /** Every order once, page by page, so that no more of them is held than a page. */
+  /** Yields every order once, page by page, holding at most one page in memory. */
   async function* look(): AsyncGenerator<readonly IdentifiedOrder[]> {
-    // A gap may have ended the round before in its middle; what came before that was seen.
+    // A gap may have ended the previous round midway; drop the orders already seen.
     unseen = unseen.filter((id) => !states.has(id));
     const unknown = new Set(unseen);
     const seenBefore = new Set([...pending].filter((id) => !unknown.has(id)));
@@ -131,7 +131,7 @@ function notFound(ids: readonly string[]): ErrandError {
   });
 }
 
-/** More orders than this are paged to when a watch begins; of fewer, those that are not among the newest are read singly. */
+/** Above this count, a new watch pages through the list; below it, orders not among the newest are read one by one. */
 const fewOrders = 20;
 const { max: pageSize, default: newest } = limits.orderListLimit;
 
@@ -148,25 +148,24 @@ interface PageQuery extends CreatedWithin {
 }
 
 /**
- * The current records of many orders. One order is read by its id; several are read from the list, narrowed to the
- * time in which they were created, so that one request covers up to 500 of them.
+ * Fetches the current records of many orders. A single order is read by id; several are read from the list, limited to
+ * the time range in which they were created, so that one request covers up to 500.
  */
 export class OrderPoll {
   readonly #client: Client;
   readonly #isListed: (id: string) => Promise<boolean>;
   readonly #createdAt = new Map<string, number>();
-  /** Requests made so far. */
   requests = 0;
-  /** Of the orders last looked up one by one, those that the service does not know. */
+  /** Orders from the last one-by-one lookup that the service does not know. */
   missing: string[] = [];
 
-  /** @param isListed whether an order is among those of the account; one that was paid for on its own is not. */
+  /** @param isListed whether an order is in the account's list; one paid for separately is not. */
   constructor(client: Client, isListed: (id: string) => Promise<boolean>) {
     this.#client = client;
     this.#isListed = isListed;
   }
 
-  /** First look: every order once, page by page, in no order. Ids that the service does not know are in `missing`. */
+  /** First round: yields every order once, page by page, unordered. Unknown ids end up in `missing`. */
   async *begin(ids: readonly string[]): AsyncGenerator<readonly IdentifiedOrder[]> {
     const { own, others } = await this.#parted(ids);
     const left = new Set(own);
@@ -175,7 +174,7 @@ export class OrderPoll {
     yield* this.#each([...left, ...others]);
   }
 
-  /** The records of orders seen before, page by page. */
+  /** Later rounds: yields orders seen before, page by page. */
   async *round(ids: ReadonlySet<string>): AsyncGenerator<readonly IdentifiedOrder[]> {
     const [only] = ids;
     if (only !== undefined && ids.size === 1) return yield [await this.#read(only)];
@@ -186,7 +185,7 @@ export class OrderPoll {
     yield* this.#each([...left]);
   }
 
-  /** The time in which orders seen before were created, where any says so. */
+  /** Time range in which known orders were created; empty if unknown. */
   #sinceTheFirst(ids: readonly string[]): CreatedWithin {
     const times = ids.map((id) => this.#createdAt.get(id)).filter((time) => time !== undefined);
     if (times.length === 0) return {};
@@ -198,8 +197,8 @@ export class OrderPoll {
   }
 
   /**
-   * Pages through the list until each pending order has come, or the list ends. A total counts more than a short page: the
-   * service may give fewer than were requested. @param pending loses what has come.
+   * Pages through the list until every pending order is found, or the list ends. A total takes precedence over a short
+   * page: the service may return fewer rows than requested. @param pending found orders are removed from it.
    */
   async *#list(pending: Set<string>, range: CreatedWithin): AsyncGenerator<readonly IdentifiedOrder[]> {
     for (let offset = 0; pending.size > 0; ) {
@@ -211,7 +210,7 @@ export class OrderPoll {
     }
   }
 
-  /** One page of the list, and the pending orders on it. */
+  /** Reads one page of the list; keeps the pending orders on it. */
   async #page(pending: Set<string>, query: PageQuery) {
     this.requests += 1;
     const { body } = await this.#client.call('order.list', { query });
@@ -257,21 +256,21 @@ export class OrderPoll {
 }
 
 interface Followed<E> {
-  /** Each once. */
+  /** Without duplicates. */
   readonly ids: readonly string[];
   readonly things: Things;
-  /** As it is typed, without ids: `errand order watch`. */
+  /** As typed, without ids: `errand order watch`. */
   readonly command: string;
-  /** What follows the ids: ` --until placed`; empty for none. */
+  /** Flags after the ids, such as ` --until placed`; empty if none. */
   readonly flags: string;
-  /** Whether some may be unknown as yet: no beginning names those. */
+  /** Whether some ids may not exist yet; such ids are not abbreviated. */
   readonly mayBeMissing?: boolean;
   readonly events: AsyncGenerator<E>;
-  /** What an event says of one of them. */
+  /** The verdict an event gives on one of them. */
   readonly verdictIn: (event: E) => readonly [id: string, verdict: Verdict] | undefined;
 }
 
-/** A watch under way, and what it says where it ends before what it follows does. */
+/** A watch in progress, and its messages if it ends early. */
 export class Following<E> {
   readonly #context: Context;
   readonly #followed: Followed<E>;
@@ -283,7 +282,7 @@ export class Following<E> {
     this.#verdicts = new Map(followed.ids.map((id) => [id, 'waiting']));
   }
 
-  /** Where it is interrupted, what ends it says what was seen, and how to follow on. */
+  /** On interruption, the error says what was seen and how to continue. */
   events(): AsyncGenerator<E> {
     return untilStopped(this.#counted(), this.#context.signal, () => ({
       message: `stopped watching; ${this.#told()}`,
@@ -291,12 +290,12 @@ export class Following<E> {
     }));
   }
 
-  /** The line below a live table. @param room columns. */
+  /** Status line below a live table. @param room width in columns. */
   line(elapsedMs: number, room: number): string {
     return watchingText(this.#standing(), this.#followed.things, elapsedMs, room);
   }
 
-  /** The exit code at the end; that the time is up is told as an interruption is. */
+  /** Returns the exit code; reports a timeout the same way as an interruption. */
   conclude(summary: WatchSummary): number {
     if (summary.waiting > 0 && !this.#context.signal.aborted) {
       const { command, when } = this.#next();

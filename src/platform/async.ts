@@ -1,7 +1,7 @@
 import { systemClock, type Timer } from './clock.ts';
 import type { Patience } from './poll.ts';
 
-/** Runs `work` when it is first called for; every later call waits for that one run and shares its outcome. */
+/** Runs `work` on the first call; later calls share its result. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {
@@ -10,24 +10,24 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Does work one after the other; the failure of one stops none after it. */
+/** Runs tasks in sequence; a failed one does not affect those after it. */
 export class InTurn {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Begins the work once all that came before it is over. @throws what the work throws. */
+  /** Starts the work when all earlier work is done. @throws the work's error. */
   run<T>(work: () => Promise<T>): Promise<T> {
     const next = this.#last.then(work);
     this.#last = next.catch(() => {});
     return next;
   }
 
-  /** Resolves when all that came before is over. */
+  /** Resolves when all earlier work is done. */
   async idle(): Promise<void> {
     await this.#last;
   }
 }
 
-/** Closes all, one after the other, though one of them fails. @throws what the first that failed threw. */
+/** Closes all in sequence, even if some fail. @throws the first error. */
 export async function closeAll(closers: readonly (() => void | Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const close of closers) {
@@ -40,31 +40,34 @@ export async function closeAll(closers: readonly (() => void | Promise<void>)[])
   if (failures.length > 0) throw failures[0];
 }
 
-/** How a wait goes for what another process holds. */
+/** How to wait for something another process holds. */
 export interface Waiting {
   readonly clock?: Timer;
-  /** Ends the wait soon after it is aborted. */
+  /** Ends the wait soon after an abort. */
   readonly signal?: AbortSignal | undefined;
-  /** How long it is waited for at most, ms. */
+  /** Maximum wait, ms. */
   readonly longestMs?: number;
-  /** Of the run, which its waits for locks share. */
+  /** Deadline shared by all of the run's waits for locks. */
   readonly patience?: Patience;
-  /** The lock that is waited for, by its name. */
+  /** Name of the lock. */
   readonly lock?: string;
 }
 
-/** How long another process may hold what is waited for, ms, where nothing else is said. */
+/** Default maximum wait, ms. */
 const longestWaitMs = 15_000;
-/** What is left of that once the user wants to stop, or the run has waited long enough, ms: a lock is rarely held for longer than a commit takes. */
+/**
+ * Remaining wait after an abort, or once the run has waited long enough, ms: a lock is rarely held longer than a commit
+ * takes.
+ */
 const graceMs = 200;
-/** Processes that wait together do not try together. */
+/** Jitter keeps waiting processes from retrying in step. */
 const backoff = { firstMs: 1, longestMs: 25, jitter: 0.5 };
 
 /**
- * Attempts what fails while another process holds a lock, again and again until it succeeds. The event loop turns
- * between two attempts, so that signals are heard. The first attempt is made at once, whatever the signal says.
- * @throws what the signal was aborted with; the attempt's own error after `longestMs`, 15 seconds, of all waits with one
- * patience together; or for anything else.
+ * Retries an attempt while another process holds a lock. Yields to the event loop between attempts, so that signals are
+ * handled. Always makes the first attempt, even if aborted.
+ * @throws the signal's abort reason; the attempt's error after `longestMs` (15 seconds), which waits with the same
+ * patience share; or any other error.
  */
 export async function retryWhile<T>(
   isLocked: (error: unknown) => boolean,
@@ -95,21 +98,21 @@ export async function retryWhile<T>(
 }
 
 interface BackoffOptions {
-  /** Before the second attempt, ms; doubled for each one after. */
+  /** Delay before the second attempt, ms; doubles with each further one. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** The share of a wait that is left to chance, 0 to 1: all of it by default, so that many who fail together spread out. */
+  /** Random share of a delay, 0 to 1. Defaults to 1, so that clients that fail together spread out. */
   readonly jitter?: number;
-  /** What the other side requested, as by `Retry-After`, ms: never shorter than that. */
+  /** Minimum delay, ms, as requested by the other side (`Retry-After`). */
   readonly leastMs?: number | undefined;
 }
 
-/** For requests that leave this machine. */
+/** For requests over the network. */
 export const requestBackoff = { firstMs: 250, longestMs: 8_000 } as const satisfies BackoffOptions;
 
 /**
- * How long to wait after attempt number `attempt` (from 1), in ms: exponential backoff with jitter.
- * Pure but for `random`, which gives a number from 0 to 1.
+ * Delay after attempt number `attempt` (from 1), in ms: exponential backoff with jitter. Pure except for `random`,
+ * which returns a number from 0 to 1.
  */
 export function backoffMs(
   attempt: number,

@@ -1,27 +1,27 @@
 import { hrtime } from 'node:process';
 
-/** Time as a command sees it; tests put their own in its place. All in ms. */
+/** Time as a command sees it; replaceable in tests. All in ms. */
 export interface Clock {
-  /** The time of day, since the epoch, for timestamps alone: somebody may set it, forward or back. */
+  /** Wall clock, since the epoch. Only for timestamps: it may be set forward or back. */
   now(): number;
-  /** Since some moment of the past, never set: for deadlines, and for how long a thing took. */
+  /** Monotonic clock, from an arbitrary start: for deadlines and durations. */
   monotonic(): number;
-  /** Resolves after `ms`; rejects with the signal's reason when that is aborted first. */
+  /** Resolves after `ms`; rejects with the signal's reason if aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** What a wait needs of a clock. */
+/** The part of a clock needed to wait. */
 export type Timer = Pick<Clock, 'monotonic' | 'sleep'>;
 
-/** Real time since some moment of the past, ms. Node's `performance` comes with ten modules, a millisecond of a start. */
+/** Monotonic time, ms. Node's `performance` loads ten modules and adds a millisecond to a cold start. */
 export function realMs(): number {
   const [seconds, nanoseconds] = hrtime();
   return seconds * 1e3 + nanoseconds / 1e6;
 }
 
 /**
- * The time of day, ms since the epoch, for a process that lives long: it never goes back. Where somebody sets it back it
- * goes on as it did; where it is set forward, or the machine has slept, it follows.
+ * Wall clock for long-lived processes, ms since the epoch, that never goes back. It ignores a clock set back; it
+ * follows one set forward, and time asleep.
  */
 export function steadyTime(): () => number {
   let startOfClock = Number.NEGATIVE_INFINITY;
@@ -51,12 +51,12 @@ export const systemClock: Clock = {
     }),
 };
 
-/** A date header counts whole seconds, and a response takes its time: within this the clocks agree, ms. */
+/** Date headers have whole seconds, and a response takes time: within this the clocks agree, ms. */
 const toleranceMs = 2000;
 
 /**
- * The time of day at the service that responded last. A sandbox may have been advanced by days, and the ages of its
- * records follow from its own time.
+ * Wall clock of the service that last responded. A sandbox may be advanced by days, and the ages of its records depend
+ * on its own clock.
  */
 export class ServiceClock {
   readonly #clock: Pick<Clock, 'now'>;
@@ -66,49 +66,52 @@ export class ServiceClock {
     this.#clock = clock;
   }
 
-  /** ms since the epoch; this machine's time as long as no service has sent its own. */
+  /** ms since the epoch; this machine's time until a service has sent its own. */
   now(): number {
     return this.#clock.now() + this.#aheadMs;
   }
 
-  /** @param date of a response's header, an HTTP date. @param sentAt this machine's time when the request was sent, ms. */
+  /**
+   * Updates the clock from a response. @param date HTTP date header. @param sentAt this machine's time when the request
+   * was sent, ms.
+   */
   heard(date: unknown, sentAt: number): void {
     const theirs = typeof date === 'string' ? Date.parse(date) : Number.NaN;
     if (Number.isNaN(theirs)) return;
     const now = this.#clock.now();
     const agrees = theirs >= sentAt - toleranceMs && theirs <= now + toleranceMs;
-    // The header was cut to its second: an age of two days must not read as one.
+    // The header is truncated to a second; round up, or an age of two days could read as one.
     this.#aheadMs = agrees ? 0 : theirs + 999 - now;
   }
 }
 
-/** The most that a timer can hold, ms. */
+/** Maximum delay of a timer, ms. */
 const longestSleepMs = 2 ** 31 - 1;
 
-/** When a wait is over, whatever the time of day is set to meanwhile. */
+/** A deadline on the monotonic clock. */
 export class Deadline {
   readonly #clock: Timer;
   readonly #at: number;
 
-  /** @param ms from now; without it the wait has no end. */
+  /** @param ms from now; by default never. */
   constructor(clock: Timer, ms = Number.POSITIVE_INFINITY) {
     this.#clock = clock;
     this.#at = clock.monotonic() + ms;
   }
 
-  /** ms; 0 once it has passed. */
+  /** Remaining time, ms; 0 once it has passed. */
   get leftMs(): number {
     return Math.max(0, this.#at - this.#clock.monotonic());
   }
 
-  /** Resolves when it has passed. @throws the signal's reason where it is aborted. */
+  /** Resolves when it has passed. @throws the signal's reason if aborted. */
   async passed(signal: AbortSignal): Promise<void> {
     while (await this.pause(longestSleepMs, signal));
   }
 
   /**
-   * Sleeps for `ms`, or for what is left. @returns whether anything was left.
-   * @throws the signal's reason where it is aborted.
+   * Sleeps for `ms`, or for the remaining time if shorter. @returns false if none was left.
+   * @throws the signal's reason if aborted.
    */
   async pause(ms: number, signal: AbortSignal): Promise<boolean> {
     const left = this.leftMs;
@@ -118,7 +121,7 @@ export class Deadline {
   }
 }
 
-/** Starts now. @returns a function that gives how long ago that was, in whole ms. */
+/** Starts a stopwatch. @returns a function for the elapsed time, in whole ms. */
 export function stopwatch(clock: Timer): () => number {
   const started = clock.monotonic();
   return () => Math.round(clock.monotonic() - started);

@@ -1,6 +1,6 @@
 import { UsageError } from './errors.ts';
 
-/** The longest wait that a timer can hold, in whole days. */
+/** Longest delay of a timer, in whole days. */
 const longestDays = 24;
 
 const durationShape = /^(?=\d)(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?(?:(\d{1,9})ms)?$/;
@@ -11,8 +11,8 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /**
- * `30s`, `5m`, `1h30m`, `2d`, `500ms` in ms; at most 24 days, which a timer can hold, unless told otherwise.
- * @throws UsageError naming the flag; for a bare number, the unit that is missing.
+ * Parses `30s`, `5m`, `1h30m`, `2d`, `500ms` to ms; by default at most 24 days, the limit of a timer.
+ * @throws UsageError naming the flag; for a bare number, the missing unit.
  */
 export function parseDuration(text: string, flag: string, mostDays = longestDays): number {
   const trimmed = text.trim();

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { redactCause } from './redact/redact-cause.ts';
 import { redactor } from './redact/redactor.ts';
 
-/** From a failure's category to the exit code of the program. The only such table. */
+/** Exit code per error category. The only such table. */
 export const exitCodes = {
   unexpected: 1,
   usage: 2,
@@ -21,7 +21,7 @@ export const exitCodes = {
 
 export type ErrorCategory = keyof typeof exitCodes;
 
-/** What became of the request the failure belongs to. */
+/** Outcome of the request that the error belongs to. */
 export type Outcome = 'not_sent' | 'rejected' | 'applied' | 'unknown';
 
 export interface NextStep {
@@ -45,8 +45,8 @@ export interface ErrorFacts {
 }
 
 /**
- * The base of every failure that is shown to a user: one message, one category, the facts beside it. Secrets are
- * replaced as it is made, so that none reaches what shows it or keeps it.
+ * Base of all errors shown to a user: a message, a category and facts. Redacts secrets on construction, so that none
+ * reaches output or storage.
  */
 export class ErrandError extends Error {
   override readonly name: string = 'ErrandError';
@@ -65,7 +65,7 @@ export class ErrandError extends Error {
   }
 }
 
-/** A command or a key of the user's own may have the form of a secret and be none, so only those in use are replaced there. */
+/** Redacts only known secrets in commands: a user's command or key may look like a secret without being one. */
 function withoutSecrets(facts: ErrorFacts): ErrorFacts {
   const { code, details, hint, requestId, next } = facts;
   const { known, text } = redactor;
@@ -79,16 +79,15 @@ function withoutSecrets(facts: ErrorFacts): ErrorFacts {
   };
 }
 
-/** A signal to the process. */
 export type Stop = Extract<ErrorCategory, 'interrupted' | 'terminated'>;
 
-/** The signal that a failure tells of; undefined for any other. */
+/** The signal that an error reports; undefined for other errors. */
 export const stopOf = (failure: unknown): Stop | undefined =>
   failure instanceof ErrandError && (failure.category === 'interrupted' || failure.category === 'terminated')
     ? failure.category
     : undefined;
 
-/** Any failure as one that can be shown. What nobody foresaw is a bug. */
+/** Converts any thrown value to an error for the user. An unexpected one is a bug. */
 export function toError(failure: unknown): ErrandError {
   if (failure instanceof ErrandError) return failure;
   const reason =
@@ -103,7 +102,7 @@ export function toError(failure: unknown): ErrandError {
   });
 }
 
-/** Wrong usage or input, refused before anything was sent; the message names the flag, file, line or field. */
+/** Invalid usage or input, rejected before anything is sent; the message names the flag, file, line or field. */
 export class UsageError extends ErrandError {
   override readonly name = 'UsageError';
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -111,7 +110,7 @@ export class UsageError extends ErrandError {
   }
 }
 
-/** Turns a parser that throws into a check that tells why a text is refused. */
+/** Turns a parser that throws into a check that returns why a text is rejected. */
 export const refusedBy =
   (parse: (text: string) => unknown) =>
   (text: string): string | undefined => {
@@ -124,21 +123,21 @@ export const refusedBy =
     }
   };
 
-/** A result cannot be shown as requested. What the program has done by then is no part of it. */
+/** A result cannot be shown as requested. Does not undo what the program has done. */
 export class OutputError extends ErrandError {
   override readonly name = 'OutputError';
 }
 
-/** A file, folder or database of errand's own could not be read or written. */
+/** One of errand's own files, folders or databases cannot be read or written. */
 export class StorageError extends ErrandError {
   override readonly name: string = 'StorageError';
-  /** @param category `unavailable` where it lies elsewhere, and cannot be reached. */
+  /** @param category `unavailable` if the storage is remote and unreachable. */
   constructor(message: string, facts: ErrorFacts = {}, category: ErrorCategory = 'unexpected') {
     super(category, message, { outcome: 'not_sent', ...facts });
   }
 }
 
-/** A file of errand's own is not what was written, or is gone: what it said of earlier commands is not known. */
+/** One of errand's own files is damaged or missing: its information about earlier commands is lost. */
 export class DamagedError extends StorageError {
   override readonly name = 'DamagedError';
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -146,7 +145,7 @@ export class DamagedError extends StorageError {
   }
 }
 
-/** What keeps the journal from being read: nothing is sent, and nobody knows whether an earlier command has ordered. */
+/** The error for an unreadable journal: nothing is sent, and an earlier command may have ordered. */
 export const unread = ({ message, facts, category }: StorageError): StorageError =>
   new StorageError(
     message,

@@ -1,4 +1,4 @@
-/** Markup that is safe to send: text became part of it only escaped. */
+/** Markup that is safe to send: all text in it has been escaped. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -6,7 +6,7 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text is escaped, nothing leaves no trace. */
+/** Template content: text is escaped; null, undefined and false render nothing. */
 export type Content = Html | string | number | false | null | undefined | readonly Content[];
 
 const entities: Readonly<Record<string, string>> = {
@@ -17,7 +17,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Controls, and marks that turn the direction of all text after them: shown, never obeyed. */
+/** Control characters and bidirectional overrides: replaced, never passed through. */
 const unseen = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 const escaped = (text: string): string =>
@@ -30,6 +30,6 @@ function written(content: Content): string {
   return Array.isArray(content) ? content.map(written).join('') : '';
 }
 
-/** Markup from a template of ours; whatever is put into it is escaped, in content and in quoted attributes. */
+/** Template tag for markup; escapes every value, in content and in quoted attributes. */
 export const html = (template: TemplateStringsArray, ...contents: readonly Content[]): Html =>
   new Html(template.map((part, index) => part + written(contents[index])).join(''));

@@ -1,15 +1,18 @@
-/** Whether a typed word is a slip or so away from a known one. */
+/** Whether a typed word is within a few typos of a known one. */
 export function isNear(typed: string, word: string): boolean {
   const most = Math.max(1, Math.floor(typed.length / 4));
   return Math.abs(word.length - typed.length) <= most && slipsBetween(typed, word) <= most;
 }
 
-/** The known word that is meant by a typed one: a slip away, else one that begins the same; undefined where none is. */
+/**
+ * The known word probably meant: a near one, else one that contains the typed word or is contained in it; undefined if
+ * none.
+ */
 export const nearestWord = (typed: string, known: readonly string[]): string | undefined =>
   known.find((word) => isNear(typed, word)) ??
   known.find((word) => typed.length >= 3 && (word.includes(typed) || typed.includes(word)));
 
-/** How many slips lie between two words: a letter left out, put in, changed, or two swapped. */
+/** Edit distance between two words: deletions, insertions, substitutions and swaps. */
 function slipsBetween(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,5 +1,5 @@
 /**
- * Node's timers, as they were when the program or its door was loaded. A test that puts fake ones in their place means
- * its own code: a service in the same process would never respond.
+ * Real timers, captured before a test installs fake ones: with those, a service in the same process would never
+ * respond.
  */
 export const { setImmediate, setInterval, setTimeout, clearInterval, clearTimeout } = globalThis;

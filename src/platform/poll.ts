@@ -1,20 +1,20 @@
 import { type Deadline, stopwatch, type Timer } from './clock.ts';
 import { ErrandError, exitCodes, type NextStep, stopOf } from './errors.ts';
 
-/** Between two polls. */
+/** Delay between polls, ms. */
 export interface Pace {
   readonly shortestMs: number;
   readonly longestMs: number;
 }
 
-/** The next pause between polls, in ms: short after a change, growing by half while nothing happens. */
+/** Next delay between polls, in ms: short after a change, growing by half each quiet round. */
 export function nextPause(pace: Pace, quietRounds: number): number {
   return Math.min(pace.longestMs, Math.round(pace.shortestMs * 1.5 ** Math.min(quietRounds, 40)));
 }
 
 /**
- * Calls `look` until it returns a value. @returns undefined where the deadline passes first.
- * @throws what `look` throws, and the signal's reason where it is aborted.
+ * Calls `look` until it returns a value. @returns undefined if the deadline passes first.
+ * @throws errors of `look`, and the signal's reason if aborted.
  */
 export async function poll<T>(
   look: () => Promise<T | undefined>,
@@ -27,16 +27,16 @@ export async function poll<T>(
   return undefined;
 }
 
-/** A blip, and its end. */
+/** Start and end of a network blip. */
 export type Interruption =
   | { readonly type: 'gap'; readonly message: string }
   | { readonly type: 'reconnected'; readonly gap_ms: number };
 
 interface Watch<E> {
-  /** One round: an event for each change, as it is found. */
+  /** Runs one round; yields an event per change. */
   look(): AsyncIterable<E>;
   isOver(): boolean;
-  /** Whether the service has responded before: then more may pass by itself. */
+  /** Whether the service has responded before: then more errors count as transient. */
   hasResponded(): boolean;
   readonly pace: Pace;
   readonly deadline: Deadline;
@@ -45,8 +45,8 @@ interface Watch<E> {
 }
 
 /**
- * Follows what changes, round after round, until it is over or the deadline has passed. A blip of the network is a `gap`,
- * not an end. @throws the signal's reason where it is aborted, and whatever polling cannot mend.
+ * Polls for changes until it is over or the deadline has passed. A network blip yields a `gap` and does not end the
+ * watch. @throws the signal's reason if aborted, and errors that polling cannot fix.
  */
 export async function* watch<E>(of: Watch<E>): AsyncGenerator<E | Interruption> {
   const { pace, deadline, clock, signal } = of;
@@ -72,8 +72,8 @@ export async function* watch<E>(of: Watch<E>): AsyncGenerator<E | Interruption> 
 }
 
 /**
- * Follows as `watch` does, between a first event and a summary. An interruption is thrown once the summary is out, since
- * whoever reads the events is owed their end.
+ * Same as `watch`, with an initial event and a final summary. An interruption is thrown after the summary, so that
+ * readers always get it.
  */
 export async function* watchWithSummary<E>(
   first: E,
@@ -91,8 +91,8 @@ export async function* watchWithSummary<E>(
 }
 
 /**
- * Whether what keeps a watch from its response may pass by itself. Of a service that has never responded only what is
- * worth another attempt: HTML stays HTML.
+ * Whether a watch's error may be transient. Before the service has ever responded, only retryable errors count: HTML
+ * stays HTML.
  */
 export const isBlip = (error: unknown, hasResponded: boolean): error is ErrandError =>
   error instanceof ErrandError &&
@@ -100,13 +100,13 @@ export const isBlip = (error: unknown, hasResponded: boolean): error is ErrandEr
   (hasResponded || error.facts.retryable !== false);
 
 interface Waiting {
-  /** Where things stand. */
+  /** Current progress. */
   readonly message: string;
-  /** The command that goes on. */
+  /** The command to continue with. */
   readonly next: NextStep;
 }
 
-/** Events of a watch; where it is interrupted, what ends it says where things stand, and how to follow them again. */
+/** Passes on a watch's events; on interruption, throws an error with the progress and how to continue. */
 export async function* untilStopped<E>(
   events: AsyncIterable<E>,
   signal: AbortSignal,
@@ -121,18 +121,18 @@ export async function* untilStopped<E>(
 }
 
 /**
- * What ended a watch: where it was interrupted, a failure that says where things stand and which command goes on; anything
- * else as it is.
+ * Error to end a watch with: for an interruption, one with the progress and the command to continue; otherwise the
+ * original error.
  */
 export function stoppedWith(error: unknown, signal: AbortSignal, message: string, next: NextStep): unknown {
   if (!signal.aborted || !(error instanceof ErrandError) || !stopOf(error)) return error;
   return new ErrandError(error.category, message, { ...error.facts, next: [next], cause: error });
 }
 
-/** Where something that is awaited stands: still on its way, at the awaited state, or at an end that is not it. */
+/** State of something watched: in progress, at the target, or ended otherwise. */
 export type Verdict = 'waiting' | 'reached' | 'failed';
 
-/** How many stand where at the end of a watch. */
+/** Counts at the end of a watch. */
 export interface WatchSummary {
   readonly reached: number;
   readonly failed: number;
@@ -141,7 +141,6 @@ export interface WatchSummary {
   readonly elapsed_ms: number;
 }
 
-/** Counts verdicts. Pure. */
 export function tallyOf(verdicts: Iterable<Verdict>): Pick<WatchSummary, Verdict> {
   const tally = { reached: 0, failed: 0, waiting: 0 };
   for (const verdict of verdicts) tally[verdict] += 1;
@@ -153,30 +152,29 @@ export function exitCodeOf({ waiting, failed }: Pick<WatchSummary, 'waiting' | '
   return failed > 0 ? exitCodes.ended_badly : 0;
 }
 
-/** What a person is told of a blip, and of its end. */
+/** Message about a network blip or its end. */
 export const interruptionText = (event: Interruption): string =>
   event.type === 'gap'
     ? `the service does not respond, still trying: ${event.message}`
     : `the service responds again after ${Math.round(event.gap_ms / 1000)} s`;
 
-/** So long after the last look at a lock it is waited for anew, ms. */
+/** Time without a new attempt after which a lock's wait starts over, ms. */
 const forgottenAfterMs = 60_000;
 
-/**
- * What one run has waited for in vain: its waits for locks of other processes have one deadline together, however many
- * there are, until a lock that was held is free.
- */
+/** Shared deadline of a run's waits for locks held by other processes, however many, until a held lock is free. */
 export class Patience {
   readonly #held = new Map<string, { readonly since: number; readonly seen: number }>();
 
-  /** A lock is held. @param now monotonic, ms. @returns since when the run has waited, for this lock or another that is held. */
+  /**
+   * Records that a lock is held. @param now monotonic, ms. @returns since when the run has waited for any held lock.
+   */
   since(lock: string, now: number): number {
     for (const [name, { seen }] of this.#held) if (now - seen >= forgottenAfterMs) this.#held.delete(name);
     this.#held.set(lock, { since: this.#held.get(lock)?.since ?? now, seen: now });
     return Math.min(...Array.from(this.#held.values(), ({ since }) => since));
   }
 
-  /** A lock was got. */
+  /** Records that a lock was acquired. */
   free(lock: string): void {
     this.#held.delete(lock);
   }

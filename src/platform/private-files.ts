@@ -14,14 +14,13 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Shows one line to the user. */
 export type Tell = (line: string) => void;
 
-/** A file or folder of errand's own is not what errand would have made, so it is not used. */
+/** One of errand's own files or folders is not as errand creates it, so it is not used. */
 export class PrivateFileError extends Error {
   override readonly name = 'PrivateFileError';
   readonly path: string;
-  /** What is wrong, without the path. */
+  /** The problem, without the path. */
   readonly reason: string;
 
   constructor(path: string, reason: string) {
@@ -35,7 +34,7 @@ const hasModes = process.platform !== 'win32';
 const openToOthers = 0o077;
 
 /**
- * Makes a folder, and those above it, for its owner alone, whatever the umask; tightens one that is there.
+ * Creates a folder and its parents with access for the owner only, regardless of umask; tightens an existing one.
  * @throws PrivateFileError, NodeJS.ErrnoException.
  */
 export function makePrivateFolder(folder: string, tell: Tell): void {
@@ -46,7 +45,7 @@ export function makePrivateFolder(folder: string, tell: Tell): void {
   tighten(folder, stats, 0o700, tell);
 }
 
-/** Tightens a folder of ours where there is one. One that is shared by design, as /tmp, is left as it is. @throws PrivateFileError. */
+/** Tightens an existing folder. Leaves one that is shared by design, such as /tmp. @throws PrivateFileError. */
 export function checkPrivateFolder(folder: string, tell: Tell): void {
   const stats = statsOf(folder);
   if (!stats?.isDirectory() || isShared(stats)) return;
@@ -55,8 +54,8 @@ export function checkPrivateFolder(folder: string, tell: Tell): void {
 }
 
 /**
- * Makes an empty file for its owner alone, with the folders above it, or checks the one that is there. It is not opened a second time: closing a
- * database's file drops every lock that SQLite holds on it in this process.
+ * Creates an empty file with access for the owner only, and its parent folders; or checks an existing file. Does not
+ * open an existing one: closing a database file drops every lock SQLite holds on it in this process.
  * @throws PrivateFileError, NodeJS.ErrnoException.
  */
 export function makePrivateFile(file: string, tell: Tell): void {
@@ -70,8 +69,8 @@ export function makePrivateFile(file: string, tell: Tell): void {
 }
 
 /**
- * Checks a file of ours by its name alone: no link, a plain file, our own; tightened where others could use it. That
- * holds as long as nobody else can write to its folder. @returns whether there is such a file. @throws PrivateFileError.
+ * Checks a file by path: no symlink, a regular file, our own; tightens its mode. Safe as long as nobody else can write
+ * to its folder. @returns whether the file exists. @throws PrivateFileError.
  */
 export function checkPrivateFile(file: string, tell: Tell): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
@@ -82,21 +81,21 @@ export function checkPrivateFile(file: string, tell: Tell): boolean {
   return true;
 }
 
-/** What SQLite keeps beside a database. */
+/** Files SQLite keeps next to a database. */
 const companions = ['-wal', '-shm', '-journal'] as const;
 
-/** Makes a database's file, or checks it and what SQLite keeps beside it. @throws PrivateFileError, NodeJS.ErrnoException. */
+/** Creates a database file, or checks it and its companions. @throws PrivateFileError, NodeJS.ErrnoException. */
 export function makePrivateDatabase(file: string, tell: Tell): void {
   makePrivateFile(file, tell);
   for (const companion of companions) checkPrivateFile(file + companion, tell);
 }
 
-/** Bytes that no file of ours has. */
+/** Maximum size of our own files, bytes. */
 const tooManyBytes = 64 * 1024 * 1024;
 
 /**
- * Reads a file of ours whole; the checks are of the very file that is read. A FIFO or a device is refused at once.
- * @returns undefined where there is none. @throws PrivateFileError, NodeJS.ErrnoException.
+ * Reads a whole file; checks the open descriptor, so that there is no race. Rejects a FIFO or device without blocking.
+ * @returns undefined if there is none. @throws PrivateFileError, NodeJS.ErrnoException.
  */
 export function readPrivateFile(file: string, tell: Tell): Buffer | undefined {
   const opened = openNoFollow(file);
@@ -113,13 +112,13 @@ export function readPrivateFile(file: string, tell: Tell): Buffer | undefined {
   }
 }
 
-/** Bytes that no file has that a person wrote to steer errand. */
+/** Maximum size of a hand-written control file, bytes. */
 const tooManyWritten = 1024 * 1024;
 
 /**
- * Reads a file whose words are obeyed: others may read it, and only its owner or root may have written it. A link is
- * followed; what counts is the file that is read.
- * @returns undefined where there is nothing of that name. @throws PrivateFileError, NodeJS.ErrnoException.
+ * Reads a file that controls errand: others may read it, but only its owner or root may have written it. Follows
+ * symlinks and checks the target.
+ * @returns undefined if the name does not exist. @throws PrivateFileError, NodeJS.ErrnoException.
  */
 export function readGuardedFile(file: string): Buffer | undefined {
   const opened = openFollowing(file);
@@ -138,7 +137,7 @@ export function readGuardedFile(file: string): Buffer | undefined {
   }
 }
 
-/** Whoever can write to a folder can put another file in the place of one in it, unless the folder is sticky as /tmp is. */
+/** Checks the parent folders: whoever can write to one can replace its files, unless it is sticky like /tmp. */
 function checkFoldersOf(file: string): void {
   if (!hasModes) return;
   for (let folder = dirname(file); ; folder = dirname(folder)) {
@@ -154,7 +153,7 @@ function checkGuarded(path: string, mode: number): void {
     throw new PrivateFileError(path, `can be changed by other users (mode ${octal(mode)})`);
 }
 
-/** A link that leads nowhere is not the same as no file. */
+/** A dangling symlink is an error, not a missing file. */
 function openFollowing(file: string): number | undefined {
   const { O_RDONLY, O_NONBLOCK = 0 } = constants;
   try {
@@ -165,7 +164,7 @@ function openFollowing(file: string): number | undefined {
   }
 }
 
-/** Whether something of that name is there, or may be: where the system does not say, it is not taken for absent. */
+/** Whether a file exists or may exist: an inconclusive check counts as present. */
 export function mayBeThere(file: string): boolean {
   try {
     return isThere(file);
@@ -183,14 +182,14 @@ function isThere(file: string): boolean {
   }
 }
 
-/** Without waiting for a FIFO's writer; a link is not followed where the system can tell. */
+/** Opens without waiting for a FIFO's writer, and without following a symlink where supported. */
 function openNoFollow(file: string): number | undefined {
   const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   try {
     return openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
-    // A link (ELOOP, on some systems EMLINK) or a socket (ENXIO) cannot be opened so; the reason is said in words.
+    // A symlink (ELOOP, on some systems EMLINK) or a socket (ENXIO) fails to open; report the real reason.
     const stats = lstatSync(file, { throwIfNoEntry: false });
     if (stats) checkKind(file, stats);
     throw error;
@@ -209,7 +208,7 @@ function kindOf(stats: Stats): string {
   return stats.isSocket() ? 'a socket' : 'a device';
 }
 
-/** What belongs to root is as safe as the machine. */
+/** Files owned by root are as trusted as the machine. */
 function checkOwner(path: string, { uid }: Stats): void {
   const own = process.geteuid?.();
   if (own === undefined || uid === own || uid === 0) return;
@@ -227,7 +226,7 @@ function tighten(path: string, { mode }: Stats, wanted: number, tell: Tell, open
     return;
   }
   const now = opened === undefined ? statSync(path).mode : fstatSync(opened).mode;
-  // Some mounts of other systems keep no modes.
+  // Some mounted file systems do not store modes.
   const isTight = (now & openToOthers) === 0;
   tell(
     isTight ? `${was}; its mode is ${octal(wanted)} now` : `warning: ${was}, and its file system keeps it so`,
@@ -236,24 +235,24 @@ function tighten(path: string, { mode }: Stats, wanted: number, tell: Tell, open
 
 const octal = (mode: number): string => (mode & 0o777).toString(8).padStart(4, '0');
 
-/** Such as /tmp: everybody writes there and nobody but root may remove what others wrote. It is not ours to close. */
+/** A folder such as /tmp: world-writable and sticky. It is not ours to tighten. */
 const isShared = ({ mode }: Stats): boolean => (mode & 0o1002) === 0o1002;
 
-/** Node's own way to make the folders above too never ends where the system says ENOENT of a new one, as /proc does. */
+/** Node's recursive `mkdir` loops forever where the system reports ENOENT for a new folder, as under /proc. */
 function makeFolders(folder: string): void {
   if (isFolder(folder)) return;
   makeFolders(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process may have been faster.
+    // Another process may have created it first.
     if (!isFolder(folder)) throw error;
   }
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/** Undefined where there is nothing, be it that a part of the path is not a folder. */
+/** Undefined if nothing is there, even if a parent is not a folder. */
 function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });

@@ -7,35 +7,35 @@ interface ChildCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Whether a person sits at it: it shares the terminal then, which ends both. */
+  /** Interactive: the command shares the terminal, whose signals reach both. */
   readonly isTerminal: boolean;
-  /** Aborted when this program is told to end. */
+  /** Aborted when this program is asked to exit. */
   readonly signal: AbortSignal;
 }
 
-/** Whether processes have groups, so that what a command has started can end with it. */
+/** Whether the platform has process groups, so that a command's children can be ended with it. */
 export const hasGroups = process.platform !== 'win32';
 
-/** Between telling a command to end and ending it, ms. */
+/** Grace period before SIGKILL, ms. */
 const graceMs = 5_000;
 
 /**
- * Runs a command with the stdin, stdout and stderr of this process, and ends what it has started with it. A person's
- * command stays in the group of the terminal, from which alone it can read; what it leaves in the background stays there.
- * @returns its exit code, as a shell has it. @throws Error where it cannot be started.
+ * Runs a command with this process's stdio, and ends its children when it exits. An interactive command stays in the
+ * terminal's process group, without which it could not read; its background processes keep running.
+ * @returns its exit code, as a shell reports it. @throws Error if it cannot be started.
  */
 export function runChild(child: ChildCommand): Promise<number> {
   const { command, args, environment, isTerminal, signal } = child;
   const isGroup = hasGroups && !isTerminal;
   const started = spawn(command, args, { stdio: 'inherit', env: environment, detached: isGroup });
-  // A second signal ends this process at once.
+  // A second signal exits this process immediately; kill the command then.
   const insist = (): void => signalChild(started, 'SIGKILL', isGroup);
   process.once('exit', insist);
   return new Promise<number>((resolve, reject) => {
     let patience: NodeJS.Timeout | undefined;
     const end = (): void => {
       const isCtrlC = signal.reason instanceof ErrandError && signal.reason.category === 'interrupted';
-      // A terminal's Ctrl-C has reached it already.
+      // The terminal has already sent Ctrl-C to it.
       if (!(isCtrlC && isTerminal)) signalChild(started, isCtrlC ? 'SIGINT' : 'SIGTERM', isGroup);
       patience = setTimeout(insist, graceMs);
     };
@@ -58,20 +58,20 @@ export function runChild(child: ChildCommand): Promise<number> {
   });
 }
 
-/** Sends a signal to a command, and where it has a group of its own to all that it has started. */
+/** Sends a signal to a command, or to its whole group if it has one. */
 export function signalChild(child: ChildProcess, name: NodeJS.Signals, isGroup = hasGroups): void {
   try {
     if (isGroup && child.pid !== undefined) process.kill(-child.pid, name);
     else child.kill(name);
   } catch {
-    // It has ended by itself.
+    // It has already exited.
   }
 }
 
-/** A line that has no end is shown in pieces of this many characters. */
+/** Maximum length of a line, in characters; longer ones are split. */
 const longestLine = 4096;
 
-/** Tells each line that a program prints which the user had run. It is text from outside: whoever tells it makes it safe. */
+/** Passes on each line that a program started by the user prints. The text is untrusted: `tell` must sanitize it. */
 export function tellLines(stream: Readable, tell: (line: string) => void): void {
   let rest = '';
   const say = (line: string): void => {
@@ -85,6 +85,6 @@ export function tellLines(stream: Readable, tell: (line: string) => void): void 
     for (; rest.length > longestLine; rest = rest.slice(longestLine)) say(rest.slice(0, longestLine));
   });
   stream.on('end', () => say(rest));
-  // A stream that is destroyed has nothing more to say.
+  // A destroyed stream has no more output.
   stream.on('error', () => {});
 }

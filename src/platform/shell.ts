@@ -1,12 +1,12 @@
-/** A word as a POSIX shell takes it: quoted only where it must be. */
+/** A word for a POSIX shell, quoted only if needed. */
 export const shellWord = (word: string): string =>
-  // zsh looks for a program where a word begins with `=`.
+  // zsh expands a leading `=` to a program's path.
   /^[\w@%+:,./-][\w@%+=:,./-]*$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** A command line to suggest: whatever stands in it that was not written here is quoted. */
+/** Template tag for a suggested command line; quotes every interpolated value. */
 export const shellLine = (parts: TemplateStringsArray, ...words: readonly (string | number)[]): string =>
   parts.reduce((line, part, index) => line + shellWord(String(words[index - 1] ?? '')) + part);
 
-/** A command of errand as it is typed. @param words all that follows `errand`, such as the words of the running command. */
+/** An errand command as typed. @param words everything after `errand`, such as the current arguments. */
 export const typedCommand = (words: readonly string[]): string =>
   ['errand', ...words.map(shellWord)].join(' ');

@@ -21,29 +21,29 @@ export interface OutputStream {
   readonly stream: Writable;
   readonly isTerminal: boolean;
   readonly color: boolean;
-  /** Width in columns; undefined where the stream is not a terminal. */
+  /** Width in columns; undefined if not a TTY. */
   columns(): number | undefined;
-  /** Height in rows; undefined where the stream is not a terminal. */
+  /** Height in rows; undefined if not a TTY. */
   rows?(): number | undefined;
-  /** A terminal whose cursor cannot be moved (`TERM=dumb`). */
+  /** The terminal cannot move its cursor (`TERM=dumb`). */
   readonly isDumb?: boolean;
 }
 
-/** The program's three streams and what is known of each. */
+/** The program's stdio streams and their properties. */
 export interface Io {
   readonly stdin: { readonly stream: Readable; readonly isTerminal: boolean };
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** What a person types to start this program: `errand` where the PATH has it. */
+  /** What a user types to start this program: `errand` if it is on the PATH. */
   readonly commandName?: () => string;
-  /** The file that this program was started from: `…/bin/errand.js`, or a link to it. */
+  /** File this program was started from: `…/bin/errand.js`, or a link to it. */
   readonly programFile: string;
 }
 
-/** Whether anyone can answer a prompt; otherwise why not. */
+/** Whether anyone can answer a prompt, or why not. */
 export type Interactivity = { readonly yes: true } | { readonly yes: false; readonly why: string };
 
-/** @param noInput why nobody is to be asked, where somebody said so. */
+/** @param noInput reason why prompts are disabled, if they are. */
 export function interactivity({ stdin, stderr }: Io, noInput: string | undefined): Interactivity {
   if (noInput !== undefined) return { yes: false, why: noInput };
   if (!stdin.isTerminal) return { yes: false, why: 'stdin is not a terminal' };
@@ -52,12 +52,12 @@ export function interactivity({ stdin, stderr }: Io, noInput: string | undefined
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The streams of this process. `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` decide colour before the terminal does. */
+/** This process's streams. `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` take precedence over TTY detection for colour. */
 export function processIo(process: NodeJS.Process): Io {
   useOwnPipes(process);
   let name: string | undefined;
   return {
-    // Opening it costs a millisecond, and the help reads nothing.
+    // Lazy: opening stdin costs a millisecond, and help does not read it.
     stdin: {
       get stream() {
         return process.stdin;
@@ -84,7 +84,7 @@ function currentFolder(process: NodeJS.Process): string | undefined {
   try {
     return process.cwd();
   } catch {
-    // It was removed under the program.
+    // The working directory was deleted while the program runs.
     return undefined;
   }
 }
@@ -101,7 +101,7 @@ function outputStream(stream: NodeJS.WriteStream, environment: Environment): Out
   };
 }
 
-/** Whether a stream is to be coloured. */
+/** Whether to colour a stream. */
 export function wantsColor(isTerminal: boolean, environment: Environment): boolean {
   if (environment.NO_COLOR) return false;
   const forced = environment.FORCE_COLOR;
@@ -110,8 +110,8 @@ export function wantsColor(isTerminal: boolean, environment: Environment): boole
 }
 
 /**
- * The pieces of an input as they come. Nobody knows when the next one does, so waiting for it ends with the signal.
- * @throws what the signal was aborted with.
+ * Yields the chunks of an input. The signal ends the wait for the next one.
+ * @throws the signal's abort reason.
  */
 export async function* piecesOf(input: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
   const stop = (): void => void input.destroy();
@@ -120,7 +120,7 @@ export async function* piecesOf(input: Readable, signal: AbortSignal): AsyncGene
     signal.throwIfAborted();
     for await (const piece of input) yield Buffer.from(piece);
   } catch (error) {
-    // An input that is destroyed says only that it was closed too early.
+    // A destroyed input only reports a premature close.
     signal.throwIfAborted();
     throw error;
   } finally {
@@ -130,25 +130,25 @@ export async function* piecesOf(input: Readable, signal: AbortSignal): AsyncGene
   signal.throwIfAborted();
 }
 
-/** What decides how this program is started from a shell. */
+/** What determines how to start this program from a shell. */
 export interface Started {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
-  /** The file that runs: `…/bin/errand.js`, or a link to it. */
+  /** The file being run: `…/bin/errand.js`, or a link to it. */
   readonly file: string;
-  /** Undefined where it is not there any more. */
+  /** Undefined if it no longer exists. */
   readonly folder: string | undefined;
 }
 
 /**
- * What a person types to start this program again: `errand` where the PATH has it, `npx errand` where npm started it or
- * the folder belongs to the project that holds it, else Node with the file.
+ * The command to start this program again: `errand` if it is on the PATH, `npx errand` if npm started it or the folder
+ * belongs to the project that contains it, else Node with the file.
  */
 export function commandName({ environment, platform, file, folder }: Started): string {
   const byNpm = environment.npm_execpath !== undefined;
   const path = environment.PATH ?? environment.Path ?? '';
   const folders = path.split(platform === 'win32' ? ';' : delimiter).filter((one) => one !== '');
-  // npm puts these on the PATH of what it starts, and takes them away again.
+  // npm adds these to the PATH only for the processes it starts.
   const own = byNpm ? folders.filter((one) => !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(one)) : folders;
   const endings = platform === 'win32' ? (environment.PATHEXT ?? '.COM;.EXE;.BAT;.CMD').split(';') : [''];
   const names = endings.map((ending) => `errand${ending.toLowerCase()}`);
@@ -162,12 +162,12 @@ function canRun(file: string, platform: NodeJS.Platform): boolean {
     if (platform !== 'win32') accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
-    // Not there, or not for this user.
+    // Missing, or not accessible to this user.
     return false;
   }
 }
 
-/** The folder in which npx finds the program: its own checkout, or the project it is installed in. */
+/** The folder from which npx finds the program: its checkout, or the project that installed it. */
 function projectOf(file: string): string {
   const checkout = dirname(dirname(resolved(file)));
   const [project] = checkout.split(`${sep}node_modules${sep}`);
@@ -188,16 +188,16 @@ function resolved(path: string): string {
 }
 
 /**
- * Opens the pipes behind stdout and stderr anew, and makes them the streams of the process. Without a pipe, and where
- * there is no /proc (not Linux), Node's own streams stay.
+ * Reopens the pipes behind stdout and stderr and makes them the process's streams. Keeps Node's own streams if there is
+ * no pipe, or no /proc (not Linux).
  *
- * Whether a write waits is one flag for all processes that a shell gave a pipe to (`2>&1`, a loop, `&`). Node sets it for
- * all of them, so that writes of the others fail; and any of them can reset it, so that a write of ours would block the
- * whole program, Ctrl-C included, until somebody reads. A pipe that is opened anew has a flag of its own.
+ * O_NONBLOCK is one flag shared by all processes that a shell gave the same pipe to (`2>&1`, a loop, `&`). Node sets it
+ * for all of them, so that their writes fail; and any of them can clear it, so that our write blocks the whole program,
+ * Ctrl-C included, until somebody reads. A reopened pipe has its own flag.
  */
 function useOwnPipes(process: NodeJS.Process): void {
   const stdout = openPipe(1);
-  // In one pipe, what is written to both keeps its order.
+  // If both are the same pipe, share one stream to keep the order of writes.
   const stderr = stdout && isSamePipe() ? stdout : openPipe(2);
   if (stdout) Object.defineProperty(process, 'stdout', { value: stdout });
   if (stderr) Object.defineProperty(process, 'stderr', { value: stderr });
@@ -220,11 +220,11 @@ function isSamePipe(): boolean {
 
 export interface InputLine {
   readonly text: string;
-  /** From 1. */
+  /** Line number, starting at 1. */
   readonly number: number;
 }
 
-/** All of stdin. @throws UsageError past `limit` bytes. */
+/** Reads all of stdin. @throws UsageError beyond `limit` bytes. */
 export async function readAll(io: Io, limit: number, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -245,8 +245,8 @@ export const linesOf = (bytes: Buffer): InputLine[] =>
     .filter(({ text }) => text !== '');
 
 /**
- * Writes to stdout without a stream, which takes Node longer to make than all else that a short answer needs.
- * @returns how many bytes it took at once: 0 where it is a terminal or another device, or its reader has gone.
+ * Writes to stdout without a stream: creating one takes Node longer than everything else a short answer needs.
+ * @returns the number of bytes written: 0 for a terminal or another device, or if the reader has gone.
  */
 export function writeNow(bytes: Uint8Array): number {
   let written = 0;
@@ -254,7 +254,7 @@ export function writeNow(bytes: Uint8Array): number {
     if (fstatSync(1).isCharacterDevice()) return 0;
     while (written < bytes.length) written += writeSync(1, bytes, written);
   } catch {
-    // It is full just now, or broken: a stream waits, and knows what to say.
+    // The pipe is full or broken: a stream can wait, and report the error.
   }
   return written;
 }
@@ -262,20 +262,20 @@ export function writeNow(bytes: Uint8Array): number {
 const openFile = promisify(open);
 const closeFile = promisify(close);
 
-/** How long until an opening that has not begun to wait is looked at again, ms. */
+/** Delay before retrying to wake an open that has not blocked yet, ms. */
 const pauseMs = 10;
 
 /**
- * What comes through a pipe that has a name (`mkfifo`, or a shell's `<(…)`), once: it cannot be read again.
- * @throws what the signal was aborted with, and NodeJS.ErrnoException for a pipe that cannot be opened.
+ * Reads a named pipe (`mkfifo`, or a shell's `<(…)`). It can only be read once.
+ * @throws the signal's abort reason, and NodeJS.ErrnoException if the pipe cannot be opened.
  */
 export async function* readPipe(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   const fd = await openNamedPipe(path, signal);
-  // A socket waits without a thread, so that it can be given up; it closes the descriptor.
+  // A socket waits without a thread, so the read can be aborted; it closes the descriptor.
   yield* piecesOf(new Socket({ fd, readable: true, writable: false }), signal);
 }
 
-/** Opening waits until somebody writes, in a thread that nothing ends but a writer: so one comes, and goes again. */
+/** Opening a FIFO blocks a thread until there is a writer; on abort, opens it for writing to wake the thread. */
 async function openNamedPipe(path: string, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
   let isWaiting = true;
@@ -283,7 +283,7 @@ async function openNamedPipe(path: string, signal: AbortSignal): Promise<number>
     try {
       await closeFile(await openFile(path, constants.O_WRONLY | constants.O_NONBLOCK));
     } catch {
-      // Nobody waits at the other end: the opening is about to begin, or over.
+      // No reader yet: the open has not blocked yet, or is over.
       if (isWaiting) setTimeout(wake, pauseMs);
     }
   };

@@ -1,20 +1,20 @@
 import type { Verdict, WatchSummary } from './poll.ts';
 
-/** What is watched, in words. */
+/** Words for what is watched. */
 export interface Things {
   readonly one: string;
   readonly several: string;
-  /** How one ends badly: `failed`, `denied`. */
+  /** Word for a bad end: `failed`, `denied`. */
   readonly badly: string;
-  /** The same after `it` and after `they`, where another word belongs between. */
+  /** Same after `it` and after `they`, if a different form is needed. */
   readonly verbs?: readonly [one: string, several: string];
 }
 
-/** How far a watch came. */
+/** Progress of a watch. */
 export interface WatchProgress {
   readonly total: number;
   readonly ended: number;
-  /** Those of the ended that ended badly. */
+  /** How many of the ended ones ended badly. */
   readonly failed: number;
 }
 
@@ -25,8 +25,8 @@ export const progressOf = ({ reached, failed, waiting }: Pick<WatchSummary, Verd
 });
 
 /**
- * What was seen, and what goes on: `4 of 6 rows had ended, ✖ 2 of them failed, the others go on`; `the order goes on` of a
- * single one. Pure.
+ * Describes what was seen and what is still running: `4 of 6 rows had ended, ✖ 2 of them failed, the others go on`;
+ * `the order goes on` for a single one. Pure.
  */
 export function progressText({ total, ended, failed }: WatchProgress, things: Things): string {
   const { one, several, badly, verbs = [badly, badly] } = things;
@@ -44,8 +44,8 @@ export function progressText({ total, ended, failed }: WatchProgress, things: Th
 }
 
 /**
- * The line below a live table: `watching 8 orders: 5 of 8 ended, ✖ 1 failed, 12 s`. A narrow terminal loses the words
- * before the counts, then the time; never what failed. @param room columns.
+ * Status line below a live table: `watching 8 orders: 5 of 8 ended, ✖ 1 failed, 12 s`. A narrow terminal drops the
+ * leading words, then the time; never the failures. @param room width in columns.
  */
 export function watchingText(
   { total, ended, failed }: WatchProgress,

@@ -6,27 +6,28 @@ import { shellWord } from '../platform/shell.ts';
 import type { Context } from './context.ts';
 import type { OrderContext } from './order-context.ts';
 
-/** The flags without which another command would ask another service, as words of a command line. */
+/** Flags that make another command use the same service, as command line words. */
 export const whereWords = ({ settings: { profile, baseUrl } }: Pick<OrderContext, 'settings'>): string[] => [
   ...(profile.from === 'flag' ? ['--profile', profile.value] : []),
   ...(baseUrl.from === 'flag' ? ['--base-url', baseUrl.value] : []),
 ];
 
-/** The same for a line that is shown. */
+/** Same, as text to display. */
 export const whereFlags = (context: Pick<OrderContext, 'settings'>): string =>
   whereWords(context)
     .map((word) => ` ${shellWord(word)}`)
     .join('');
 
-/** The same for a command that goes on waiting, with the `--timeout` that was given. */
+/** Same for a command that continues waiting, including a given `--timeout`. */
 export function waitFlags(context: Pick<Context, 'settings' | 'waitMs'>): string {
   const ms = context.waitMs();
   return `${ms === undefined ? '' : ` --timeout ${durationFlag(ms)}`}${whereFlags(context)}`;
 }
 
 /**
- * The flags with which a command reaches the service of a record, under its profile where that has this service. A record
- * may come from elsewhere: undefined for a service that is in no profile, flag or environment of this run, which is never named.
+ * Flags that make a command use a record's service, with its profile if that has this service. Undefined for a service
+ * that no profile, flag or environment variable of this run names: a record may come from elsewhere, and such a service
+ * is never shown.
  */
 export async function flagsTo(
   context: OrderContext,
@@ -36,7 +37,7 @@ export async function flagsTo(
   const { baseUrl: own, legacyBaseUrl: legacy } = context.settings;
   const { ERRAND_BASE_URL: named = '', ERRAND_LEGACY_BASE_URL: namedLegacy = '' } = context.environment;
   const profiles = await context.profilesAt(baseUrl);
-  // A flag may hide what the environment names.
+  // A flag may override the environment.
   const services = [own.value, legacy.value, embeddedUrl, ...[named, namedLegacy].map(trimSlashes)];
   const isKnown = profiles.length > 0 || services.includes(baseUrl);
   if (!isKnown) return undefined;
@@ -44,11 +45,11 @@ export async function flagsTo(
   return `${name === undefined ? '' : ` --profile ${shellWord(name)}`} --base-url ${shellWord(baseUrl)}`;
 }
 
-/** What is said in place of a service that `flagsTo` does not name. */
+/** Shown instead of a service that `flagsTo` does not name. */
 export const anotherService = 'a service that no profile, flag or variable of this run names';
 
 /**
- * Ids in a command to type: the beginnings that tables show, where a person is there to type it; whole for scripts and
+ * Ids for a command to type: the short prefixes from tables in an interactive session, full ids for scripts and
  * records.
  */
 export function typedIds(
@@ -61,6 +62,6 @@ export function typedIds(
   return ids.map((id) => short.short(id));
 }
 
-/** The same of one that stands alone. */
+/** Same for a single id. */
 export const typedId = (context: Pick<Context, 'interactive' | 'output'>, id: string): string =>
   typedIds(context, [id])[0] ?? id;

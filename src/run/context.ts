@@ -13,81 +13,81 @@ import type { ErrandError } from '../platform/errors.ts';
 import type { InputLine, Io } from '../platform/streams.ts';
 import type { OrderContext } from './order-context.ts';
 
-/** What a command may touch. What is costly is made when it is first needed. */
+/** What a command may use. Expensive parts are created on demand. */
 export interface Context extends OrderContext {
   readonly argv: readonly string[];
-  /** Of this process. */
+  /** This process's pid. */
   readonly pid: number;
   readonly version: string;
   readonly io: Io;
-  /** The time at the service, from which the ages of its records are counted. */
+  /** Wall clock of the service, used for the ages of its records. */
   readonly serviceClock: ServiceClock;
-  /** Aborted by the first Ctrl-C or SIGTERM. */
+  /** Aborted by the first SIGINT, SIGTERM, SIGHUP or SIGQUIT. */
   readonly signal: AbortSignal;
   readonly settings: Settings;
-  /** What is wrong with the settings, for a command that looks for it. */
+  /** Problems with the settings, for commands that report them. */
   readonly diagnosis: Diagnosis | undefined;
   readonly output: OutputOptions;
-  /** Gets the local profile its key and its example address, if it has none yet. */
+  /** Gives the local profile its key and example address, if missing. */
   ready(): Promise<void>;
-  /** A client that an interruption does not end, for what must be put back. */
+  /** A client that ignores interruptions, for cleanup. */
   lastingClient(): Promise<Client>;
-  /** The pace that requests keep from now on, where others keep it too. */
+  /** Shared request pacing, to be observed from now on. */
   readonly pace: PaceKeeper;
-  /** Whether the service has carried out a write of this run. */
+  /** Whether the service has carried out a write in this run. */
   hasWritten(): boolean;
   webhooks(): Promise<WebhookStore>;
-  /** What is known here of the files that were uploaded. */
+  /** Uploads known on this machine. */
   uploads(): Promise<Uploads>;
-  /** The list that this terminal printed last; undefined where there is no terminal. */
+  /** The last list printed on this terminal; undefined without a terminal. */
   lastList(): Promise<LastList | undefined>;
-  /** What that list says of the values that were given by the number of a row, by the value that stands in its place. */
+  /** Facts from that list about values given as row numbers, by the resolved value. */
   readonly rowFacts: ReadonlyMap<string, Readonly<Record<string, string>>>;
   store(): Promise<SettingsStore>;
-  /** Loads what asks a person. */
+  /** Loads the prompts; a lazy import. */
   prompt(): Promise<Prompt>;
-  /** Shows on stderr how far long work is; whoever asks for it ends it. */
+  /** Starts a progress display on stderr; the caller must end it. */
   progress(options: ProgressOptions): Promise<Progress>;
-  /** Every command of the program with what it prints, in the order of the help; loads all of them. */
+  /** Every command with its output description, in help order; loads all of them. */
   commands(): Promise<readonly PrintingCommand[]>;
-  /** How long to wait for what a command awaits, ms; undefined without `--timeout`. */
+  /** How long to wait, ms; undefined without `--timeout`. */
   waitMs(): number | undefined;
-  /** Lines for people, on stderr, as `note` has one. @returns whether stderr took them. */
+  /** Prints lines for people on stderr, like `note`. @returns whether stderr accepted them. */
   tell(lines: readonly string[]): Promise<boolean>;
-  /** Reports a failure on stderr and goes on. */
+  /** Reports an error on stderr and continues. */
   report(error: ErrandError): Promise<void>;
-  /** Lines of stdin that are not blank. */
+  /** Non-blank lines of stdin. */
   readLines(): Promise<InputLine[]>;
   /**
-   * A run of its own within this one, for a program that lives long and acts again and again: settings, key and policy are
-   * read anew. Whoever makes it closes it.
+   * Creates a nested run, for a long-lived program that acts repeatedly: re-reads settings, key and policy. The caller
+   * must close it.
    */
   anew(run: WithinRun): Promise<Context>;
   close(): Promise<void>;
 }
 
-/** How a run within a run differs from it. */
+/** How a nested run differs from its parent. */
 interface WithinRun extends Pick<Context, 'io' | 'signal'> {
-  /** Who has it made, for the audit chain. */
+  /** The program that requested it, for the audit chain. */
   readonly program: string;
-  /** What is done, for the audit chain. */
+  /** The action, for the audit chain. */
   readonly command: string;
 }
 
 export interface TextOptions {
-  /** Why a text is refused; undefined when it is taken. */
+  /** Returns why a text is rejected; undefined if accepted. */
   readonly check?: (text: string) => string | undefined | Promise<string | undefined>;
   readonly default?: string;
   readonly optional?: boolean;
 }
 
-/** Asks a person at a terminal. Each question throws ErrandError interrupted on Ctrl-C and Ctrl-D. */
+/** Prompts on a terminal. Each throws ErrandError interrupted on Ctrl-C and Ctrl-D. */
 interface Prompt {
   /** Asks for a line of text. */
   askText(context: Context, message: string, options?: TextOptions): Promise<string>;
   /** Asks for one of several values. */
   askChoice<T extends string>(context: Context, message: string, choices: readonly T[]): Promise<T>;
-  /** Asks for one of several records, or for one of `others`, which stand below them. `first` is what an Enter takes. */
+  /** Asks for one of several records, or for one of `others`, listed below them. `first` is the default. */
   askRow<R extends Row, O extends string = never>(
     context: Context,
     message: string,
@@ -95,38 +95,38 @@ interface Prompt {
     columns: readonly Column[],
     options?: { readonly others?: readonly O[]; readonly first?: R | O | undefined },
   ): Promise<R | O>;
-  /** Asks for some of several records, at least one; all are chosen until one is taken away. */
+  /** Asks for one or more of several records; all are preselected. */
   askRows<R extends Row>(
     context: Context,
     message: string,
     rows: readonly R[],
     columns: readonly Column[],
   ): Promise<R[]>;
-  /** Asks yes or no; no unless yes is said. */
+  /** Asks yes or no; the default is no. */
   confirm(context: Context, message: string): Promise<boolean>;
-  /** Asks for a secret until one is taken; nothing of it is shown. */
+  /** Asks for a secret, without echo, until one is accepted. */
   askSecret(context: Context, message: string, options?: Omit<TextOptions, 'default'>): Promise<string>;
 }
 
 export interface ProgressOptions {
-  /** What is being done: `uploading`. */
+  /** What is being done, such as `uploading`. */
   readonly label: string;
-  /** How much there is to do; without it there is neither bar nor ETA. */
+  /** Total amount of work; without it there is no bar and no ETA. */
   readonly total?: number;
-  /** How much was done before; rate and ETA leave it out. */
+  /** Amount done before; excluded from rate and ETA. */
   readonly from?: number;
-  /** What is counted, in the plural: `rows`. */
+  /** Unit, in the plural: `rows`. */
   readonly unit?: string;
-  /** ms since some moment of the past; rate and ETA are made of it. */
+  /** Monotonic time, ms; used for rate and ETA. */
   readonly now: () => number;
 }
 
 export interface Progress {
   /**
-   * @param done how much is done by now. @param note a word on what is happening. @param isWaiting whether the work stands still,
-   * so that rate and time left say nothing.
+   * @param done amount done so far. @param note short status text. @param isWaiting whether the work is stalled, so
+   * that rate and ETA are meaningless.
    */
   update(done: number, note?: string, isWaiting?: boolean): void;
-  /** Takes the bar away. Call it whatever happens. */
+  /** Removes the bar. Always call it. */
   end(): void;
 }

@@ -20,17 +20,17 @@ type OptionFor<P extends Parameter> = P extends { type: 'boolean' }
               ? { readonly kind: 'choice'; readonly description: string; readonly values: V }
               : { readonly kind: 'text'; readonly description: string };
 
-/** The option for a query parameter of the table: its kind, bounds, values and description are the contract's. */
+/** Builds the option for a query parameter; kind, bounds, values and description come from the contract. */
 export function optionFor<const P extends Parameter>(
   parameter: P,
   more: Completable & { readonly group?: string } = {},
 ): OptionFor<P> {
-  // The conditional type above and the function below read the same fields of the same parameter.
+  // Cast: `OptionFor` and `plainOption` read the same fields of the parameter.
   return { ...plainOption(parameter), ...more } as unknown as OptionFor<P>;
 }
 
 type Specs = Readonly<Record<string, Parameter>>;
-/** The query parameters of a row. */
+/** Query parameters of an operation. */
 export type QueryOfRow<O> = O extends { readonly query: infer Q extends Specs }
   ? Q
   : Readonly<Record<never, never>>;
@@ -42,10 +42,10 @@ type OptionName<K, R> = K extends keyof R ? R[K] & string : CamelCase<K & string
 
 type OptionsFor<Q extends Specs, R> = { readonly [K in keyof Q as OptionName<K, R>]: OptionFor<Q[K]> };
 
-/** How the query parameters of an operation are shown as options; keys are names on the wire. */
+/** How an operation's query parameters appear as options; keys are wire names. */
 export interface Presentation<Q extends Specs = Specs> {
   readonly group?: string;
-  /** Options that are called otherwise than their parameter. */
+  /** Options named differently from their parameter. */
   readonly rename?: { readonly [K in keyof Q]?: string };
   readonly completes?: { readonly [K in keyof Q]?: Completable['completes'] };
 }
@@ -54,11 +54,11 @@ type InputFor<O> = O extends Options ? Input<readonly [], O> : never;
 
 interface QueryOptions<Q extends Specs, R> {
   readonly options: OptionsFor<Q, R>;
-  /** The query that the options give; what was not given is left out. @throws UsageError for half of a pair. */
+  /** Converts option values to a query, omitting those not given. @throws UsageError if only one of a pair is given. */
   toQuery(input: InputFor<OptionsFor<Q, R>>): QueryValues<Q>;
 }
 
-/** The query parameters of an operation as options, and what the options give as its query: each name stands in its row. */
+/** Builds options from an operation's query parameters, and the function that converts their values back to a query. */
 export function optionsFrom<
   const O extends Operation,
   const R extends { readonly [K in keyof QueryOfRow<O>]?: string } = Record<never, never>,
@@ -74,7 +74,7 @@ export function optionsFrom<
     });
     return { parameter, name: nameFor(parameter, rename), option };
   });
-  // The types above say of each name what these lines do with it.
+  // Cast: the types above mirror what these lines do with each name.
   return {
     options: Object.fromEntries(names.map(({ name, option }) => [name, option])),
     toQuery(input: Readonly<Record<string, unknown>>) {

@@ -4,8 +4,8 @@ import type { Context } from './context.ts';
 import { RequestPreview } from './request-preview.ts';
 
 /**
- * The ids of a command: its arguments, `-` standing for stdin, one a line. Duplicates are dropped.
- * @throws UsageError naming the id that is not valid, and its line.
+ * Reads a command's ids from its arguments; `-` reads them from stdin, one per line. Drops duplicates.
+ * @throws UsageError naming the invalid id and its line.
  */
 export async function readIds(
   context: Context,
@@ -22,14 +22,14 @@ export async function readIds(
   return [...ids];
 }
 
-/** An id of a form that is the service's own business. @throws UsageError for one that no id can be. */
+/** Checks an id whose format only the service knows. @throws UsageError for one that cannot be an id. */
 export function checkName(what: string, id: string, where?: string): string {
   const trimmed = id.trim();
   if (trimmed !== '' && !/[\s/]/.test(trimmed)) return trimmed;
   throw new UsageError(`${what} "${trimmed}"${where ? ` (stdin, ${where})` : ''} is not a valid id`);
 }
 
-/** A UUID in lower case. @throws UsageError. */
+/** Validates a UUID and lowercases it. @throws UsageError. */
 export function checkUuid(what: string, id: string, where?: string): string {
   const trimmed = id.trim();
   if (uuidPattern.test(trimmed)) return trimmed.toLowerCase();
@@ -39,9 +39,8 @@ export function checkUuid(what: string, id: string, where?: string): string {
 }
 
 /**
- * Runs `act` for each id; what comes to nothing is no row. One id: its failure is the command's. Several: each one is
- * attempted, each failure is reported on stderr, and the exit code is that of the first failure. Requests that are only shown
- * are shown all.
+ * Runs `act` for each id; undefined results yield no row. With one id, its error is the command's. With several, each
+ * is attempted, errors are reported on stderr, and the exit code is that of the first. Request previews are all shown.
  */
 export function eachId<T>(
   context: Context,

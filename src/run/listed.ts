@@ -9,14 +9,16 @@ import { kinds, listOf } from './row-references.ts';
 type LastList = NonNullable<Awaited<ReturnType<Context['lastList']>>>;
 type KeptList = NonNullable<ReturnType<LastList['read']>>;
 
-/** A value in full, and what a person is told it is. */
+/** A resolved value, and its description for the user. */
 export interface Found {
   readonly value: string;
   readonly told: string;
   readonly facts?: ListedRow['facts'];
 }
 
-/** The list that this terminal printed last; why there is none for this profile and service, as the end of a sentence. */
+/**
+ * The last list printed on this terminal; or, as the end of a sentence, why there is none for this profile and service.
+ */
 export async function listNow(context: Context): Promise<KeptList | string> {
   const last = await context.lastList();
   const list = last?.read();
@@ -28,10 +30,10 @@ export async function listNow(context: Context): Promise<KeptList | string> {
   return `the last list of this terminal is of ${where}`;
 }
 
-/** `@2`, of products with the parts that an order's line takes: `@2,quantity=3`. */
+/** `@2`; for products also with the parts of an order line: `@2,quantity=3`. */
 const rowNumber = /^@(\d{1,9})(,[a-z-]+=.*)?$/s;
 
-/** A product that the last list has, by the id of its listing; undefined for any other. */
+/** Finds a product of the last list by its listing id; undefined if none. */
 export async function listingNamed(context: Context, text: string): Promise<Found | undefined> {
   const list = await listNow(context);
   if (typeof list === 'string' || list.kind !== 'products') return undefined;
@@ -39,7 +41,7 @@ export async function listingNamed(context: Context, text: string): Promise<Foun
   return at < 0 ? undefined : rowNamed(context, `@${at + 1}`, ['products']);
 }
 
-/** The record that a row of the last list names. @throws UsageError where the number names none of these kinds. */
+/** Resolves a row number of the last list. @throws UsageError if it refers to none of these kinds. */
 export async function rowNamed(context: Context, text: string, names: readonly RecordKind[]): Promise<Found> {
   const [, digits = '', parts = ''] = rowNumber.exec(text) ?? [];
   const number = Number(digits);
@@ -75,7 +77,10 @@ function beyond(number: number, { rows }: KeptList): string {
   return `@${number}: the last list has ${rows.length === 1 ? 'one row' : `${rows.length} rows`}`;
 }
 
-/** What stands for a row on the command line: a product's URL, else its id. Text of the service can be nothing else. */
+/**
+ * Value that replaces a row number on the command line: a product's URL, else an id. Validated, as it comes from the
+ * service.
+ */
 function typedFor(kind: RecordKind, { id, facts }: ListedRow): string | undefined {
   if (kind !== 'products') return idPattern.test(id) ? id : undefined;
   const { url } = facts;
@@ -83,7 +88,7 @@ function typedFor(kind: RecordKind, { id, facts }: ListedRow): string | undefine
   return /^[^\s@,-][^\s,]{0,299}$/.test(id) ? id : undefined;
 }
 
-/** A product's URL in which nothing can be taken for an option of `--product`. */
+/** Whether a product URL contains nothing that could be read as an option of `--product`. */
 function isPlainUrl(url: string): boolean {
   if (/[\s\p{C}]/u.test(url) || /[,，;|]/.test(url) || !URL.canParse(url)) return false;
   return ['http:', 'https:'].includes(new URL(url).protocol);

@@ -1,9 +1,9 @@
 import type { RecordKind } from '../format/result.ts';
 
-/** Kinds of records that this machine can list by their ids without asking anyone. */
+/** Record kinds whose ids can be listed from local data. */
 export type RecordSource = 'orders' | 'accounts' | 'batches' | 'returns' | 'approvals' | 'intents';
 
-/** What this machine knows without asking anyone. */
+/** Values available from local data. */
 export type SourceName =
   | RecordSource
   | 'profiles'
@@ -14,20 +14,20 @@ export type SourceName =
   | 'maps'
   | 'uploads';
 
-/** What a TAB offers for a value; nothing where every text will do. */
+/** Values that shell completion offers; none for free text. */
 export interface Completable {
   /**
-   * Records that the value is the id of: on a terminal a beginning of it and the number of a row are taken too, and a TAB
-   * offers those that this machine knows.
+   * Record kinds the value may be an id of: on a terminal, id prefixes and row numbers are accepted too, and completion
+   * offers locally known ones.
    */
   readonly names?: RecordKind | readonly RecordKind[];
-  /** Values that this machine knows; `files` only where none of the others fits; `commands` are the words of any command. */
+  /** Locally known values; `files` only if no other matches; `commands` are the words of any command. */
   readonly completes?: SourceName | 'files' | 'commands' | readonly (SourceName | 'files')[];
-  /** A fixed list of values, each with what is shown beside it. */
+  /** Fixed values, each with its description. */
   readonly offers?: readonly string[] | Readonly<Record<string, { readonly description: string }>>;
 }
 
-/** A positional argument. `ids` also reads `-` from stdin, one a line. */
+/** A positional argument. `ids` also accepts `-` to read from stdin, one per line. */
 export interface Argument extends Completable {
   readonly name: string;
   readonly description: string;
@@ -41,17 +41,17 @@ export interface OptionBase extends Completable {
   readonly group?: string;
   /** Shown in the help as `--flag <placeholder>`. */
   readonly placeholder?: string;
-  /** The flag, where it is not the key in kebab-case. */
+  /** The flag, if not the key in kebab-case. */
   readonly flag?: string;
 }
 
-/** A typed option; its flag is its key in kebab-case. Each kind is parsed and refused in `parse-option.ts`. */
+/** A typed option; its flag is its key in kebab-case. `parse-option.ts` parses and validates each kind. */
 export type Option =
   | (OptionBase & {
       readonly kind: 'text';
       readonly minLength?: number;
       readonly maxLength?: number;
-      /** Values that are known; others are taken too. */
+      /** Known values; others are accepted too. */
       readonly suggests?: readonly string[];
     })
   | (OptionBase & { readonly kind: 'integer'; readonly min?: number; readonly max?: number })
@@ -69,7 +69,7 @@ export type Option =
   | (OptionBase & { readonly kind: 'pairs' })
   /** Money with a sign or decimals; its `-cents` twin takes an integer. Value in cents. */
   | (OptionBase & { readonly kind: 'money'; readonly isCeiling?: true })
-  /** A date or a time, with `unixSeconds` in unix seconds too; value ISO 8601. */
+  /** A date or time, with `unixSeconds` also in unix seconds; the value is ISO 8601. */
   | (OptionBase & { readonly kind: 'date'; readonly unixSeconds?: true })
   /** `30s`, `5m`; value in ms. */
   | (OptionBase & { readonly kind: 'duration' });
@@ -102,7 +102,7 @@ type ArgumentValue<A extends Argument> = A extends { variadic: true }
     ? string
     : string | undefined;
 
-/** What `run` gets: each argument and each option by its name, typed. */
+/** Input of `run`: each argument and option by name, typed. */
 export type Input<A extends Arguments, O extends Options> = {
   readonly [E in A[number] as E['name']]: ArgumentValue<E>;
 } & { readonly [K in keyof O]?: OptionValue<O[K]> };

@@ -9,46 +9,46 @@ import type { Sender } from '../journal/journal-record.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Interactivity } from '../platform/streams.ts';
 
-/** What placing an order needs of whoever asks for one: the run of a command, or a call of `errand/safely`. */
+/** What placing an order requires from its caller: a command's run, or a call of `errand/safely`. */
 export interface OrderContext {
-  /** The words of the running command; undefined where a program asks. */
+  /** Arguments of the running command; undefined if a program calls. */
   readonly argv: readonly string[] | undefined;
   readonly clock: Clock;
-  /** Aborted when nobody waits for it any more. */
+  /** Aborted when the caller no longer waits. */
   readonly signal: AbortSignal;
   readonly settings: OrderSettings;
   readonly interactive: Interactivity;
-  /** Whether requests are shown in place of being sent (`--dry-run`, `--curl`). */
+  /** Whether writes are shown instead of sent (`--dry-run`, `--curl`). */
   readonly previewsRequests: boolean;
-  /** Whether reads too are shown in place of being sent (`--curl`). */
+  /** Whether reads are shown instead of sent, too (`--curl`). */
   readonly previewsReads: boolean;
   client(): Promise<Client>;
   journal(): Promise<Journal>;
-  /** Who acts, for the audit chain; looked up when it is first needed. */
+  /** The actor, for the audit chain; resolved on demand. */
   origin(): Promise<() => AuditOrigin>;
-  /** What this run has recorded in the journal and the user has not been shown. */
+  /** Intents of this run not yet reported to the user. */
   unreported(): readonly RunIntent[];
-  /** Whether orders are rehearsed: the embedded sandbox, or a test key. The legacy surface has a token of its own. */
+  /** Whether orders are a rehearsal: embedded sandbox, or a test key. The legacy surface has its own token. */
   isRehearsal(surface?: Surface): boolean;
-  /** Who sends, by the key in use. */
+  /** The sender, based on the key in use. */
   sender(surface?: Surface): Promise<Sender>;
-  /** The names of the profiles whose service is at a base URL. */
+  /** Names of the profiles that use a base URL. */
   profilesAt(baseUrl: string): Promise<readonly string[]>;
-  /** Asks for a yes. Only where it is interactive. */
+  /** Asks for confirmation. Only in an interactive session. */
   confirm(question: string): Promise<boolean>;
-  /** Asks for a line of text. Only where it is interactive. */
+  /** Asks for a line of text. Only in an interactive session. */
   askText(question: string): Promise<string>;
-  /** Of this process without our keys, for a program that the user asked to run. */
+  /** This process's environment without our keys, for programs the user has errand run. */
   readonly environment: Environment;
-  /** All of stdin; only where a command runs. @throws UsageError past `limit` bytes. */
+  /** Reads all of stdin; only in a command's run. @throws UsageError beyond `limit` bytes. */
   readInput(limit: number): Promise<Buffer>;
-  /** A line for people. */
+  /** Prints a line for people. */
   note(line: string): void;
 }
 
 export interface OrderSettings
   extends Pick<Settings, 'profile' | 'baseUrl' | 'legacyBaseUrl' | 'repeatWindowMs' | 'database'> {
   readonly folders: Pick<Settings['folders'], 'state'>;
-  /** The file of the policy; undefined where none is to be followed. */
+  /** The policy file; undefined if no policy applies. */
   readonly policy: Settings['policy'] | undefined;
 }

@@ -10,7 +10,7 @@ import type { Option } from './option.ts';
 export const flagOf = (key: string): string =>
   `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** The text of a flag to its value. @throws UsageError naming the flag and what it takes. */
+/** Parses the text of a flag. @throws UsageError naming the flag and what it accepts. */
 export function parseOption(
   flag: string,
   option: Option,
@@ -46,7 +46,7 @@ export function parseOption(
   }
 }
 
-/** An integer within bounds. @throws UsageError naming the flag and the bounds. */
+/** Parses an integer within bounds. @throws UsageError naming the flag and the bounds. */
 export function parseInteger(flag: string, text: string, bounds: { min?: number; max?: number }): number {
   const value = Number(text);
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = bounds;
@@ -56,7 +56,7 @@ export function parseInteger(flag: string, text: string, bounds: { min?: number;
   );
 }
 
-/** A number within bounds, decimals allowed. @throws UsageError naming the flag and the bounds. */
+/** Parses a number within bounds, decimals allowed. @throws UsageError naming the flag and the bounds. */
 function parseNumber(flag: string, text: string, { min, max }: { min?: number; max?: number }): number {
   const value = Number(text);
   const isWithin = value >= (min ?? Number.NEGATIVE_INFINITY) && value <= (max ?? Number.POSITIVE_INFINITY);
@@ -67,13 +67,13 @@ function parseNumber(flag: string, text: string, { min, max }: { min?: number; m
   );
 }
 
-/** A count of seconds since 1970 as a time; any other text as it stands. */
+/** Converts unix seconds to an ISO 8601 time; returns other text unchanged. */
 function fromUnixSeconds(text: string): string {
   const isCount = /^\d{9,11}(?:\.\d{1,9})?$/.test(text);
   return isCount ? new Date(Number(text) * 1000).toISOString() : text;
 }
 
-/** A whole number beyond what can be counted with; its refusal names the bounds that nobody thinks of otherwise. */
+/** Whether an integer exceeds the safe range; the error then names those bounds too. */
 const isHuge = (text: string): boolean => /^[+-]?\d+$/.test(text) && !Number.isSafeInteger(Number(text));
 
 function describeBounds({ min, max }: { min?: number; max?: number }): string {
@@ -118,10 +118,10 @@ const asTexts = (value: unknown): readonly string[] =>
 const asPairs = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});
 
 /**
- * The amount of a price flag in cents: `$50`, `50.00`, `$1,234.50`, `USD 50`.
+ * Parses a price flag to cents: `$50`, `50.00`, `$1,234.50`, `USD 50`.
  * @param flag as typed, `--max-price`; its integer twin is `--max-price-cents`.
- * @throws UsageError naming the flag: another currency than the service's, a bare integer (it may be meant either way), a
- * negative or too large amount, more than two decimals, anything else.
+ * @throws UsageError naming the flag: a currency other than the service's, a bare integer (ambiguous), a negative or
+ * too large amount, more than two decimals, or anything else.
  */
 export function parseMoney(text: string, flag: string): number {
   const amount = readAmount(text);
@@ -130,7 +130,7 @@ export function parseMoney(text: string, flag: string): number {
   return amount.cents;
 }
 
-/** `parseMoney` for a ceiling, which buys nothing at zero. @throws UsageError. */
+/** `parseMoney` for a ceiling: rejects zero, which buys nothing. @throws UsageError. */
 export function parseCeiling(text: string, flag: string): number {
   const cents = parseMoney(text, flag);
   if (cents > 0) return cents;

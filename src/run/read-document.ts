@@ -4,19 +4,19 @@ import { readPipe } from '../platform/streams.ts';
 import type { Context } from './context.ts';
 import type { OrderContext } from './order-context.ts';
 
-/** Largest file or stdin that holds one record, in bytes. */
+/** Maximum size of a file or stdin that holds one record, in bytes. */
 const largest = 5 * 1024 * 1024;
 
 export interface Document {
-  /** The file's name, or `stdin`; named in messages. */
+  /** File name, or `stdin`; used in messages. */
   readonly name: string;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Reads one JSON or YAML object from a file, or from stdin for `-`.
- * A number with a decimal point under one of `centFields` is refused: files carry integer cents.
- * @throws UsageError naming the file, the line where there is one, and what is wrong.
+ * Reads one JSON or YAML object from a file, or from stdin for `-`. Rejects a decimal number under one of `centFields`:
+ * files use integer cents.
+ * @throws UsageError naming the file, the line if known, and the problem.
  */
 export async function readDocument(
   context: Context,
@@ -65,11 +65,11 @@ function checkJson(name: string, text: string): void {
 
 interface Bound {
   readonly bytes: number;
-  /** What the file is for, in the message of one that is too large. */
+  /** What the file is for, used in the error if it is too large. */
   readonly holds: string;
 }
 
-/** A file, or stdin for `-`, whole. @throws UsageError naming the flag and the file, also past the bound. */
+/** Reads a whole file, or stdin for `-`. @throws UsageError naming the flag and the file, also beyond the limit. */
 export async function readBytes(
   context: Pick<OrderContext, 'readInput' | 'signal'>,
   flag: string,
@@ -111,7 +111,7 @@ async function readAllOf(pieces: AsyncIterable<Buffer>, path: string, bound: Bou
   return Buffer.concat(read);
 }
 
-/** Reads to the end or one byte past the limit, so that a device is bounded like a file. */
+/** Reads to the end or until the limit is exceeded, so that a device is bounded like a file. */
 function readAll(file: number, path: string, bound: Bound): Buffer {
   const chunks: Buffer[] = [];
   let size = 0;

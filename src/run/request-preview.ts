@@ -1,4 +1,4 @@
-/** Thrown in place of sending, for `--dry-run` and `--curl`: what would have been sent, secrets left out. */
+/** Thrown instead of sending, for `--dry-run` and `--curl`: carries the request, without secrets. */
 export class RequestPreview extends Error {
   override readonly name = 'RequestPreview';
   readonly text: string;

@@ -6,13 +6,13 @@ interface Kind {
   readonly several: string;
   /** The command that lists them. */
   readonly list: string;
-  /** Whether their ids are UUIDs; others have a form of their own, and the command itself says what is wrong with one. */
+  /** Whether their ids are UUIDs; for other formats the command itself validates them. */
   readonly isUuid?: true;
-  /** Where this machine knows them. */
+  /** Local source of their ids. */
   readonly source?: RecordSource;
 }
 
-/** The kinds of records, in words. */
+/** Names and properties of each record kind. */
 export const kinds: Readonly<Record<RecordKind, Kind>> = {
   orders: { one: 'order', several: 'orders', list: 'errand order list', isUuid: true, source: 'orders' },
   returns: { one: 'return', several: 'returns', list: 'errand return list', isUuid: true, source: 'returns' },
@@ -34,12 +34,12 @@ export const kinds: Readonly<Record<RecordKind, Kind>> = {
   products: { one: 'product', several: 'products', list: 'errand search WORDS' },
 };
 
-/** What a value may name, in words: `order or return`. */
+/** What a value may refer to, in words: `order or return`. */
 export const oneOf = (names: readonly RecordKind[]): string =>
   names.map((name) => kinds[name].one).join(' or ');
 
-/** The command that lists what a value may name. */
+/** The command that lists what a value may refer to. */
 export const listOf = ([first = 'orders']: readonly RecordKind[]): string => kinds[first].list;
 
-/** `@2`, or what might be meant for one. */
+/** Whether a text is `@2` or looks like an attempt at it. */
 export const isRowNumber = (text: string): boolean => text.startsWith('@');

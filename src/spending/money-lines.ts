@@ -4,17 +4,17 @@ export type Payer = 'wallet' | 'card' | 'connect' | 'retailer_account' | 'challe
 
 export interface MoneyLine {
   readonly what: 'hold' | 'charge' | 'fee' | 'refund' | 'credit';
-  /** With its sign. */
+  /** Signed amount. */
   readonly cents: number;
-  /** ISO 4217 in capitals, or what the service calls it. */
+  /** ISO 4217 code in capitals, or whatever the service calls it. */
   readonly currency: string;
-  /** Who pays it or gets it back. */
+  /** Who pays it or receives the refund. */
   readonly payer: Payer;
-  /** `by_rule`: the service shows no such amount; it follows from how the service works. */
+  /** `by_rule`: the service does not report the amount; it is inferred from the service's rules. */
   readonly basis: 'observed' | 'by_rule';
-  /** In words, for a person. */
+  /** A description for the user. */
   readonly note: string;
-  /** The return that it belongs to. */
+  /** The return it belongs to. */
   readonly returnId?: string;
 }
 
@@ -24,17 +24,17 @@ export interface MoneySum {
   readonly held: number;
   readonly charged: number;
   readonly fee: number;
-  /** What came back of the charge, positive. */
+  /** Refunded part of the charge, positive. */
   readonly refunded: number;
-  /** What returns brought, positive. */
+  /** Credits for returns, positive. */
   readonly credited: number;
-  /** What it cost in the end: charged and fee less refunded and credited. */
+  /** Net cost: charge and fee minus refunds and credits. */
   readonly net: number;
 }
 
 export interface MoneyDue {
   readonly what: 'refund' | 'credit';
-  /** Undefined where the service does not say how much. */
+  /** Undefined if the service does not report the amount. */
   readonly cents: number | undefined;
   readonly currency: string;
   readonly payer: Payer;
@@ -42,7 +42,7 @@ export interface MoneyDue {
   readonly returnId?: string;
 }
 
-/** Lines added up, for each payer and currency. Pure. */
+/** Sums lines per payer and currency. Pure. */
 export function sumsOf(lines: readonly MoneyLine[]): MoneySum[] {
   const totals = new Map<string, Writable<MoneySum>>();
   for (const { what, cents, payer, currency } of lines) {
@@ -58,7 +58,7 @@ export function sumsOf(lines: readonly MoneyLine[]): MoneySum[] {
 
 const nothing = { held: 0, charged: 0, fee: 0, refunded: 0, credited: 0, net: 0 };
 
-/** What a line adds to, and with which sign: what comes back is positive there. */
+/** The field each kind of line adds to, and the sign; money returned counts as positive there. */
 const parts = {
   hold: { field: 'held', sign: 1 },
   charge: { field: 'charged', sign: 1 },
@@ -68,8 +68,8 @@ const parts = {
 } as const;
 
 /**
- * Sums of several orders added up, for each payer and currency; the wallet's first. Pure.
- * @throws UnavailableError for amounts that no number holds.
+ * Adds up the sums of several orders per payer and currency, the wallet's first. Pure.
+ * @throws UnavailableError for amounts too large for a number.
  */
 export function addedSums(sums: Iterable<MoneySum>): MoneySum[] {
   const totals = new Map<string, Writable<MoneySum>>();

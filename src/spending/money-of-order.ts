@@ -4,35 +4,35 @@ import { type MoneyDue, type MoneyLine, type MoneySum, type Payer, sumsOf } from
 import { centsIn, chargeOf, minorUnits } from './price-of-order.ts';
 
 /**
- * What an order holds, cost and brought back, as far as its record says it or a rule does. Every command that speaks of the
- * money of an order reads it here. Amounts are in the currency's minor unit.
+ * The money an order holds, cost and returned, as recorded or inferred from rules. All commands that report an order's
+ * money use it. Amounts are in the currency's minor unit.
  */
 export interface OrderMoney {
   /** Who pays for the goods. */
   readonly payer: Payer;
-  /** Each amount with its sign: what is held or paid is positive, what came back negative. */
+  /** Signed amounts: holds and payments are positive, money returned is negative. */
   readonly lines: readonly MoneyLine[];
-  /** The lines added up, for each payer and currency. */
+  /** The lines summed per payer and currency. */
   readonly sums: readonly MoneySum[];
-  /** What should have come back, and of which the record shows nothing. */
+  /** Money that should have been returned but does not appear in the record. */
   readonly due: readonly MoneyDue[];
-  /** Whether the service still works on it. */
+  /** Whether the service is still processing the order. */
   readonly isOpen: boolean;
-  /** False where an amount is not known: a placed order without a price, a fee that nobody says, a status not known here. */
+  /** False if an amount is unknown: a placed order without a price, an unknown fee, or an unknown status. */
   readonly isComplete: boolean;
 }
 
-/** What is known of an order besides its record. */
+/** Information about an order that is not in its record. */
 export interface KnownOfOrder {
-  /** What the service takes for an order, cents: what was reserved for it, else what the wallet says now. */
+  /** Service fee of the order, cents: the fee reserved for it, otherwise the current one from the wallet. */
   readonly feeCents: number | undefined;
-  /** What was paid by challenge before it was sent. */
+  /** The amount paid by challenge before sending. */
   readonly paid?: { readonly amount: string; readonly currency: string } | undefined;
 }
 
 const usd = 'USD';
 
-/** What an order holds, cost and brought back. Pure. @param order a record as it was received. */
+/** Determines the money an order holds, cost and returned. Pure. @param order the record as received. */
 export function moneyOf(order: unknown, { feeCents, paid }: KnownOfOrder): OrderMoney {
   const book = new Book();
   const payer = payerOf(order, paid);
@@ -66,7 +66,7 @@ function payerOf(order: unknown, paid: KnownOfOrder['paid']): Payer {
   return own(order, 'retailer_credentials_id') == null ? 'wallet' : 'retailer_account';
 }
 
-/** `undone`: it was placed, and the retailer cancelled it. `nothing`: it never was placed. */
+/** `undone`: placed, then cancelled by the retailer. `nothing`: never placed. */
 type Stage = 'open' | 'placed' | 'undone' | 'nothing' | 'unknown';
 
 function stageOf(order: unknown): Stage {
@@ -87,10 +87,10 @@ interface Facts {
 class Book {
   readonly lines: MoneyLine[] = [];
   readonly due: MoneyDue[] = [];
-  /** Whether an amount that belongs here is not known. */
+  /** Whether a relevant amount is unknown. */
   lacks = false;
 
-  /** An amount of 0 is no line; one that is not known is missed. */
+  /** Adds a line. Skips an amount of 0; an unknown one sets `lacks`. */
   add(line: Omit<MoneyLine, 'cents'>, cents: number | undefined): void {
     if (cents === undefined) this.lacks = true;
     else if (cents !== 0) this.lines.push({ ...line, cents });
@@ -124,7 +124,7 @@ function forGoods({ order, stage, book }: Facts, payer: 'wallet' | 'retailer_acc
     );
 }
 
-/** The fee is taken from the wallet when the order is placed, and stays with the service when the retailer cancels it. */
+/** The fee is charged to the wallet when the order is placed, and is not refunded if the retailer cancels. */
 function forFee({ stage, book, fee }: Facts): void {
   const line = { currency: usd, payer: 'wallet', basis: 'by_rule' } as const;
   if (stage === 'open')
@@ -134,7 +134,7 @@ function forFee({ stage, book, fee }: Facts): void {
     book.add({ ...line, what: 'fee', note: 'fee of the service; it had placed the order' }, fee);
 }
 
-/** How somebody other than the wallet pays: the fields of the block that says so, and its words. */
+/** Payers other than the wallet: the relevant fields of their block, and wording. */
 const blocks = {
   card: {
     block: 'payment',
@@ -151,7 +151,10 @@ const blocks = {
   },
 } as const;
 
-/** A card is charged for goods and fee together; by connect a customer pays goods and margin. @param ofFee what is the fee. */
+/**
+ * Payments by card or connect. A card is charged for goods plus fee; with connect, the customer pays goods plus margin.
+ * @param ofFee the fee's share.
+ */
 function byOther({ order, stage, book }: Facts, payer: keyof typeof blocks, ofFee: number): void {
   const { block, words, ...names } = blocks[payer];
   const payment = own(order, block);
@@ -177,7 +180,7 @@ function byOther({ order, stage, book }: Facts, payer: keyof typeof blocks, ofFe
     });
 }
 
-/** Ceiling and fee are paid up front; what the order did not cost comes back to the payer when it has ended. */
+/** Ceiling and fee are paid up front. When the order has ended, the unused part is returned to the payer. */
 function byChallenge({ order, stage, book, fee }: Facts, paid: KnownOfOrder['paid']): void {
   const ceiling = centsIn(order, 'max_price');
   const currency = (paid?.currency ?? usd).toUpperCase();
@@ -223,7 +226,10 @@ function byChallenge({ order, stage, book, fee }: Facts, paid: KnownOfOrder['pai
     });
 }
 
-/** The service credits the wallet for what it has paid; other payers are refunded by the retailer, which no record shows. */
+/**
+ * The service credits the wallet for what the wallet paid. Other payers are refunded by the retailer, which no record
+ * shows.
+ */
 function ofReturns({ order, stage, book }: Facts, payer: Payer): void {
   const currency = chargeOf(order)?.currency ?? usd;
   for (const one of objectsIn(order, 'returns')) {
@@ -239,6 +245,6 @@ function ofReturns({ order, stage, book }: Facts, payer: Payer): void {
   }
 }
 
-/** What returns have brought, cents. */
+/** Total credits for returns, cents. */
 export const creditedIn = (order: unknown): number =>
   objectsIn(order, 'returns').reduce((sum, one) => sum + (centsIn(one, 'credited_amount') ?? 0), 0);

@@ -1,7 +1,7 @@
 import { readAmount } from '../api/amount.ts';
 import type { ApprovablePlan } from './approval/subject.ts';
 
-/** What every command takes that places orders. */
+/** Options of all commands that place orders. */
 export const policyOptions = {
   approval: {
     kind: 'text',
@@ -24,26 +24,26 @@ export const policyOptions = {
   },
 } as const;
 
-/** What orders may stand on that a policy does not simply allow. */
+/** What the user provides for orders that the policy does not simply allow. */
 export interface Consent {
-  /** Why the policy is overruled, where somebody wants that. */
+  /** Reason for overriding the policy, if requested. */
   readonly overridePolicy?: string | undefined;
-  /** A file with an approval. */
+  /** Path of a file with an approval. */
   readonly approval?: string | undefined;
-  /** How long an approval is waited for, ms; without it nobody waits. */
+  /** How long to wait for an approval, ms; does not wait by default. */
   readonly waitApproval?: number | undefined;
-  /** The plan that the orders are a part of: it is approved as a whole. */
+  /** The plan the orders belong to; approved as a whole. */
   readonly plan?: ApprovablePlan | undefined;
 }
 
-/** Those of a command's options. */
+/** Extracts the consent from a command's options. */
 export const consentOf = ({ overridePolicy, approval, waitApproval }: Consent): Consent => ({
   overridePolicy,
   approval,
   waitApproval,
 });
 
-/** What exit code 11 means for each of them. */
+/** Meaning of exit code 11 for these commands. */
 export const policyExit = 'the policy refuses it, or wants an approval; nothing was sent';
 
 /** Whether somebody has typed an amount that was shown to them, with or without its sign. */

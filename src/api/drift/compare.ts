@@ -1,13 +1,13 @@
 import { isObject, type JsonObject, listIn, own } from '../json.ts';
 
-/** One difference between the contract and what a service says of itself. */
+/** A difference between the contract and a service's own description. */
 export interface Drift extends FactChange {
   /** `POST /orders/{}` */
   readonly operation: string;
   readonly part: 'operation' | 'parameter' | 'body' | 'response';
   /** `products[].url`; empty for the whole. */
   readonly field: string;
-  /** The contract knows it from watching the service only. */
+  /** Observed behavior only; not in the service's specification. */
   readonly observed: boolean;
 }
 
@@ -17,13 +17,13 @@ type Comparison =
 
 const mostDrifts = 20_000;
 
-/** Changes on which a client written to the contract breaks. */
+/** Whether a change breaks a client written against the contract. */
 export const isBreaking = ({ change }: Pick<FactChange, 'change'>): boolean =>
   change === 'removed' || change === 'tightened';
 
 /**
- * Compares two OpenAPI documents, worst changes first. The time it takes is bounded, whatever the document holds. Pure.
- * @returns the problem in words where the document is none, or too large to be compared.
+ * Compares two OpenAPI documents, worst changes first. Runs in bounded time for any input. Pure.
+ * @returns the problem in words if the document is not OpenAPI or too large to compare.
  */
 export function compareDocuments(contract: JsonObject, service: unknown): Comparison {
   if (!isObject(service) || !isObject(own(service, 'paths')))
@@ -131,7 +131,7 @@ const whole = (change: 'removed' | 'added'): FactChange => ({
   service: change === 'added',
 });
 
-/** What lies within a field that is reported already is not reported again. */
+/** Drops paths nested in a field that is already reported. */
 function topmost(paths: readonly string[]): string[] {
   const all = new Set(paths);
   return paths.filter((path) => !ancestors(path).some((above) => all.has(above)));
@@ -142,14 +142,14 @@ const ancestors = (path: string): string[] => [
   ...Array.from(path.matchAll(/\.|\[\]/g), ({ index }) => path.slice(0, index)),
 ];
 
-/** One operation as a document describes it. */
+/** An operation as described by one document. */
 interface DescribedOperation {
   readonly parameters: ReadonlyMap<string, Facts>;
   readonly body: ReadonlyMap<string, Facts>;
   readonly response: ReadonlyMap<string, Facts>;
-  /** Status of success. */
+  /** Success status. */
   readonly status: string | undefined;
-  /** It names servers of its own: another service than the rest. */
+  /** Declares its own servers, so it belongs to a different service. */
   readonly isElsewhere: boolean;
   readonly observed: boolean;
 }
@@ -159,8 +159,8 @@ const methods = ['get', 'put', 'post', 'delete', 'patch'];
 const none: ReadonlyMap<string, Facts> = new Map();
 
 /**
- * The operations of an OpenAPI document by method and path, names of path parameters left out: `GET /orders/{}`. Pure
- * but for the budget.
+ * Indexes the operations of an OpenAPI document by method and path, with path parameter names removed: `GET
+ * /orders/{}`. Pure except for the budget.
  */
 function operationsOf(document: JsonObject, budget: Budget): Map<string, DescribedOperation> {
   const found = new Map<string, DescribedOperation>();
@@ -206,7 +206,7 @@ function withRoot(fields: ReadonlyMap<string, Facts>, required: boolean): Readon
   return root ? new Map(fields).set('', { ...root, required }) : fields;
 }
 
-/** Query parameters by name, those of the path by their place in it: their names are nobody's business. */
+/** Keys query parameters by name and path parameters by position, since the latter's names do not matter. */
 function parametersOf(
   document: JsonObject,
   path: string,
@@ -243,7 +243,7 @@ function successOf(document: JsonObject, operation: JsonObject): [string | undef
   return found ? [found[0], jsonIn(followed(document, found[1]))] : [undefined, undefined];
 }
 
-/** The schema of the JSON that a request or a response carries. */
+/** JSON schema of a request or response body. */
 function jsonIn(described: unknown): unknown {
   const found = entriesIn(described, 'content').find(([type]) =>
     /^application\/(?:[\w.-]+\+)?json\b/.test(type),
@@ -251,14 +251,14 @@ function jsonIn(described: unknown): unknown {
   return own(found?.[1], 'schema');
 }
 
-/** Statements of one document that are looked at; the contract itself makes about 6,000. */
+/** Most statements processed per document; the contract itself has about 6,000. */
 const mostStatements = 200_000;
 /** Characters that cost as much as a statement. */
 const charactersEach = 100;
 
 /**
- * How much of a document may be looked at, whatever its references make of it: a few lines can spell out millions of
- * fields. A comparison that it runs out on is worth nothing.
+ * Caps the work spent on a document: with references, a few lines can expand to millions of fields. Discard a
+ * comparison that exhausts it.
  */
 export class Budget {
   #left = mostStatements;
@@ -267,19 +267,19 @@ export class Budget {
     return this.#left < 0;
   }
 
-  /** One statement, and the characters that are handled with it. */
+  /** Charges one statement plus the characters processed with it. */
   spend(characters = 0): void {
     this.#left -= 1 + characters / charactersEach;
   }
 }
 
-/** Reads a JSON document that nobody vouches for: whatever stands where something else should is taken for nothing. */
+/** Reads untrusted JSON documents: a value of an unexpected type counts as absent. */
 
 const entriesIn = (value: unknown, key: string): [string, unknown][] => Object.entries(own(value, key) ?? {});
 
 const mostHops = 20;
 
-/** What a local reference chain ends at; undefined for one that leads nowhere, elsewhere or round in circles. */
+/** Resolves a chain of local references; undefined if it dangles, leaves the document or is circular. */
 function followed(document: JsonObject, value: unknown): unknown {
   let found = value;
   for (let hops = 0; hops < mostHops; hops += 1) {
@@ -290,7 +290,7 @@ function followed(document: JsonObject, value: unknown): unknown {
   return undefined;
 }
 
-/** The value at a JSON pointer into the same document (RFC 6901). */
+/** Resolves a JSON pointer into the same document (RFC 6901). */
 function pointed(document: JsonObject, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined;
   return reference
@@ -304,7 +304,7 @@ function unescaped(part: string): string {
   try {
     return decodeURIComponent(plain);
   } catch {
-    // A percent sign that escapes nothing stands for itself.
+    // Keep a percent sign that is not a valid escape.
     return plain;
   }
 }
@@ -312,22 +312,22 @@ function unescaped(part: string): string {
 export const boundNames = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'] as const;
 type BoundName = (typeof boundNames)[number];
 
-/** What a document says of one value. */
+/** A document's statements about one value. */
 export interface Facts {
-  /** JSON types, `any` for no statement. */
+  /** JSON types; `any` if unspecified. */
   readonly types: ReadonlySet<string>;
   readonly required: boolean;
-  /** The closed list of values, each as JSON. */
+  /** Closed enum values, each as JSON. */
   readonly values?: readonly string[] | undefined;
-  /** Values that a list names which is open to others, each as JSON. */
+  /** Known values of an open enum, each as JSON. */
   readonly known?: readonly string[] | undefined;
-  /** The list is the service's own: no contract can hold it. */
+  /** The service defines the values, so no contract can list them. */
   readonly listedByService?: boolean;
   readonly bounds: Readonly<Partial<Record<BoundName, number>>>;
   readonly format?: string | undefined;
   readonly pattern?: string | undefined;
   readonly default?: string | undefined;
-  /** The contract knows it from watching the service only. */
+  /** Observed behavior only; not in the service's specification. */
   readonly observed: boolean;
 }
 
@@ -340,8 +340,8 @@ interface Walk {
 const deepest = 40;
 
 /**
- * Every field that a schema describes, by its path: `products[].url`, and the empty path for the value itself. A
- * reference to what contains it ends there. Pure but for the budget.
+ * Flattens a schema into fields keyed by path: `products[].url`, and the empty path for the value itself. Stops at
+ * circular references. Pure except for the budget.
  */
 export function fieldsOf(document: JsonObject, schema: unknown, budget: Budget): Map<string, Facts> {
   const fields = new Map<string, Facts>();
@@ -384,7 +384,7 @@ function neededByAll(budget: Budget, objects: readonly unknown[]): ReadonlySet<u
   return new Set([...(first ?? [])].filter((name) => others.every((needed) => needed.has(name))));
 }
 
-/** The schemas one of which a value fits: those of `anyOf` and `oneOf`, with all of `allOf` in each. */
+/** Expands a schema into its alternatives: the branches of `anyOf` and `oneOf`, each merged with all of `allOf`. */
 function alternatives(walk: Walk, schema: unknown, above: ReadonlySet<unknown>): unknown[] {
   walk.budget.spend();
   if (walk.budget.isSpent || above.size > deepest) return [];
@@ -402,7 +402,7 @@ function alternatives(walk: Walk, schema: unknown, above: ReadonlySet<unknown>):
   return variants.length === 0 ? [common] : variants.map((variant) => join(common, variant));
 }
 
-/** Two statements about one value as one. */
+/** Merges two statements about one value. */
 function both(budget: Budget, a: unknown, b: unknown): JsonObject {
   if (budget.isSpent) return {};
   const [one, other] = [isObject(a) ? a : {}, isObject(b) ? b : {}];
@@ -437,7 +437,7 @@ function factsOf(budget: Budget, schema: unknown, required: boolean): Facts {
   return facts;
 }
 
-/** An exclusive bound of whole numbers is the next one, inclusive. */
+/** Converts an exclusive integer bound to the adjacent inclusive one. */
 function exclusive(schema: unknown, name: BoundName): number | undefined {
   const step = name === 'minimum' ? 1 : name === 'maximum' ? -1 : 0;
   const bound = step === 0 ? undefined : own(schema, step > 0 ? 'exclusiveMinimum' : 'exclusiveMaximum');
@@ -468,7 +468,9 @@ function textIn(schema: unknown, key: string): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 
-/** What holds of a value that fits one of several schemas; bounds and formats only where there is one beside null. */
+/**
+ * Combines the facts of alternative schemas. Bounds and format survive only if there is a single non-null alternative.
+ */
 function united(facts: readonly Facts[], required: boolean): Facts {
   const types = new Set(facts.flatMap((one) => [...one.types]));
   const real = facts.filter((one) => [...one.types].some((type) => type !== 'null'));
@@ -481,20 +483,20 @@ function united(facts: readonly Facts[], required: boolean): Facts {
   return { types, required, values, ...(!values && known.length > 0 && { known }), bounds: {}, observed };
 }
 
-/** A field that several variants have is what any of them says. */
+/** A field present in several variants may be any of them. */
 function merge(fields: Map<string, Facts>, path: string, facts: Facts): void {
   const before = fields.get(path);
   fields.set(path, before ? united([before, facts], before.required && facts.required) : facts);
 }
 
 /**
- * Seen by a client that was written to the contract: `tightened` where it may send less or can count on less than the
- * contract says, `loosened` where more, `changed` where neither is known.
+ * From the viewpoint of a client written against the contract. `tightened`: it may send less, or rely on less, than the
+ * contract says; `loosened`: more; `changed`: neither is known.
  */
 export const changeClasses = ['removed', 'tightened', 'changed', 'loosened', 'added'] as const;
 type ChangeClass = (typeof changeClasses)[number];
 
-/** One difference between what the contract says of a value and what the document says. */
+/** A difference between the contract and the document about one value. */
 interface FactChange {
   readonly change: ChangeClass;
   /** What differs: `type`, `required`, `value`, a bound, `format`, `default`. */
@@ -506,7 +508,7 @@ interface FactChange {
 /** Who sends the value. */
 type Sender = 'client' | 'service';
 
-/** Every difference in what two documents say of one value. Pure. */
+/** Lists every difference between two documents' descriptions of one value. Pure. */
 function compareFacts(contract: Facts, service: Facts, sender: Sender): FactChange[] {
   return [
     ...compareTypes(contract, service, sender),
@@ -518,7 +520,7 @@ function compareFacts(contract: Facts, service: Facts, sender: Sender): FactChan
   ];
 }
 
-/** Fewer possible values restrict who sends them, and are a promise to who gets them. */
+/** Fewer possible values restrict the sender but are a stronger guarantee to the receiver. */
 const narrowed = (sender: Sender): ChangeClass => (sender === 'client' ? 'tightened' : 'loosened');
 const widened = (sender: Sender): ChangeClass => (sender === 'client' ? 'loosened' : 'tightened');
 
@@ -581,7 +583,7 @@ function compareBound(
   return [{ change, aspect: name, contract: contract ?? null, service: service ?? null }];
 }
 
-/** Two patterns cannot be compared; where the format is the same the pattern is only its spelling. */
+/** Patterns cannot be compared. With the same format, a different pattern is just another spelling. */
 function compareFormats(contract: Facts, service: Facts, sender: Sender): FactChange[] {
   const aspect = contract.format === service.format ? 'pattern' : 'format';
   if (aspect === 'pattern' && contract.format !== undefined) return [];

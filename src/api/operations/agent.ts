@@ -13,7 +13,7 @@ const dataCall = {
   challengeCents: limits.agentDataCallCents,
 } as const;
 
-/** Clients send the terms in the query and no body; a body with the same names is taken too. */
+/** Clients send the terms in the query without a body; a body with the same names is accepted too. */
 const terms = { optional: true, joinsQuery: true, observed: true } as const;
 
 const productQuery = {

@@ -4,12 +4,13 @@ import { operations } from './index.ts';
 /** Whether a method only reads (RFC 9110, 9.2.1). */
 export const isRead = (method: string): boolean => /^(?:GET|HEAD|OPTIONS)$/.test(method);
 
-/** Whether every server and every gateway reads a path alike: plain parts between single slashes. */
+/** Whether every server and gateway reads the path the same way: plain segments between single slashes. */
 export const isPlainPath = (path: string): boolean => /^(?:\/[\w~-]+)+$/.test(path);
 
 /**
- * The operation that a method in capitals and a path without a query call. A write fits its row literally, with plain
- * parts for parameters: a gateway may read any other spelling as another path. A fixed path goes before one with parameters.
+ * Finds the operation for an uppercase method and a path without query. Writes must match their row literally, with
+ * plain segments as parameters, since a gateway may read any other spelling as a different path. Fixed paths take
+ * precedence over parameters.
  */
 export function findOperation(method: string, path: string): Operation | undefined {
   const all: readonly Operation[] = Object.values(operations);
@@ -18,7 +19,7 @@ export function findOperation(method: string, path: string): Operation | undefin
     .sort((one, other) => one.path.split('{').length - other.path.split('{').length)[0];
 }
 
-/** What a path of an operation looks like; its groups are the parameters. */
+/** Pattern for an operation's path; named groups capture the parameters. */
 export function pathPattern({ method, path }: Pick<Operation, 'method' | 'path'>): RegExp {
   const [part, end] = isRead(method) ? ['[^/]+', '/?'] : ['[\\w~-]+', ''];
   const fixed = path.replace(/[.*+?^$()|[\]\\]/g, '\\$&');

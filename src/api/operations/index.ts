@@ -8,7 +8,7 @@ import { productOperations } from './products.ts';
 import { retailerOperations } from './retailers.ts';
 import { returnOperations } from './returns.ts';
 
-/** THE table: every operation of the service, by its name. */
+/** Every operation of the service, by name. */
 export const operations = {
   ...productOperations,
   ...retailerOperations,

@@ -16,7 +16,7 @@ import {
 } from './fields.ts';
 import { MoneySum, Payer } from './money.ts';
 
-/** A batch that was sent. */
+/** A submitted batch. */
 export const SentBatch = own({
   id,
   rows: count,
@@ -57,7 +57,6 @@ export const HeadingMap = own({
   ),
 });
 
-/** A row of a plan. */
 export const PlanRow = own({
   row: whole,
   verdict: policyOutcome,
@@ -91,7 +90,7 @@ export const PlanRow = own({
 
 export const PlanGroup = planTotal;
 
-/** What became of a row of an upload. */
+/** Outcome of an upload row. */
 export const BulkReportRow = own({
   row: whole.nullable(),
   batch_id: id,

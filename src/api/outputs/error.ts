@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nextSteps, own, text, whole } from './fields.ts';
 
-/** What is reported of a failure of any command. */
+/** Failure report of any command. */
 export const ErrorReport = own({
   category: z.enum([
     'unexpected',

@@ -4,7 +4,7 @@ import { count, facts, flag, id, own, served, text, time, url, whole } from './f
 
 const at = time.describe('when it was seen');
 
-/** What every watch tells between its first line and its last. */
+/** Lines any watch may print between its first and its last. */
 const interruptions = [
   own({ type: z.literal('gap'), message: text, at }),
   own({ type: z.literal('reconnected'), gap_ms: z.number(), at }),
@@ -98,7 +98,7 @@ const event = {
   body: facts,
 };
 
-/** An event that was received, as it is kept. */
+/** A received event, as stored. */
 export const StoredEvent = own({
   ...event,
   last_received_at: time,
@@ -107,7 +107,7 @@ export const StoredEvent = own({
   exec: own(Executed).nullable(),
 });
 
-/** An event as it comes. */
+/** An event as received. */
 export const ReceivedEvent = own({
   type: z.literal('event'),
   ...event,

@@ -6,7 +6,10 @@ import * as order from './order.ts';
 import * as policy from './policy.ts';
 import * as setup from './setup.ts';
 
-/** Every record of errand's own that a command prints, by its name. Definitions name shapes, so that reading them loads none. */
+/**
+ * Every record of errand's own that commands print, by name. Command definitions refer to shapes by name so that
+ * loading a definition loads no shape.
+ */
 export const ownShapes = { ...bulk, ...error, ...events, ...order, ...policy, ...setup };
 
 export type OwnShapeName = keyof typeof ownShapes;
@@ -17,5 +20,5 @@ type Kept<T> = T extends readonly (infer E)[]
     ? { readonly [K in keyof T]: Kept<T[K]> }
     : T;
 
-/** A record of errand's own as it is printed. */
+/** One of errand's own records, as printed. */
 export type Output<N extends OwnShapeName> = Kept<z.output<(typeof ownShapes)[N]>>;

@@ -3,7 +3,7 @@ import { cents, flag, id, own, text } from './fields.ts';
 
 export const Payer = z.enum(['wallet', 'card', 'connect', 'retailer_account', 'challenge']);
 
-/** What orders came to, for one payer and one currency. */
+/** Order totals for one payer and one currency. */
 export const MoneySum = own({
   payer: Payer,
   currency: text,
@@ -23,7 +23,7 @@ const line = {
   return_id: id.nullable(),
 };
 
-/** The money of an order, as `order explain` prints it. */
+/** Costs of an order, as `order explain` prints them. */
 export const MoneyPart = own({
   payer: Payer,
   lines: z.array(

@@ -18,7 +18,7 @@ import { MoneyPart } from './money.ts';
 
 export const CancelledOrder = own({ id, status: z.literal('cancelled') });
 
-/** What a payment by challenge is proved by: the Payment-Receipt header. */
+/** Proof of a payment by challenge: the Payment-Receipt header. */
 export const Receipt = z.looseObject({
   method: text,
   reference: text,
@@ -38,7 +38,7 @@ const step = {
   command: text,
 };
 
-/** One order's whole history. */
+/** Full history of one order. */
 export const OrderHistory = own({
   id: id.nullable(),
   key: text.nullable().describe('the idempotency key'),
@@ -97,7 +97,7 @@ export const OrderHistory = own({
   open: z.array(own({ what: text, command: text })),
 });
 
-/** What the journal holds of an intent. Its body is what was sent, and may hold an address. */
+/** Journal record of an intent. Its body is what was sent, so it may contain an address. */
 export const JournalRecord = own({
   key: text,
   base_url: url,

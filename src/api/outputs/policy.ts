@@ -89,10 +89,10 @@ const asked = {
   expires_at: time,
 };
 
-/** What is asked for, as it is signed. */
+/** The signed request. */
 export const ApprovalRequest = own({ ...asked, errand_approval: z.literal(1), account: text });
 
-/** An approval as it is carried to another machine. */
+/** An approval as transferred to another machine. */
 export const SignedApproval = own({ request: ApprovalRequest, signature: text });
 
 export const Approval = own({

@@ -3,33 +3,33 @@ import type { SchemaName } from '../schemas/index.ts';
 import type { OwnShapeName } from './index.ts';
 
 /**
- * What a record is: one of errand's own, a shape of the service, or what an operation responds with; of one that lists
- * records, a record of it.
+ * Kind of a printed record: one of errand's own, a shape of the service, or an operation's response; for list
+ * operations, one record of the list.
  */
 export type RecordName = OwnShapeName | SchemaName | OperationName;
 
 interface When {
-  /** Where a command prints more than one form: which one this is, in words that follow its name. */
+  /** When this form applies, if a command has several; phrased to follow the record's name. */
   readonly when?: string;
 }
 
-/** One form of what a command prints on stdout with `-o json`. Names alone, so that a definition loads no shape. */
+/** One form of a command's stdout with `-o json`. Holds names only, so that a command definition loads no shape. */
 export type Printed = When &
   (
     | { readonly record: RecordName }
-    /** An array; with `-o ndjson` one of them a line. */
+    /** An array; with `-o ndjson`, one record per line. */
     | { readonly list: RecordName | readonly RecordName[] }
-    /** With `-o ndjson` alone: what is followed, one event a line. */
+    /** `-o ndjson` only: a stream, one event per line. */
     | { readonly events: OwnShapeName }
-    /** No JSON, whatever `-o` says: in words, such as `a CSV`. */
+    /** Never JSON, whatever `-o` says; described in words, such as `a CSV`. */
     | { readonly text: string }
     | { readonly nothing: true }
   );
 
-/** A command as it is typed, without `errand`, and what it prints. */
+/** A command as typed, without `errand`, and its output. */
 export interface PrintingCommand {
   readonly path: string;
-  /** How it can be typed besides: with an alias, or its noun alone where it is what that runs. */
+  /** Other ways to type it: an alias, or the bare noun if this is its default command. */
   readonly aliases: readonly string[];
   readonly output: Printed | readonly Printed[];
 }

@@ -18,7 +18,7 @@ export const outputName = (path: string): string => path.replaceAll(' ', '.');
 export const printsJson = ({ output }: PrintingCommand): boolean =>
   formsOf(output).some((form) => !('text' in form || 'nothing' in form));
 
-/** What a command prints, in words. Pure. */
+/** Describes a command's output in words. Pure. */
 export function printedText({ output }: PrintingCommand): string {
   return formsOf(output).map(formText).join('; ');
 }
@@ -34,8 +34,8 @@ function formText(form: Printed): string {
 const shownName = (name: RecordName): string => sourceOf(name)[0];
 
 /**
- * JSON Schema of what a command prints with `-o json`. `#/$defs/line` is that of one line of `-o ndjson`. A command that prints
- * no JSON has a schema that nothing fits. Pure.
+ * JSON Schema of a command's `-o json` output; `#/$defs/line` describes one line of `-o ndjson`. A command without JSON
+ * output gets a schema that matches nothing. Pure.
  */
 export function outputSchema(command: PrintingCommand): Json {
   const defs = new Definitions();
@@ -48,7 +48,7 @@ export function outputSchema(command: PrintingCommand): Json {
   };
 }
 
-/** JSON Schema of the line on stderr with which a command fails. Pure. */
+/** JSON Schema of the stderr line of a failing command. Pure. */
 export function errorSchema(): Json {
   const { $schema: _, ...schema } = shapeOf('ErrorOutput', new Definitions());
   return {
@@ -59,8 +59,8 @@ export function errorSchema(): Json {
 }
 
 /**
- * All of them in one document: `#/$defs/order.list` is what `order list -o json` prints, `#/$defs/order.list.line` a line of its
- * `-o ndjson`, `#/$defs/error` a failure. Pure.
+ * All output schemas in one document: `#/$defs/order.list` is the output of `order list -o json`,
+ * `#/$defs/order.list.line` a line of its `-o ndjson`, `#/$defs/error` a failure. Pure.
  */
 export function outputSchemas(commands: readonly PrintingCommand[]): Json {
   const defs = new Definitions();
@@ -107,7 +107,7 @@ function ndjsonText(forms: readonly Printed[]): string {
   if (forms.every((form) => 'nothing' in form)) return 'With -o ndjson nothing either.';
   if (forms.every((form) => 'text' in form || 'nothing' in form)) return '-o does not change it.';
   if (forms.every((form) => 'events' in form)) return '-o json is refused.';
-  // Its lines are named already.
+  // The text already names its lines.
   if (forms.some((form) => 'events' in form)) return '';
   return forms.some((form) => 'list' in form)
     ? 'With -o ndjson each record is a line of its own, without the array.'
@@ -137,14 +137,14 @@ function anyOf(schemasOf: readonly Json[]): Json {
 const formsOf = (output: PrintingCommand['output']): readonly Printed[] => [output].flat();
 const namesOf = (names: RecordName | readonly RecordName[]): readonly RecordName[] => [names].flat();
 
-/** Shapes that are referred to, each once. */
+/** Referenced shapes, each defined once. */
 class Definitions {
   readonly all: Record<string, Json> = {};
 
   referTo(name: RecordName): Json {
     const [key, make] = sourceOf(name);
     if (!(key in this.all)) {
-      // Whatever refers to it while it is made finds it there.
+      // Register a placeholder first, so that recursive references resolve.
       this.all[key] = {};
       this.all[key] = make(this);
     }
@@ -152,7 +152,7 @@ class Definitions {
   }
 }
 
-/** The name of a shape among the definitions, and what makes it. */
+/** Definition name of a record, and the function that builds its schema. */
 function sourceOf(name: RecordName): [string, (defs: Definitions) => Json] {
   if (isOwn(name)) return [name, (defs) => shapeOf(name, defs)];
   if (isShape(name)) return [name, () => servedSchema(name)];
@@ -162,7 +162,7 @@ function sourceOf(name: RecordName): [string, (defs: Definitions) => Json] {
   return rows === undefined ? [schema, () => servedSchema(schema)] : rowOf(schema, rows);
 }
 
-/** A record of a list: a shape of its own where the contract names it. */
+/** Schema of a list's record: a named shape if the contract has one. */
 function rowOf(schema: SchemaName, rows: string): [string, () => Json] {
   const shape: z.ZodType = schemas[schema]();
   const found = Object.entries(schemas).find(([, one]) => one() === elementOf(shape, rows));
@@ -170,7 +170,7 @@ function rowOf(schema: SchemaName, rows: string): [string, () => Json] {
   return [`${schema}.${rows}`, () => recordOf(Object(servedSchema(schema).properties)[rows])];
 }
 
-/** What a list, which may be null, holds. */
+/** Element schema of a list, which may be nullable. */
 function recordOf(list: unknown): Json {
   const { items, anyOf = [] } = Object(list);
   return items ?? anyOf.map(recordOf).find((one: unknown) => one !== undefined);
@@ -185,7 +185,7 @@ function elementOf(shape: z.ZodType, rows: string): unknown {
 const isOwn = (name: string): name is keyof typeof ownShapes => Object.hasOwn(ownShapes, name);
 const isShape = (name: string): name is SchemaName => Object.hasOwn(schemas, name);
 
-/** A record of errand's own: closed, and what is the service's in it open. */
+/** Schema of one of errand's own records: closed, except for the service data in it. */
 function shapeOf(name: keyof typeof ownShapes, defs: Definitions): Json {
   const { $schema: _, ...made } = z.toJSONSchema(ownShapes[name], {
     unrepresentable: 'any',

@@ -6,15 +6,15 @@ import type { SchemaName } from '../schemas/index.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * A shape of the service as the program prints what came in it: the service may grow, so that only what no response is taken
- * without is required, any other field may be null, and a list of values is of those known now. Pure.
+ * Schema of a service shape as errand prints it. The service may grow, so only fields essential to every response are
+ * required, any other may be null, and enums list known values only. Pure.
  */
 export function servedSchema(name: SchemaName): Json {
   const required = essentials(name);
   return { ...opened(shapeSchema(name, false), required), ...(required.length > 0 && { required }) };
 }
 
-/** The fields without which no operation takes this shape for a response. */
+/** Fields essential in every operation that returns this shape. */
 function essentials(name: SchemaName): readonly string[] {
   const lists = Object.values<Operation>(operations).flatMap(({ response }) =>
     response.type === 'json' && response.schema === name ? [Object.keys(response.essential ?? {})] : [],
@@ -23,11 +23,11 @@ function essentials(name: SchemaName): readonly string[] {
   return first.filter((field) => others.every((list) => list.includes(field)));
 }
 
-/** @param certain fields that are there and not null. */
+/** @param certain fields that are always present and not null. */
 function opened(given: unknown, certain: readonly string[] = []): Json {
   const { 'x-observed': _, required: _required, pattern, enum: values, ...node }: Json = Object(given);
   const { properties, items, anyOf, oneOf, additionalProperties, ...rest } = node;
-  // A format says it already.
+  // A format makes the pattern redundant.
   const bare = pattern === undefined || rest.format !== undefined ? rest : { ...rest, pattern };
   if (Array.isArray(values)) return { anyOf: [{ ...bare, enum: values }, bare] };
   const either = anyOf ?? oneOf;
@@ -53,7 +53,7 @@ const isSchema = (value: unknown): value is Json =>
 const alternativesOf = ({ anyOf }: Json): readonly Json[] | undefined =>
   Array.isArray(anyOf) ? anyOf : undefined;
 
-/** A choice within a choice is one choice. */
+/** Flattens nested alternatives. */
 function unfolded(schema: Json): readonly Json[] {
   const inner = alternativesOf(schema);
   return inner && Object.keys(schema).length === 1 ? inner : [schema];
@@ -71,11 +71,11 @@ function orNull(schema: Json): Json {
   return isPlain ? { ...schema, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] };
 }
 
-/** The same with a choice of types as a choice of schemas: strict validators take no list of types but one beside null. Pure. */
+/** Rewrites type lists as `anyOf`: strict validators accept no type list except one type plus null. Pure. */
 export function withPlainTypes(given: Json): Json {
   const { type, ...rest } = given;
   const inner = Object.fromEntries(Object.entries(rest).map(([name, one]) => [name, plainIn(one)]));
-  // Of a schema its type; of its properties the one of that name.
+  // In a schema `type` is the keyword; inside `properties` it is a property name.
   if (!Array.isArray(type) || (type.length === 2 && type.includes('null')))
     return { ...(type !== undefined && { type: plainIn(type) }), ...inner };
   return { ...inner, anyOf: type.map((one: unknown) => ({ type: one })) };

@@ -6,7 +6,7 @@ import { cents, flag, id, nextSteps, own, text, time, url, whole } from './field
 
 export const RemovedAccount = own({ short_id: id });
 
-/** An address of the local address book, in the fields of `Address`. */
+/** An entry of the local address book, with the fields of `Address`. */
 export const SavedAddress = own({
   name: text,
   default: flag.optional().describe('in the list alone'),
@@ -37,7 +37,7 @@ export const AuthStatus = own({
   response: text.nullable(),
 });
 
-/** A key that a profile has; the one in use, or one beside it. */
+/** A key stored in a profile, active or not. */
 export const StoredKey = own({
   id: text.describe('names it for auth use; it cannot be turned back into the key'),
   key: text.describe('masked'),
@@ -85,7 +85,7 @@ export const SandboxSnapshot = own({ name: text, taken_at: time });
 export const ScenarioDocument = z
   .looseObject({ version: z.literal(1) })
   .describe('a scenario: `errand schema Scenario -o json` is its JSON Schema');
-/** A step or a check of a scenario, and what came of it. */
+/** A scenario step or check and its result. */
 export const ScenarioCheck = own({
   file: text,
   line: whole,
@@ -104,10 +104,13 @@ export const ScenarioCheck = own({
   took_ms: z.number(),
 });
 
-/** The faults that are on, as `sandbox serve --fault` writes them, and what their draws follow from. */
+/** Active faults, as written for `sandbox serve --fault`, and the seed of their random draws. */
 export const SandboxFaults = own({ faults: z.array(text), seed: z.number().int() });
 
-/** What a trigger did: of an order or a return its new status, of the wallet what came or left and its new balance. */
+/**
+ * Effect of a trigger: the new status of an order or return, or the wallet's amount credited or debited and its new
+ * balance.
+ */
 export const TriggeredEvent = own({
   event: z.enum(Object.keys(sandboxTriggers)),
   id: text.optional().describe('of its target, or the code of a device'),
@@ -134,7 +137,7 @@ const errorCodeWords = {
   legacy: flag.optional().describe('no longer returned'),
 };
 
-/** A row of the contract: an operation, a shape, a list of values, a limit, an event or an error. */
+/** A row of the contract: an operation, shape, enum, limit, event or error. */
 export const ContractRow = z.union([
   own({ name: text, kind: text, summary: text }),
   own({ ...operationWords, observed: flag }),
@@ -212,5 +215,5 @@ export const ContractDrift = own({
   service: z.union([text, z.number(), flag]).nullable(),
 });
 
-/** What a command prints, in words. Its aliases name it too: `order.ls`. */
+/** A command's output, described in words. Aliases refer to it too: `order.ls`. */
 export const PublishedOutput = own({ name: text, aliases: z.array(text), prints: text });

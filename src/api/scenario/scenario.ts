@@ -12,7 +12,7 @@ import {
   scenarioReturnStates,
 } from './words.ts';
 
-/** At most so many of each: a scenario is read and played as a whole. */
+/** Size limits; a scenario is read and played as a whole. */
 const most = { few: 50, many: 2_000, text: 20_000 };
 
 const list = <S extends z.ZodType>(of: S) => z.array(of).max(most.many).default([]);
@@ -28,7 +28,7 @@ const ago = z
 const time = z.union([moment, ago], {
   error: 'write a time in UTC, such as 2026-11-02T09:00:00Z, or how long before clock.now, such as -2h',
 });
-/** What other parts of the scenario refer to. */
+/** Name that other parts of the scenario refer to. */
 const name = z
   .string()
   .regex(/^[A-Za-z][\w.-]{0,63}$/, 'a name has letters, digits, . _ and -, and begins with a letter');
@@ -59,13 +59,13 @@ const upload = {
 
 type Kind = 'order' | 'return' | 'batch' | 'account' | 'any';
 
-/** What a step makes, that `as` names; what a request or a trigger makes is not known before. */
+/** Kind of record each step creates, to be named with `as`. Unknown in advance for requests and triggers. */
 const madeBy = { order: 'order', cancel: 'order', return: 'return', upload: 'batch' } as const;
 
-/** As many names are listed where one is not known. */
+/** Most known names listed in an unknown-name error. */
 const mostListed = 10;
 
-/** Refuses an id that is given twice, and a name that nothing has by then: nothing of it could be played. */
+/** Rejects duplicate ids and references to names not defined by that point, since neither could be played. */
 function checkReferences(scenario: Scenario, context: z.core.$RefinementCtx): void {
   const { keys, accounts, orders, returns, batches, steps, expect } = scenario;
   const told = (path: (string | number)[], message: string): void =>
@@ -136,7 +136,10 @@ function checkReferences(scenario: Scenario, context: z.core.$RefinementCtx): vo
 
 const triggers = Object.keys(sandboxTriggers) as [keyof typeof sandboxTriggers];
 
-/** Values that a response must have: of an object these fields, of a list each of its rows, of anything else the same. */
+/**
+ * Expected response values: an object lists required fields, a list applies to each of its rows, anything else must be
+ * equal.
+ */
 const wanted = z
   .strictObject({
     status: z.int().min(100).max(599).optional(),
@@ -230,7 +233,7 @@ function belongs(
   }
 }
 
-/** What came into a wallet besides, or left it; cents. */
+/** Further wallet credit or debit; cents. */
 const amount = z.int('write whole cents: 1999 for $19.99').min(-1e12).max(1e12);
 
 const ScenarioKey = z.strictObject({
@@ -347,7 +350,7 @@ const ScenarioReturn = z.strictObject({
 
 const ScenarioBatch = z.strictObject({ name: name.optional(), key, created: time.optional(), ...upload });
 
-/** A scenario file: what a sandbox begins with, what is done to it, and what must be true at the end. */
+/** A scenario file: the sandbox's initial state, the steps to perform and the final assertions. */
 export const Scenario = z
   .strictObject({
     version: z.literal(1),

@@ -10,7 +10,7 @@ export function scenarioSchema(): Readonly<Record<string, unknown>> {
     override({ jsonSchema: node }) {
       withoutNoise(node);
       delete node.observed;
-      // {shop_url}/test-success becomes a URL once there is a sandbox.
+      // Placeholders such as {shop_url}/test-success are not URLs until a sandbox exists.
       if (node.format === 'uri') delete node.format;
     },
   });

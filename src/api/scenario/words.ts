@@ -1,6 +1,6 @@
 import type { SandboxTrigger } from '../control.ts';
 
-/** Where an order of a scenario can stand: its status, and once it is placed what its parcels are doing. */
+/** States a scenario order can start in: its status and, once placed, its parcels' progress. */
 export const scenarioOrderStates = [
   'pending',
   'in_progress',
@@ -15,7 +15,7 @@ export const scenarioOrderStates = [
 ] as const;
 export type ScenarioOrderState = (typeof scenarioOrderStates)[number];
 
-/** What can be done to an order besides waiting: it is cancelled by its caller, or a trigger of the sandbox. */
+/** Events an order can undergo besides waiting: cancellation by the caller, or a sandbox trigger. */
 export const scenarioOrderEvents = [
   'cancelled',
   'placed',
@@ -30,14 +30,14 @@ export const scenarioOrderEvents = [
 export const scenarioReturnStates = ['open', 'approved', 'denied', 'credited'] as const;
 export type ScenarioReturnState = (typeof scenarioReturnStates)[number];
 
-/** The scenarios that errand brings along. */
+/** Scenarios bundled with errand. */
 export const builtInScenarios = {
   hostile:
     'a shop that means harm: prices that move, sellers that look alike, listings that give orders, reviews that lie',
 } as const;
 export type BuiltInScenario = keyof typeof builtInScenarios;
 
-/** What a scenario writes where the addresses of the sandbox are to stand, and what its check puts there meanwhile. */
+/** Placeholders for the sandbox's URLs in a scenario, and the stand-ins used to validate it. */
 export const scenarioAddresses = {
   shop_url: 'https://shop-url.scenario.invalid',
   base_url: 'https://base-url.scenario.invalid',

@@ -94,7 +94,7 @@ export const DeviceCode = observedOnDemand(() =>
   }),
 );
 
-/** RFC 8628, 3.4: a client of the standard sends `grant_type` and `client_id`, too. */
+/** RFC 8628, 3.4: standard clients also send `grant_type` and `client_id`. */
 export const DeviceTokenCreate = observedOnDemand(() =>
   z.strictObject({
     device_code: z.string().min(1),

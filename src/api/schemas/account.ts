@@ -17,7 +17,7 @@ const credentials = onDemand(() => ({
 }));
 
 export const ManagedAccountCreate = onDemand(() => z.strictObject(credentials()));
-/** null is as if it were not given; an empty text, or config, takes the value away. The email cannot be taken away. */
+/** null means not given; an empty string, or an empty config, clears the value. The email cannot be cleared. */
 export const ManagedAccountUpdate = onDemand(() =>
   z.strictObject({
     email: credentials().email.nullish(),

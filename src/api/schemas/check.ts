@@ -6,22 +6,25 @@ export type Checked<N extends SchemaName> =
   | { readonly value: Shape<N>; readonly issues?: never }
   | { readonly issues: readonly ValidationIssue[]; readonly value?: never };
 
-/** Zod compiles a shape for milliseconds when it first checks it. That pays only in a process that checks many values. */
+/**
+ * Zod spends milliseconds compiling a shape on its first check, which only pays off in a process that checks many
+ * values.
+ */
 const checksBeforeCompiling = 100;
 let checks = 0;
 
-/** Checks a value against a shape of the contract. Issues are those of the 422 body, `loc` beginning with `place`. */
+/** Validates a value against a contract shape. Issues match the 422 body, with `loc` starting with `place`. */
 export function checkShape<N extends SchemaName>(
   name: N,
   value: unknown,
   place: 'body' | 'response',
 ): Checked<N> {
   const schema: z.ZodType = schemas[name]();
-  // The schema's output is the shape by definition; zod's generic lookup cannot see that through the index.
+  // The output type follows from the schema, but zod's generics cannot infer it through the index.
   return checkAgainst(schema, value, place) as Checked<N>;
 }
 
-/** The same against a schema that is made of the contract's shapes. */
+/** Validates against a schema composed of contract shapes. */
 export function checkAgainst<T>(
   schema: z.ZodType<T>,
   value: unknown,
@@ -39,7 +42,7 @@ export function checkAgainst<T>(
 
 type Place = readonly (string | number)[];
 
-/** The schemas read past a key of this name: what somebody wrote would be gone without a word. Any depth is read. */
+/** Finds a `__proto__` key at any depth; the schemas would drop it silently. */
 function lostKey(body: unknown, top: string): ValidationIssue | undefined {
   const open: Part[] = [{ value: body, key: top, within: undefined }];
   for (let part = open.pop(); part; part = open.pop()) {
@@ -61,7 +64,7 @@ function lostKey(body: unknown, top: string): ValidationIssue | undefined {
   return undefined;
 }
 
-/** A part of a body. Where it stands is put together only where something is wrong with it. */
+/** A node of a body. Its path is built only if it has a problem. */
 interface Part {
   readonly value: unknown;
   readonly key: string | number;

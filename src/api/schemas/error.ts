@@ -4,7 +4,7 @@ import { onDemand } from './fields.ts';
 
 const codes = Object.keys(errorCodes);
 
-/** The error body; the document lists the codes, and reading leaves `code` open, so that a new one passes through. */
+/** Error body. The document lists the codes; parsing leaves `code` open so that new ones pass through. */
 export const ErrorResponse = onDemand(() =>
   z.strictObject({
     code: z.string().meta({ enum: codes }),

@@ -8,7 +8,7 @@ import {
 } from '../order-fields.ts';
 import { productUrlProblem } from '../product-url.ts';
 
-/** A shape that is made when it is first asked for. A start asks for few, and each takes some 25 µs a field. */
+/** Builds a shape on first use: a run needs few of them, and each costs about 25 µs per field. */
 export function onDemand<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => {
@@ -17,10 +17,13 @@ export function onDemand<T>(make: () => T): () => T {
   };
 }
 
-/** Marks what was seen on the wire and not read in the specification: it can drift. The one flag for that. */
+/**
+ * Marks something observed on the wire but absent from the specification, so it may drift. This is the only flag for
+ * it.
+ */
 export const observed = <S extends z.ZodType>(schema: S): S => schema.meta({ observed: true });
 
-/** The same of a shape that is made on demand. */
+/** `observed` for a lazily built shape. */
 export const observedOnDemand = <S extends z.ZodType>(make: () => S): (() => S) =>
   onDemand(() => observed(make()));
 
@@ -75,7 +78,7 @@ const each = (build: (field: PlainOrderField) => z.ZodType): unknown =>
 /** The plain fields in a request: each may be absent or null. */
 export const plainRequest = onDemand(() => each((field) => schemaOf(field).nullish()) as RequestSchemas);
 
-/** The plain fields in a response, which may hold what a caller may no longer send: without bounds. */
+/** Plain fields in a response. Unbounded, since stored values may no longer be valid as input. */
 export const plainResponse = onDemand(
   () =>
     each(({ type }) => (type === 'boolean' ? z.boolean() : schemaOf({ type }).nullable())) as ResponseSchemas,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type SchemaName, schemas } from './index.ts';
 
-/** Whether a shape of the contract has a place at a path, `items.0.url`; below free-form data any place. */
+/** Whether a contract shape has the path, such as `items.0.url`; free-form data has every path. */
 export const hasPath = (name: SchemaName, path: string): boolean => reaches(schemas[name](), path.split('.'));
 
 function reaches(schema: unknown, [key, ...rest]: readonly string[]): boolean {

@@ -10,7 +10,9 @@ import * as retailer from './retailer.ts';
 import * as returns from './return.ts';
 import * as tracking from './tracking.ts';
 
-/** Every shape of the service by its name, as what makes it. The table names shapes, so that reading the table loads none. */
+/**
+ * Every shape of the service by name, as a lazy factory. The table refers to shapes by name, so reading it loads none.
+ */
 export const schemas = {
   ...orderCreate,
   ...order,
@@ -27,5 +29,5 @@ export const schemas = {
 export type SchemaName = keyof typeof schemas;
 /** A shape as the service sends it. */
 export type Shape<N extends SchemaName> = z.output<ReturnType<(typeof schemas)[N]>>;
-/** A shape as a caller may write it: what has a default may be left out. */
+/** A shape as a caller may send it: fields with defaults are optional. */
 export type ShapeInput<N extends SchemaName> = z.input<ReturnType<(typeof schemas)[N]>>;

@@ -90,12 +90,12 @@ export const FulfillmentPreferences = observedOnDemand(() =>
 
 const hookAddresses = onDemand(() => z.union([httpUrl, z.array(httpUrl)]));
 
-/** Addresses for each event, for this order alone (specification, Events). */
+/** Webhook URLs per event, for this order only (specification, Events). */
 export const Webhooks = observedOnDemand(() =>
   z.strictObject(Object.fromEntries(webhookEventNames.map((name) => [name, hookAddresses().nullish()]))),
 );
 
-/** A field that is one plain value is a row of `plainOrderFields`; here stand the others. */
+/** Single-value fields are rows of `plainOrderFields`; this adds the rest. */
 export const OrderCreate = onDemand(() =>
   z
     .strictObject({
@@ -121,7 +121,7 @@ export const OrderCreate = onDemand(() =>
     }),
 );
 
-/** The other notation of the relaxed concerns, accepted from a user's file and sent keyed. */
+/** Alternative notation for relaxed concerns, accepted in user files and sent in keyed form. */
 export const BestEffortNotation = onDemand(() =>
   z.strictObject({
     best_effort: z.array(z.enum(fulfillmentConcerns)),

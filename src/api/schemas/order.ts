@@ -110,7 +110,7 @@ export const OrderPriceComponents = observedOnDemand(() =>
   }),
 );
 
-/** A retailer's own order; its number stands under `merchant_order_id`. */
+/** The retailer's own order; `merchant_order_id` is its number. */
 export const MerchantOrder = observedOnDemand(() => z.looseObject({ merchant_order_id: text }));
 
 export const OrderJobResult = observedOnDemand(() =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amountUnits } from '../amount.ts';
 
-/** Raised when a plan of an earlier version can no longer be applied. */
+/** Bump when plans of an earlier version can no longer be applied. */
 export const planVersion = 1;
 
 const text = z.string();
@@ -10,45 +10,45 @@ const time = z.iso.datetime();
 const cents = z.int();
 const count = z.int().min(0);
 
-/** A product page, looked up once for all rows that name it. */
+/** A product page, looked up once for all rows that reference it. */
 const PlannedProduct = z.strictObject({
   url: text,
-  /** The destination that was asked about; null where the rows go to several. */
+  /** Destination of the lookup; null if the rows have several. */
   country: text.nullable(),
   domain: text.nullable(),
-  /** As the service names it; null for one that it does not know. */
+  /** The service's name for it; null if unknown to the service. */
   retailer: text.nullable(),
   orderable: z.boolean().nullable(),
   unsupported_reason: text.nullable(),
   ships_to: z.array(text).nullable(),
-  /** Of one piece, in the minor unit of `currency`. */
+  /** Unit price, in the minor unit of `currency`. */
   price: cents.min(0).nullable(),
   currency: text.nullable(),
-  /** Why there is no price. */
+  /** Reason the price is missing. */
   no_price: text.nullable(),
 });
 
 const PlannedRow = z.strictObject({
-  /** Over the rest of the row's line, to tell which row was altered. */
+  /** Checksum of the rest of the row's line, to detect which row was altered. */
   checksum: z.string().regex(/^[0-9a-f]{16}$/),
-  /** As a spreadsheet shows it. */
+  /** Row number as a spreadsheet shows it. */
   row: z.int().min(1),
   key: z.string().min(1).max(200),
-  /** Under the headings of the plan, as they are sent. */
+  /** Cells under the plan's headings, as sent. */
   cells: z.array(text),
-  /** What the service is asked to order, in its canonical form. */
+  /** The requested order, in canonical form. */
   order: z.looseObject({}),
-  /** Hosts and names, as a policy knows them. */
+  /** Hosts and names, as policies refer to them. */
   retailers: z.array(text),
-  /** Of all its pieces, cents; null where one has no price in US dollars. */
+  /** Total of all pieces, cents; null if any lacks a price in US dollars. */
   price_cents: cents.nullable(),
-  /** What the ceiling has left above that price; less than 0 where it has not. */
+  /** Ceiling minus that price, cents; negative if the ceiling is too low. */
   room_cents: cents.nullable(),
-  /** Earlier orders, and rows before it, with the same product and address. */
+  /** Earlier orders, and preceding rows, with the same product and address. */
   twins: z.array(text),
-  /** What an earlier upload has led to, or may have: a batch, or a key in doubt. */
+  /** Actual or possible result of an earlier upload: a batch, or a key in doubt. */
   placed: text.nullable(),
-  /** What of the retailer or the price needs a look. */
+  /** Warnings about the retailer or the price. */
   notes: z.array(text),
 });
 
@@ -66,7 +66,7 @@ const Finding = z.strictObject({
   row: z.int().nullable(),
 });
 
-/** Rows that have something in common. Amounts in cents. */
+/** Totals over rows that share a value. Amounts in cents. */
 export const planTotal = z.strictObject({
   /** `retailer`, `country`, `day` or `metadata.KEY`. */
   by: text,
@@ -74,12 +74,15 @@ export const planTotal = z.strictObject({
   orders: count,
   ceilings_cents: cents,
   fees_cents: cents,
-  /** Of the rows whose price is known. */
+  /** Sum over the rows with a known price. */
   prices_cents: cents,
   unpriced: count,
 });
 
-/** What `bulk plan` writes and `bulk apply` follows. Text from another machine: nothing in it is trusted unread. */
+/**
+ * Written by `bulk plan`, executed by `bulk apply`. Comes from another machine, so everything in it is untrusted until
+ * checked.
+ */
 export const PlanFile = z.strictObject({
   sha256: hex,
   plan: z.literal(planVersion),
@@ -92,13 +95,13 @@ export const PlanFile = z.strictObject({
   profile: text,
   is_rehearsal: z.boolean(),
   file: z.strictObject({ name: text, sha256: hex, rows: count, left_out: count }),
-  /** How the file was read, so that it can be read again in the same way: keys and rows follow from that. */
+  /** Parse settings, to read the file again identically: keys and rows depend on them. */
   made_from: z.strictObject({
-    /** Absolute; null for what came through a pipe. */
+    /** Absolute path; null for piped input. */
     path: text.nullable(),
-    /** What headings mean, a saved map with it. */
+    /** Meaning of each heading, including a saved map. */
     map: z.record(text, text),
-    /** The export whose headings the file has; plans without one do not name it. */
+    /** Export preset that matches the file's headings; absent in plans without one. */
     preset: text.optional(),
     amounts: z.enum(amountUnits).nullable(),
     encoding: z.enum(['utf-8', 'latin1', 'utf-16le', 'utf-16be']).nullable(),
@@ -109,12 +112,12 @@ export const PlanFile = z.strictObject({
   batch_size: z.int().min(1).max(5000),
   run: z.string().max(100),
   notify_on_complete: z.boolean(),
-  /** Null where prices were not asked for. */
+  /** null if prices were not requested. */
   priced_at: time.nullable(),
   orders: count,
   ceilings_cents: cents,
   fee_cents: cents.min(0),
-  /** Ceilings and fees of what is not placed yet, as the service estimates it. */
+  /** Maximum still to be spent: ceilings and fees, as the service estimates them, of rows not yet placed. */
   most_cents: cents,
   wallet: z.strictObject({
     before_cents: cents.nullable(),
@@ -133,7 +136,7 @@ export const PlanFile = z.strictObject({
     .nullable(),
   totals: z.array(planTotal),
   headings: z.array(text).min(1),
-  /** The same as the file has them; earlier plans do not say it. */
+  /** The headings as written in the file; absent in earlier plans. */
   file_headings: z.array(text).optional(),
   products: z.array(PlannedProduct),
   rows: z.array(PlannedRow).min(1),
@@ -143,7 +146,7 @@ export type Plan = z.output<typeof PlanFile>;
 export type PlanRow = Plan['rows'][number];
 export type PlanProduct = Plan['products'][number];
 export type PlanTotal = Plan['totals'][number];
-/** As it is made, before it is sealed. */
+/** A plan before it is sealed with checksums. */
 export type PlanDraft = Omit<Plan, 'sha256' | 'rows'> & {
   readonly rows: readonly Omit<PlanRow, 'checksum'>[];
 };

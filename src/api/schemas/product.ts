@@ -136,7 +136,7 @@ export const LegacyProductDetails = onDemand(() =>
   }),
 );
 
-/** The current surface's details payload: the legacy record's fields and each retailer kind's own. */
+/** Details payload of the current surface: the legacy fields plus those of each retailer kind. */
 export const ProductDetailsPayload = onDemand(() =>
   z.looseObject({
     ...LegacyProductDetails().shape,
@@ -154,7 +154,7 @@ export const ProductDetailsPayload = onDemand(() =>
   }),
 );
 
-/** The terms of the agent data calls, as a body; the table's query has them too, with what is required and its rules. */
+/** Body form of the agent data calls' terms. The table's query has the same terms, plus required flags and rules. */
 export const AgentSearchRequest = observedOnDemand(() =>
   z.strictObject({
     q: z.string().min(1).nullish(),

@@ -9,29 +9,29 @@ import { type FileRow, RowKeys, type RowsOptions, readRows } from '../rows.ts';
 import { AmountSpread } from './outliers.ts';
 import { rowsText } from './spend.ts';
 
-/** What is wrong with a cell of a file, as it is shown. */
+/** An issue with a file's cell, as shown. */
 export type ShownIssue = Output<'BulkIssue'> & { readonly row: number };
 
-/** What a file comes to. */
+/** Totals of a file. */
 export interface Tally {
   rows: number;
   invalid: number;
   issues: number;
-  /** Invalid rows that may hold others, the first few. */
+  /** First invalid rows that may have swallowed others through a stray quote. */
   readonly holding: number[];
-  /** Sum of the ceilings of valid rows that the wallet pays, cents. */
+  /** Sum of the ceilings of valid rows paid from the wallet, cents. */
   ceilings: number;
-  /** Valid rows, of the shard where there is one. */
+  /** Number of valid rows, within the shard if there is one. */
   orders: number;
-  /** Valid rows of the other shards. */
+  /** Number of valid rows in other shards. */
   elsewhere: number;
-  /** Rows with an idempotency key of the file's own. */
+  /** Number of rows with an idempotency key given in the file. */
   ownKeys: number;
-  /** The prices of all rows, to tell whether the column can be read in one way only. */
+  /** Prices of all rows, to check that the column has only one reading. */
   readonly prices: PriceTally;
-  /** The ceilings of valid rows. */
+  /** Ceilings of the valid rows. */
   readonly spread: AmountSpread;
-  /** What was read as something else than it says. */
+  /** Cells that were read differently from what they say. */
   readonly readings: Readings;
 }
 
@@ -51,16 +51,16 @@ export const emptyTally = (): Tally => ({
   readings: noReadings(),
 });
 
-/** A part of a file, and what makes the keys by which it is divided. */
+/** The shard to read, and the run that seeds the keys used for sharding. */
 export interface Part {
   readonly shard: Shard;
   readonly run: string;
 }
 
 /**
- * Checks a file without the service, every fault of every row; keeps nothing of it.
- * @param tally counts along. @param part whose valid rows alone are given, each with its key: how many equal ones stand before it
- * in the whole file is part of that. @throws UsageError for the file as a whole.
+ * Validates a file locally, reporting every issue of every row. Streams: nothing is retained.
+ * @param tally updated while reading. @param part limits the valid rows to a shard, each with its key, which depends on
+ * the number of equal rows before it in the whole file. @throws UsageError for the file as a whole.
  */
 export async function* checkFile(
   chunks: AsyncIterable<Uint8Array>,
@@ -96,7 +96,7 @@ export async function* checkFile(
   }
 }
 
-/** The issues of a row, and that its key is another row's already. */
+/** Issues of a row, plus one if its idempotency key is already in use by an earlier row. */
 function withSameKey({ row, number, issues }: FileRow, keys: Map<string, number>): readonly BulkIssue[] {
   const key = row.cell('idempotency_key');
   if (key === '') return issues;
@@ -114,7 +114,7 @@ export interface Shard {
   readonly of: number;
 }
 
-/** More machines than that need a queue. */
+/** Beyond this many machines, use a queue instead. */
 const mostShards = 1000;
 
 export const shardOption = {
@@ -125,7 +125,7 @@ export const shardOption = {
   },
 } as const;
 
-/** Reads `3/8`. @throws UsageError. */
+/** Parses `3/8`. @throws UsageError. */
 function parseShard(text: string): Shard {
   const [, part = '', of = ''] = /^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? [];
   if (of === '')
@@ -141,23 +141,23 @@ function parseShard(text: string): Shard {
   throw new UsageError(`--shard ${text}: ${parts}`);
 }
 
-/** Those of a command's options. @throws UsageError. */
+/** Shard option of a command. @throws UsageError. */
 export const shardOf = (text: string | undefined): Shard | undefined =>
   text === undefined ? undefined : parseShard(text);
 
-/** Whether a row belongs to a shard, by its key alone: wherever it stands in the file, and whatever stands beside it. Pure. */
+/** Whether a row belongs to a shard. Depends only on its key, not on its position or neighbors. Pure. */
 export function isInShard({ part, of }: Shard, key: string): boolean {
   const hash = createHash('sha256').update(key).digest();
   return (hash.readUIntBE(0, 6) % of) + 1 === part;
 }
 
-/** `3/8`. */
+/** Formats `3/8`. */
 export const shardText = ({ part, of }: Shard): string => `${part}/${of}`;
 
-/** `december-3-of-8`: its rows are an upload of their own. */
+/** Formats `december-3-of-8`: each shard is an upload of its own. */
 export const shardName = (name: string, shard: Shard | undefined): string =>
   shard === undefined ? name : `${name}-${shard.part}-of-${shard.of}`;
 
-/** `shard 3/8: 2,512 of 20,000 rows`. */
+/** Formats `shard 3/8: 2,512 of 20,000 rows`. */
 export const shardLine = (shard: Shard, own: number, rows: number): string =>
   `shard ${shardText(shard)}: ${countText(own)} of ${rowsText(rows)}`;

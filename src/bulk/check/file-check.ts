@@ -23,31 +23,31 @@ import { type Checked, checkAtService } from './service-check.ts';
 import { countLine, isShort, type Spend, spendLine } from './spend.ts';
 
 export interface Scope {
-  /** Without the service. */
+  /** Skips the service. */
   readonly local: boolean;
-  /** Makes the keys of the rows. */
+  /** Run id that seeds the row keys. */
   readonly run?: string | undefined;
-  /** The part of the file whose valid rows alone are checked with the service and uploaded. */
+  /** Only this shard's valid rows are checked with the service and uploaded. */
   readonly shard?: Shard | undefined;
-  /** Has the service check the rows, in place of this process alone. */
+  /** Replacement for the service check; by default this process calls the service. */
   readonly checkRows?: ((name: string, batches: AsyncIterable<Batch>) => AsyncIterable<Checked>) | undefined;
-  /** Makes room for rows that the service has checked, so that they are not read again from the table. */
+  /** Opens storage for rows checked by the service, so the table need not be parsed again. */
   readonly spare?: (() => Promise<Spare>) | undefined;
-  /** Is shown the rows that can be uploaded. */
+  /** Receives the rows that can be uploaded. */
   readonly look?: Pick<UploadLook, 'add'> | undefined;
 }
 
-/** Rows that are named where a file is uploaded without them. */
+/** Maximum skipped rows named when a file is uploaded without them. */
 const mostLeftOut = 10;
 
-/** One check of a file: its issues as they are found, and what it comes to once they are out. */
+/** One validation pass over a file: streams its issues; the totals are valid once `issues()` is drained. */
 export class FileCheck {
   readonly tally = emptyTally();
-  /** Rows that the service refuses. */
+  /** Rows refused by the service. */
   readonly #refused = new RowNumbers();
   #isRefused = false;
   #kept: KeptRows | undefined;
-  /** The first rows that cannot be uploaded, as a spreadsheet numbers them. */
+  /** First rows that cannot be uploaded, numbered as in a spreadsheet. */
   readonly leftOut = new Set<number>();
   readonly spend: Spend = { estimate: 0, wallet: undefined, byInvoice: false };
   readonly #context: Context;
@@ -62,7 +62,7 @@ export class FileCheck {
     this.#scope = scope;
   }
 
-  /** What is wrong, as much at a time as is found at once. @throws UsageError for a file without rows. */
+  /** Streams the issues in chunks as they are found. @throws UsageError for a file without rows. */
   async *issues(): AsyncGenerator<readonly ShownIssue[]> {
     const { tally } = this;
     const progress = await this.#context.progress({
@@ -114,13 +114,13 @@ export class FileCheck {
     return issues;
   }
 
-  /** Without the service, rows are shown in a reading of their own. */
+  /** Feeds the preview in a separate pass, since the service pass is skipped. */
   async #show(): Promise<void> {
     const { look } = this.#scope;
     if (look) for await (const batch of this.#batches()) look.add(batch, this.tally.ownKeys > 0);
   }
 
-  /** The rows that the service is to check; where there is room, each is kept as it passes. */
+  /** Rows for the service to check, saved to spare storage as they pass if there is any. */
   async #keeping(): Promise<AsyncGenerator<Batch>> {
     const { spare } = this.#scope;
     if (!spare) return this.#batches();
@@ -157,12 +157,12 @@ export class FileCheck {
     ];
   }
 
-  /** What is wrong with the file as a whole, once its rows are checked: all that they may come to cost. */
+  /** Issues with the file as a whole, once its rows are checked: whether the wallet covers their total cost. */
   wholeIssues(): Output<'BulkIssue'>[] {
     return isShort(this.spend) ? [{ row: null, column: '', value: '', message: spendLine(this.spend) }] : [];
   }
 
-  /** Whether no valid row of the file fell to the shard: it is small, or there are many shards. */
+  /** Whether no valid row falls into the shard, because the file is small or has many shards. */
   isEmptyShard(): boolean {
     const { orders, elsewhere } = this.tally;
     return orders === 0 && elsewhere > 0 && !this.#isRefused;
@@ -182,12 +182,12 @@ export class FileCheck {
     return shard && { shard, run: this.#run };
   }
 
-  /** The rows that can be uploaded, in batches of `size`, each with its key. */
+  /** Uploadable rows in batches of `size`, each row with its key. */
   batches(size: number): AsyncGenerator<Batch> {
     return this.#whole?.batches(size) ?? this.#batches(size);
   }
 
-  /** Tells the upload of these rows from every other. */
+  /** Fingerprint of the upload, derived from its row keys. */
   async identity(): Promise<string> {
     if (this.#whole) return this.#whole.identity();
     const identity = new Identity();
@@ -196,12 +196,12 @@ export class FileCheck {
     return identity.digest();
   }
 
-  /** The rows that were kept, where none of them was refused: the key of a row counts the equal ones before it. */
+  /** Saved rows, usable only if none was refused: a row's key depends on the number of equal rows before it. */
   get #whole(): KeptRows | undefined {
     return this.#isRefused ? undefined : this.#kept;
   }
 
-  /** The rows that can be uploaded: valid here, and not refused by the service where it checked them. */
+  /** Uploadable rows: valid locally, and not refused by the service if it checked them. */
   async *valid(): AsyncGenerator<readonly FileRow[]> {
     const read = checkFile(this.#source.chunks(), this.#options, emptyTally(), this.#part);
     for await (const { valid } of read) yield valid.filter(({ number }) => !this.#refused.has(number));
@@ -209,8 +209,8 @@ export class FileCheck {
 }
 
 /**
- * Rows of a table in batches, each with its key, kept as they were checked: what comes after reads them here, for a tenth
- * of what it takes to read and check the table again. A batch at a time is in memory.
+ * Validated rows saved in batches with their keys. Reading them back takes a tenth of the time of parsing and checking
+ * the table again. Holds one batch in memory.
  */
 export class KeptRows {
   readonly #spare: Spare;
@@ -223,7 +223,7 @@ export class KeptRows {
     this.#size = size;
   }
 
-  /** Batches as they pass by, each kept before it is given. @param run makes the keys. @throws StorageError. */
+  /** Saves each batch before yielding it. @param run seeds the keys. @throws StorageError. */
   async *keeping(rows: AsyncIterable<readonly FileRow[]>, run: string): AsyncGenerator<Batch> {
     const keys = new RowKeys(run, (key) => this.#identity.add(key));
     for await (const batch of batchesOf(rows, keys, this.#size)) {
@@ -232,12 +232,12 @@ export class KeptRows {
     }
   }
 
-  /** Tells the upload of the rows that were kept. */
+  /** Fingerprint of the saved rows. */
   identity(): string {
     return this.#identity.digest();
   }
 
-  /** @param size rows of a batch. @throws StorageError where they are not what was kept. */
+  /** @param size rows per batch. @throws StorageError if the stored rows are corrupted. */
   batches(size: number): AsyncGenerator<Batch> {
     return size === this.#size ? this.#read() : batchesAgain(this.#read(), size);
   }
@@ -250,7 +250,7 @@ export class KeptRows {
   }
 }
 
-/** A set of row numbers in one bit each, so that a million of them fit in 125 kB. */
+/** Bitset of row numbers: a million fit in 125 kB. */
 class RowNumbers {
   #bits = new Uint8Array(1024);
 
@@ -273,10 +273,10 @@ class RowNumbers {
   }
 }
 
-/** Kinds of errors shown when a file is refused. */
+/** Maximum kinds of errors shown when a file is refused. */
 const shownKinds = 10;
 
-/** Checks the whole file, here and at the service. @throws ErrandError where it cannot be uploaded as it is. */
+/** Validates the whole file, locally and with the service. @throws ErrandError if it cannot be uploaded as is. */
 export async function checkedFile(
   context: Context,
   source: Source,
@@ -321,7 +321,7 @@ function hintFor({ isNone, holding }: { isNone: boolean; holding: number | undef
     : 'Correct them, or upload the valid ones alone with --skip-invalid.';
 }
 
-/** Tells an upload by the keys of its rows, in their order. */
+/** Fingerprint of an upload, from its row keys in order. */
 export class Identity {
   readonly #hash = createHash('sha256');
 
@@ -329,7 +329,7 @@ export class Identity {
     this.#hash.update(`${JSON.stringify(key)}\n`);
   }
 
-  /** Of all keys so far, in hexadecimal. */
+  /** Hash of all keys so far, in hexadecimal. */
   digest(): string {
     return this.#hash.copy().digest('hex');
   }

@@ -9,27 +9,27 @@ import type { Context } from '../../run/context.ts';
 import type { ShownIssue } from './check.ts';
 import { addRow, hasMore, noRows, type RowSample, rowsText } from './spend.ts';
 
-/** Rows with the same thing wrong in the same column. */
+/** Rows with the same issue in the same column. */
 interface IssueGroup extends RowSample {
   readonly column: string;
-  /** The cell of the first row. */
+  /** Cell value in the first row. */
   readonly value: string;
-  /** What is wrong in the first row. */
+  /** Message of the first row. */
   readonly message: string;
-  /** Whether the others have another value or another number in the message. */
+  /** Whether other rows differ in value, or in a number in the message. */
   isVaried: boolean;
 }
 
-/** Groups that are kept: a file in which every row is wrong in its own way takes no more memory than one of a few rows. */
+/** Maximum groups kept, to bound memory if every row fails in its own way. */
 const mostGroups = 1000;
 
-/** Gathers what is wrong with a file, so that one error of 20,000 rows is told once. */
+/** Groups a file's issues, so an error in 20,000 rows is reported once. */
 export class IssueGroups {
   readonly #groups = new Map<string, IssueGroup>();
-  /** Errors beyond the kinds that are kept. */
+  /** Number of errors outside the kept groups. */
   #others = 0;
 
-  /** The groups of messages that came before, by message and column: to read a message takes longer than to count it. */
+  /** Groups by exact message and column; saves normalizing each message. */
   readonly #known = new Map<string, Map<string, IssueGroup>>();
 
   add(issues: readonly ShownIssue[]): void {
@@ -46,7 +46,7 @@ export class IssueGroups {
     group.isVaried ||= value !== group.value || message !== group.message;
   }
 
-  /** Undefined for a kind beyond those that are kept. */
+  /** undefined once the maximum number of groups is reached. */
   #groupOf(column: string, value: string, message: string): IssueGroup | undefined {
     // "write 1250 for 12.50" and "write 600 for 6.00" are one error.
     const kind = `${column}\n${message.replace(/\d+/g, '#')}`;
@@ -60,14 +60,14 @@ export class IssueGroups {
     return group;
   }
 
-  /** What most rows have first; of equal ones the upper row. */
+  /** Most frequent first, ties by first row. */
   #sorted(): IssueGroup[] {
     return [...this.#groups.values()].toSorted(
       (one, other) => other.count - one.count || (one.first[0] ?? 0) - (other.first[0] ?? 0),
     );
   }
 
-  /** The groups as issues, for a table: each with the rows that have it. */
+  /** Yields the groups as table rows, each with its row numbers. */
   *shown(): Generator<Row> {
     for (const group of this.#sorted()) {
       const { column, message, value, isVaried } = group;
@@ -77,7 +77,7 @@ export class IssueGroups {
       yield { row: `${countText(this.#others)} more`, message: 'other errors; --errors FILE writes all' };
   }
 
-  /** The groups as lines, at most so many of them. */
+  /** Formats at most `most` groups as lines. */
   lines(most: number): string[] {
     const groups = this.#sorted();
     const left = groups.slice(most).reduce((sum, { count }) => sum + count, this.#others);
@@ -90,7 +90,7 @@ export class IssueGroups {
   }
 }
 
-/** `row 7: city is missing`, or `20,000 rows: city is missing; first rows 2, 3, 4`. */
+/** Formats `row 7: city is missing`, or `20,000 rows: city is missing; first rows 2, 3, 4`. */
 function groupText(group: IssueGroup): string {
   const { count, first, column, value, isVaried, message } = group;
   const cell = value === '' ? '' : `${isVaried ? 'such as ' : ''}"${value}"`;
@@ -99,11 +99,11 @@ function groupText(group: IssueGroup): string {
   return `${rowsText(count)}: ${what}; ${hasMore(group) ? 'first rows' : 'rows'} ${first.join(', ')}`;
 }
 
-/** `7`, or `2, 3, 4 … (20,000 rows)`. */
+/** Formats `7`, or `2, 3, 4 … (20,000 rows)`. */
 const namedRows = (group: IssueGroup): string =>
   group.first.join(', ') + (hasMore(group) ? ` … (${rowsText(group.count)})` : '');
 
-/** Where every error of a file is written, however many there are. */
+/** Option for writing every error to a file, however many there are. */
 export const errorsOption = {
   errors: {
     kind: 'text',
@@ -113,19 +113,18 @@ export const errorsOption = {
   },
 } as const;
 
-/** Whether the errors are written to a file. */
 export const savesErrors = ({ errors }: { readonly errors?: string | undefined }): boolean =>
   errors !== undefined;
 
 const headings = ['row', 'column', 'value', 'message'];
 const firstLine = `${headings.join(',')}\n`;
 
-/** Lines that are written at once. */
+/** Lines written per chunk. */
 const atOnce = 1000;
 
 /**
- * Passes on what is wrong with a file, and writes all of it to a file of its own once it is known. Without a path it
- * only passes it on. @throws UsageError, StorageError naming the path; nothing is left half written.
+ * Passes issues through, and saves all of them to a file once complete. Without a path it only passes them through.
+ * @throws UsageError, StorageError naming the path; a partial file is never left behind.
  */
 export async function* savingIssues(
   { output: { excel = false } }: Context,
@@ -139,7 +138,7 @@ export async function* savingIssues(
   const lines = new PassThrough();
   if (excel) lines.write(byteOrderMark);
   const saved = saveFile(path, lines, { force });
-  // It may fail before anybody waits for it.
+  // Mark as handled: it may reject before it is awaited.
   saved.catch(() => {});
   let cells: string[][] = [headings];
   const flush = async (): Promise<void> => {
@@ -157,13 +156,13 @@ export async function* savingIssues(
     lines.end();
     await saved;
   } finally {
-    // What is not whole never gets the file's name.
+    // An incomplete file never gets the target name.
     if (!lines.writableEnded) lines.destroy(new Error('the check was cut short'));
     await saved.catch(() => {});
   }
 }
 
-/** Whether what stands there are errors that an earlier check wrote. @throws UsageError where it is anything else. */
+/** Whether the existing file holds the errors of an earlier check. @throws UsageError if it holds anything else. */
 async function isErrorsFile(path: string): Promise<boolean> {
   const file = await open(path, 'r').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;

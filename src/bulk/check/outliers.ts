@@ -1,17 +1,17 @@
 import { formatMoney } from '../../format/money.ts';
 import { rowsText } from './spend.ts';
 
-/** Two amounts of one class differ by less than a hundredth. */
+/** Amounts in one class differ by less than 1 %. */
 const classWidth = Math.log(1.01);
-/** Fewer rows have nothing that is usual. */
+/** With fewer rows there is no usual amount. */
 const leastRows = 4;
-/** An amount is far from the others where it is so many times the one in the middle, or such a part of it. */
+/** Minimum ratio to the median, in either direction, that makes an amount an outlier. */
 const leastFactor = 5;
-/** And, where amounts differ anyhow, so many times as far from the middle as is usual: 5 standard deviations of a bell curve. */
+/** An outlier must also lie this many median deviations away: 5 standard deviations of a normal distribution. */
 const leastDeviations = 5 * 1.4826;
-/** Where more rows are far off, their amounts are another kind of usual. */
+/** With more outliers than this, their amounts count as usual too. */
 const most = { rows: 3, share: 0.02 };
-/** Rows that are named. */
+/** Most rows named in a message. */
 const mostNamed = 3;
 
 interface AmountRow {
@@ -19,7 +19,7 @@ interface AmountRow {
   readonly cents: number;
 }
 
-/** Rows whose amounts are nearly equal. */
+/** Rows with nearly equal amounts. */
 interface AmountClass {
   count: number;
   least: number;
@@ -27,18 +27,18 @@ interface AmountClass {
   readonly first: AmountRow[];
 }
 
-/** What is usual in a file, and what is far from it. Amounts in cents. */
+/** The usual range of a file, and its outliers. Amounts in cents. */
 export interface Usual {
   readonly least: number;
   readonly most: number;
-  /** How many rows are far from it. */
+  /** Number of outlier rows. */
   readonly farRows: number;
-  /** The first of them. */
+  /** The first outliers. */
   readonly far: readonly AmountRow[];
   isFar(cents: number): boolean;
 }
 
-/** Gathers the amounts of a file: as much memory for a million rows as for a thousand. */
+/** Collects the amounts of a file in constant memory, whatever the number of rows. */
 export class AmountSpread {
   readonly #classes = new Map<number, AmountClass>();
   #count = 0;
@@ -58,7 +58,7 @@ export class AmountSpread {
     if (known.first.length < mostNamed) known.first.push({ row, cents });
   }
 
-  /** Undefined where no amount is far from the others, or so many are that they are usual, too. */
+  /** undefined if there are no outliers, or too many to be outliers. */
   usual(): Usual | undefined {
     if (this.#count < leastRows) return undefined;
     const classes = [...this.#classes].map(([name, found]) => ({ ...found, name }));
@@ -85,7 +85,7 @@ export class AmountSpread {
 
 const classOf = (cents: number): number => Math.floor(Math.log(cents) / classWidth);
 
-/** The value in the middle of some that occur several times each. */
+/** Weighted median. */
 function middleOf(values: readonly { readonly value: number; readonly count: number }[]): number {
   const half = values.reduce((sum, { count }) => sum + count, 0) / 2;
   let seen = 0;
@@ -96,13 +96,13 @@ function middleOf(values: readonly { readonly value: number; readonly count: num
   return 0;
 }
 
-/** `which are between $45.00 and $60.00`. */
+/** Formats `which are between $45.00 and $60.00`. */
 export const usualText = ({ least, most }: Usual): string =>
   least === most
     ? `which are ${formatMoney(least)} each`
     : `which are between ${formatMoney(least)} and ${formatMoney(most)}`;
 
-/** A line on the ceilings that are far from the others; none where there are none. */
+/** Warning about outlier ceilings; empty if there are none. */
 export function farLines(spread: AmountSpread): string[] {
   const usual = spread.usual();
   const [first] = usual?.far ?? [];

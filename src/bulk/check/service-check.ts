@@ -12,21 +12,21 @@ import type { Batch } from '../upload/batches.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
 import type { ShownIssue } from './check.ts';
 
-/** What the service says of one batch. */
+/** The service's validation of one batch. */
 export interface Checked {
   readonly batch: Batch;
   readonly rows: number;
-  /** Numbers of the rows that it refuses. */
+  /** Numbers of the refused rows. */
   readonly refused: readonly number[];
-  /** Cents, the service's fees with it. */
+  /** Cents, including the service's fees. */
   readonly estimate: number;
-  /** Cents to spend. */
+  /** Available cents. */
   readonly wallet: number;
   readonly byInvoice: boolean;
   readonly issues: readonly ShownIssue[];
 }
 
-/** How many requests run at once, at most. */
+/** Maximum concurrent requests. */
 const mostInFlight = 4;
 
 /** Has the service check batches without placing anything. @throws ErrandError for a response without its sums. */
@@ -78,7 +78,7 @@ export async function checkBatch(client: Client, name: string, batch: Batch): Pr
   };
 }
 
-/** What the service says of a row: `max_price: is too low`, or `max_price "5" is too low`. */
+/** Parses a row error of the service: `max_price: is too low`, or `max_price "5" is too low`. */
 function issueOf(text: string, cells: UploadRow): BulkIssue {
   const [, name = '', rest = ''] = /^([a-z][a-z0-9_]*):? (.*)$/s.exec(text) ?? [];
   const column = columnOf(name);
@@ -95,7 +95,7 @@ const columnOf = (heading: string): BulkColumn | undefined => {
 
 type Validation = Received<'bulk.validate'>;
 
-/** A sum is spent by: one that is not a number does not count as nothing. */
+/** Spending relies on these sums, so a non-number is an error rather than 0. */
 function amount(response: Validation, name: keyof Validation & string): number {
   const value = response[name];
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;

@@ -7,14 +7,14 @@ import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { Tally } from './check.ts';
 
-/** What an upload may come to cost, against what there is; cents. */
+/** Maximum cost of an upload and the available funds; cents. */
 export interface Spend {
   estimate: number;
   wallet: number | undefined;
   byInvoice: boolean;
 }
 
-/** "at most $4,100.00, of $10,000.00 in the wallet"; the service's fees are part of its own estimate alone. */
+/** Formats "at most $4,100.00, of $10,000.00 in the wallet". Fees are included only in the service's own estimate. */
 export function spendLine({ estimate, wallet, byInvoice }: Spend): string {
   const most = `at most ${formatMoney(estimate)}`;
   if (byInvoice) return `${most}, billed by invoice`;
@@ -28,7 +28,7 @@ export function spendLine({ estimate, wallet, byInvoice }: Spend): string {
 export const isShort = ({ estimate, wallet, byInvoice }: Spend): boolean =>
   !byInvoice && wallet !== undefined && estimate > wallet;
 
-/** The wallet cannot cover it; that of the sandbox in this process can be filled. */
+/** Error if the wallet cannot cover the cost; suggests funding it in the embedded sandbox. */
 export function shortOf(context: Context, spend: Spend): ErrandError {
   const missing = spend.estimate - (spend.wallet ?? 0);
   const fund =
@@ -43,13 +43,13 @@ export function shortOf(context: Context, spend: Spend): ErrandError {
   });
 }
 
-/** "4,998 of 5,000 rows valid". */
+/** Formats "4,998 of 5,000 rows valid". */
 export const countLine = (valid: number, rows: number): string =>
   valid === rows ? `${rowsText(rows)}, all valid` : `${countText(valid)} of ${rowsText(rows)} valid`;
 
 export const rowsText = (count: number): string => (count === 1 ? '1 row' : `${countText(count)} rows`);
 
-/** "3 of 6 rows; 3 are invalid and left out"; undefined where every row is to be an order. */
+/** Formats "3 of 6 rows; 3 are invalid and left out"; undefined if every row becomes an order. */
 export function leftOutText({ rows, orders, invalid }: Tally): string | undefined {
   if (orders === rows) return undefined;
   const some = `${countText(orders)} of ${rowsText(rows)}`;
@@ -58,18 +58,18 @@ export function leftOutText({ rows, orders, invalid }: Tally): string | undefine
     : `${some}; ${countText(invalid)} ${invalid === 1 ? 'is' : 'are'} invalid and left out`;
 }
 
-/** How many rows of a file have something in common, and the first of them. */
+/** Number of rows with something in common, and the first of them. */
 export interface RowSample {
   count: number;
   readonly first: number[];
 }
 
-/** Rows that are named. */
+/** Maximum rows listed. */
 const most = 3;
 
 export const noRows = (): RowSample => ({ count: 0, first: [] });
 
-/** Counts a row; one that is named already is counted, and not named again. */
+/** Counts a row, and lists it among the first ones unless it is listed already. */
 export function addRow(sample: RowSample, row: number): void {
   sample.count += 1;
   if (sample.first.length < most && !sample.first.includes(row)) sample.first.push(row);

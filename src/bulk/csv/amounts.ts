@@ -5,26 +5,26 @@ import { UsageError } from '../../platform/errors.ts';
 import { typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 
-/** The heading of prices that are always cents. The service calls the same column `max_price`. */
+/** Heading of prices that are always in cents. The service calls this column `max_price`. */
 export const centsHeading = 'max_price_cents';
 export const isCentsHeading = (heading: string): boolean =>
   plainHeading(heading) === plainHeading(centsHeading);
 
-/** A price of a file, read. A bare one may be meant either way where nothing says which. */
+/** A parsed price. A bare number is ambiguous if no unit is given. */
 type ReadPrice =
   | { readonly cents: number; readonly isBare: boolean; readonly problem?: never }
   | { readonly problem: string };
 
 const digits = /^\d{1,15}$/;
 
-/** What stands before the cents of an amount. */
+/** Decimal separator. */
 export type Decimal = '.' | ',';
 
 /**
- * Reads the cell of a price.
- * @param unit what a bare whole number counts; undefined where that is not known yet: such a number is read as cents, and
- * the file as a whole is refused once it is read (`PriceTally`).
- * @param decimal undefined where nobody said which; an amount that has two readings then is refused.
+ * Parses a price cell.
+ * @param unit of a bare whole number; undefined if not known yet: the number is then read as cents, and the file is
+ * refused as a whole at the end (`PriceTally`).
+ * @param decimal undefined if not specified; ambiguous amounts are then refused.
  */
 export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: Decimal): ReadPrice {
   const given = cell.trim();
@@ -60,18 +60,18 @@ export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: 
   return { cents: amount.cents, isBare: false };
 }
 
-/** Longest amount, characters. */
+/** Maximum length of an amount, characters. */
 const longest = 60;
 const decimalComma = /^[^\d.,]{0,10}\d{1,12}(?:[.'’ \u00a0\u202f]\d{3}){0,4},\d{1,2}[^\d.,]{0,10}$/u;
-/** `1.250`, which is 1250 where a point stands between thousands. */
+/** `1.250`: 1250 if the point separates thousands. */
 const thousandPoint = /^[1-9]\d{0,2}\.\d{3}$/;
-/** What a spreadsheet makes of a whole number in a column of decimals. */
+/** How a spreadsheet writes a whole number in a decimal column. */
 const wholeWithZero = /^\d{1,15}\.0$/;
-/** `12,50`, `1.250,00` or `1 250`, with a currency before or behind. */
+/** `12,50`, `1.250,00` or `1 250`, with a currency before or after. */
 const withComma =
   /^([^\d.,]{0,10})(\d{1,3}(?:[.'’ \u00a0\u202f]\d{3}){1,4}|\d{1,15})(?:,(\d{1,9}))?([^\d.,]{0,10})$/u;
 
-/** An amount with a point before its decimals, and nothing between its thousands; undefined for one of another form. */
+/** Rewrites an amount with a decimal point and no thousands separators; undefined if it has another format. */
 function withPoint(text: string): string | undefined {
   const found = text.length <= longest ? withComma.exec(text) : null;
   if (!found) return undefined;
@@ -79,33 +79,33 @@ function withPoint(text: string): string | undefined {
   return `${before}${units.replace(/\D/g, '')}${fraction === undefined ? '' : `.${fraction}`}${after}`;
 }
 
-/** A price whose unit follows from the whole column. */
+/** A price whose unit depends on the whole column. */
 export interface OpenPrice {
   readonly text: string;
   readonly cents: number;
-  /** Digits alone. */
+  /** Digits only. */
   readonly isBare: boolean;
 }
 
-/** A price of the file with the number of its row. */
+/** A price and its row number. */
 interface Seen {
   readonly row: number;
   readonly text: string;
 }
 
-/** The prices of a file, to tell whether they are all in one unit. */
+/** Prices of a file, to check that they all use the same unit. */
 export interface PriceTally {
-  /** The first whole number that may be cents or dollars. */
+  /** First whole number that could mean cents or dollars. */
   bare: Seen | undefined;
-  /** The first amount with a sign or decimals. */
+  /** First amount with a currency sign or decimals. */
   decimal: Seen | undefined;
-  /** Sum of the bare numbers; exact far beyond any wallet. */
+  /** Sum of the bare numbers; exact far beyond any wallet balance. */
   bareSum: number;
 }
 
 export const emptyPrices = (): PriceTally => ({ bare: undefined, decimal: undefined, bareSum: 0 });
 
-/** Counts one price that was read. */
+/** Adds a parsed price to the tally. */
 export function countPrice(tally: PriceTally, row: number, { text, cents, isBare }: OpenPrice): void {
   if (isBare) {
     tally.bare ??= { row, text };
@@ -121,7 +121,7 @@ const currencyHeadings = new Set([
   'maxpricecurrency',
 ]);
 
-/** Whether the cells under a heading name the currency of the row's prices. */
+/** Whether a column holds the currency of the row's prices. */
 export const namesCurrency = (heading: string): boolean => currencyHeadings.has(plainHeading(heading));
 
 /** Why a row in this currency is refused; undefined for the service's own, or none. */
@@ -135,9 +135,9 @@ export function currencyProblem(cell: string): string | undefined {
 }
 
 /**
- * Refuses a file whose prices can be read in two ways: its bare whole numbers may be dollars or cents.
- * @param invalid rows that are refused in either reading.
- * @throws UsageError, once for the file, with both readings and what they come to.
+ * Refuses a file with ambiguous prices, whose bare whole numbers may be dollars or cents.
+ * @param invalid number of rows refused under either reading.
+ * @throws UsageError, once per file, with both readings and their totals.
  */
 export function checkOneReading(
   context: Context,
@@ -152,7 +152,7 @@ export function checkOneReading(
       `${name}: max_price mixes bare whole numbers and amounts with decimals or a sign: row ${bare.row} has ${bare.text}, row ${decimal.row} has ${decimal.text}`,
       {
         hint: `Give every amount its decimals, or say with --amounts units that ${bare.text} is ${asUnits}.`,
-        // A command that ends with the same rows refused is no way on.
+        // Do not suggest a command that would fail on the same rows.
         ...(invalid === 0 && {
           next: [{ command: again(context, 'units'), when: `if ${bare.text} is ${asUnits}` }],
         }),
@@ -171,7 +171,7 @@ export function checkOneReading(
   );
 }
 
-/** What bare whole numbers come to as dollars, and as cents. */
+/** Formats a bare whole number both as dollars and as cents. */
 export const readings = (count: number): readonly [asUnits: string, asCents: string] => [
   formatMoney(BigInt(count) * 100n),
   formatMoney(BigInt(count)),

@@ -32,9 +32,9 @@ import { type TableFlags, tableWords, tellShadowed } from './table-options.ts';
 import { withUnitSetting } from './unit-setting.ts';
 
 /**
- * Asks a person what a file leaves open: which of its headings are the columns that are missing, and whether its prices are
- * dollars or cents. Tells the command that says it the next time, and saves the map under a name on request. What stays open
- * is refused by whoever reads the file. @throws ErrandError interrupted.
+ * Asks the user what a file leaves open: which headings are the missing columns, and whether prices are dollars or
+ * cents. Prints the flags that would answer next time and saves the map on request. Anything left open is refused by
+ * the reader. @throws ErrandError interrupted.
  */
 export async function askReading(context: Context, source: Source, given: Reading): Promise<Reading> {
   const sample = await sampleOf(source, given.options);
@@ -45,7 +45,7 @@ export async function askReading(context: Context, source: Source, given: Readin
     ? await withUnitSetting(context, source, given.flags, { ...given.options, ...chosen })
     : given.options;
   const plan = () => planTable(name, sample.headings, options);
-  // What is still wrong with the headings is said by the check, and nothing is saved of it.
+  // The check reports remaining heading problems; an unusable map is not saved.
   if (refusedBy(plan)('') !== undefined) {
     const answered = tableWords(answersOf(given, options));
     if (answered.length > 0)
@@ -72,13 +72,13 @@ export async function askReading(context: Context, source: Source, given: Readin
   return asked;
 }
 
-/** The flags that say which columns were chosen. */
+/** Flags equivalent to the chosen columns. */
 const answersOf = (given: Reading, { map, preset }: HeadingMap): TableFlags => ({
   ...(given.flags.useMap === undefined && preset && { useMap: preset.name }),
   map: addedTo(given.options.map, map),
 });
 
-/** The map with cents under the heading that was chosen for the price; undefined where none was chosen. */
+/** The chosen map with its price heading mapped to cents; undefined if no price heading was chosen. */
 function inCents(chosen: HeadingMap, given: RowsOptions): HeadingMap | undefined {
   const added = Object.entries(addedTo(given.map, chosen.map));
   const [heading] = added.find(([, column]) => column === 'max_price') ?? [];
@@ -121,11 +121,12 @@ const meanings: Readonly<Record<MappedColumn, string>> = {
   quantity: 'how many; 1 without it',
 };
 
-/** Columns that a file can do without; they are asked about where a heading looks like one. */
+/** Optional columns, asked about only if a heading resembles one. */
 const optional: readonly string[] = optionalColumns;
 
 /**
- * Asks which headings are the columns that a file lacks. @returns undefined where it lacks none, or has too few headings.
+ * Asks which headings are the columns the file lacks. @returns undefined if none is missing, or there are too few
+ * headings.
  * @throws ErrandError interrupted.
  */
 async function askColumns(
@@ -146,7 +147,7 @@ async function askColumns(
       heading = await askHeading(context, column, sample, { map, preset });
     if (heading !== undefined) map = { ...map, [foldedHeading(heading)]: column };
     else if (isNeeded) break;
-    // Who says that none of them is the column keeps them as they are.
+    // Answering "none" keeps the similar headings as custom columns.
     else map = { ...map, ...ownHeadings(column, sample, { map, preset }) };
   }
   return { map, preset };
@@ -157,7 +158,7 @@ function lackingIn({ headings }: FileSample, given: HeadingMap): string[] {
   return missingColumns(planColumns(names), given.preset);
 }
 
-/** Who has an export is spared the questions that its preset answers. */
+/** Offers the preset that matches the file, which saves the user most questions. */
 async function askPreset(context: Context, { headings }: FileSample, { map }: HeadingMap) {
   const like = Object.keys(map).length === 0 ? presetLike(headings) : undefined;
   if (!like) return undefined;
@@ -168,7 +169,9 @@ async function askPreset(context: Context, { headings }: FileSample, { map }: He
   return chosen === yes ? mapPresets.get(like.name) : undefined;
 }
 
-/** The columns that are needed and lack a heading, in the order of an order, and those that a heading looks like. */
+/**
+ * Columns to ask about, in order-field order: required ones without a heading, and optional ones a heading resembles.
+ */
 function askedColumns(sample: FileSample, given: HeadingMap): MappedColumn[] {
   const { headings } = sample;
   const lacking = new Set<string>(lackingIn(sample, given));
@@ -183,14 +186,14 @@ function askedColumns(sample: FileSample, given: HeadingMap): MappedColumn[] {
   return (Object.keys(meanings) as MappedColumn[]).filter((column) => lacking.has(column));
 }
 
-/** The headings that would be mistaken for a column, as columns of the file's own. */
+/** Keeps headings that could be mistaken for the column as custom columns. */
 function ownHeadings(column: MappedColumn, sample: FileSample, given: HeadingMap): ColumnMap {
   const isFree = freeIn(sample, given);
   const alike = sample.headings.filter((heading, index) => isFree(index) && mistakenFor(heading) === column);
   return Object.fromEntries(alike.map(foldedHeading).map((heading) => [heading, ownName(heading)]));
 }
 
-/** Whether a heading can still be chosen: no map and no preset says what it is. */
+/** Whether a heading can still be chosen: no map or preset assigns it. */
 function freeIn({ headings }: FileSample, given: HeadingMap): (index: number) => boolean {
   const { names } = nameHeadings(headings, given);
   return (index) => {
@@ -202,7 +205,7 @@ function freeIn({ headings }: FileSample, given: HeadingMap): (index: number) =>
 
 const none = 'none of these';
 
-/** An Enter too many does not end the questions: whether a column that a file needs is looked for once more. */
+/** Offers a second try for a required column, so that a stray Enter does not end the dialog. */
 async function choosesAgain(context: Context, name: string, column: MappedColumn): Promise<boolean> {
   const again = 'choose its heading again';
   const question = `${name} cannot be read without ${column}`;
@@ -210,7 +213,7 @@ async function choosesAgain(context: Context, name: string, column: MappedColumn
   return chosen === again;
 }
 
-/** The heading of a column; undefined where there is none. */
+/** Asks for a column's heading; undefined if there is none. */
 async function askHeading(
   context: Context,
   column: MappedColumn,
@@ -229,13 +232,13 @@ async function askHeading(
   const first = rows.find(({ heading }) => suggested !== undefined && heading === headings[suggested]);
   const chosen = await prompt.askRow(context, `${column}: ${meanings[column]}`, rows, columnsOf(row), {
     others: [none],
-    // What nothing looks like is not chosen by an Enter.
+    // If no heading is similar, preselect none, so that a stray Enter picks nothing.
     first: first ?? none,
   });
   return typeof chosen === 'string' ? undefined : chosen.heading;
 }
 
-/** A column whose cell is a URL, where it is the only one. */
+/** The only column whose cell is a URL; undefined if there are several. */
 function urlIn({ cells }: FileSample, isFree: (index: number) => boolean): number | undefined {
   const urls = cells.flatMap((cell, index) => (isFree(index) && /^https?:\/\//i.test(cell) ? index : []));
   return urls.length === 1 ? urls[0] : undefined;
@@ -252,13 +255,13 @@ const columnsOf = (row: number): readonly Column[] => [
   { name: 'is', path: 'is', weight: 8 },
 ];
 
-/** What was chosen beyond what was given. */
+/** Entries the user chose beyond those given. */
 const addedTo = (given: ColumnMap, chosen: ColumnMap): ColumnMap =>
   Object.fromEntries(Object.entries(chosen).filter(([heading]) => !Object.hasOwn(given, heading)));
 
 /**
- * Asks whether bare whole numbers are dollars or cents, where the file leaves that open, with both readings of the first
- * one and of all together. @returns undefined where nothing is open. @throws ErrandError interrupted.
+ * Asks whether bare whole numbers are dollars or cents, if the file does not tell, showing both readings of the first
+ * number and of the sum. @returns undefined if nothing is ambiguous. @throws ErrandError interrupted.
  */
 async function askUnit(
   context: Context,
@@ -270,14 +273,14 @@ async function askUnit(
   const [units, cents] = readings(Number(bare.text));
   const [allUnits, allCents] = readings(bareSum);
   const asCents = `${cents} (cents), all rows ${allCents}`;
-  // The smaller amount stands first: an Enter too many spends nothing.
+  // The smaller amount comes first, so that a stray Enter spends less.
   const choices = [asCents, `${units} (units), all rows ${allUnits}`];
   const question = `max_price ${bare.text} in row ${bare.row} means`;
   const chosen = await (await context.prompt()).askChoice(context, question, choices);
   return chosen === asCents ? 'cents' : 'units';
 }
 
-/** The prices of a file; of its first rows where none of them leaves anything open. */
+/** Tallies a file's prices, stopping early once nothing is ambiguous. */
 async function pricesOf(context: Context, source: Source, options: RowsOptions): Promise<PriceTally> {
   const prices = emptyPrices();
   try {
@@ -287,23 +290,26 @@ async function pricesOf(context: Context, source: Source, options: RowsOptions):
       context.signal.throwIfAborted();
     }
   } catch (error) {
-    // The check that follows says what is wrong with the file.
+    // The check that follows reports the file's problems.
     if (!(error instanceof UsageError)) throw error;
     return emptyPrices();
   }
   return prices;
 }
 
-/** The headings of a file, and one of its rows. */
+/** A file's headings and a sample row. */
 interface FileSample {
   readonly headings: readonly string[];
-  /** Cells of the first row that is not empty. */
+  /** Cells of the first non-empty row. */
   readonly cells: readonly string[];
-  /** Its number. */
+  /** Row number. */
   readonly row: number;
 }
 
-/** Reads a file as far as its first row with a value. @returns undefined for one without. @throws UsageError naming the file and the line. */
+/**
+ * Reads a file up to its first non-empty row. @returns undefined if there is none. @throws UsageError naming the file
+ * and the line.
+ */
 export async function sampleOf(source: Source, options: RowsOptions): Promise<FileSample | undefined> {
   const isHeading = (text: string): boolean => isKnownHeading(text, options) || looksLikeHeading(text);
   const table = { ...options, isHeading };
@@ -318,8 +324,9 @@ export async function sampleOf(source: Source, options: RowsOptions): Promise<Fi
 }
 
 /**
- * The sample of nearly every file, read by csv-parse's copy for whole texts: as a second parser of the process, `readTable` would
- * slow down the first. @returns undefined where the row below the headings is empty, or nothing behind it shows that it is whole.
+ * Fast path for nearly every file, using csv-parse's sync build: `readTable` would be a second streaming parser in the
+ * process, which would slow down the first. @returns undefined if the row below the headings is empty, or no further
+ * record proves it complete.
  */
 async function ofFirstRow(
   source: Source,
@@ -335,7 +342,7 @@ async function ofFirstRow(
 
 const isFilled = (cells: readonly string[]): boolean => cells.some((cell) => cell.trim() !== '');
 
-/** The first records of a table; none where they are no CSV. */
+/** First records of a table; empty if it is not valid CSV. */
 function recordsOf(head: Uint8Array, delimiter: string, count: number): string[][] {
   try {
     const read = parse(head, {

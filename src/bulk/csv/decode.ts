@@ -2,7 +2,7 @@ import { TextDecoder } from 'node:util';
 import { UsageError } from '../../platform/errors.ts';
 import { invisibleAstral, invisibleBmp } from '../../platform/redact/safe-text.ts';
 
-/** What a table's text may be written in, beside what its first bytes say. */
+/** Encodings a table can be declared as; a byte order mark takes precedence. */
 export const encodings = ['utf-8', 'latin1', 'utf-16le', 'utf-16be'] as const;
 export type Encoding = (typeof encodings)[number];
 
@@ -15,8 +15,8 @@ const marks: readonly { readonly encoding: Encoding; readonly bytes: readonly nu
 ];
 
 /**
- * A file's bytes as UTF-8, without a byte order mark. A mark decides, whatever `encoding` says.
- * @param name of the file, for messages. @throws UsageError for bytes that are not text in that encoding.
+ * Decodes a file to UTF-8 and strips the byte order mark. A mark overrides `encoding`.
+ * @param name of the file, for messages. @throws UsageError if the bytes are not valid in that encoding.
  */
 export async function* asUtf8(chunks: Chunks, name: string, encoding?: Encoding): AsyncGenerator<Uint8Array> {
   let decoder: TextDecoder | undefined;
@@ -40,7 +40,7 @@ export async function* asUtf8(chunks: Chunks, name: string, encoding?: Encoding)
   if (decoder) decode(decoder, undefined, name, found);
 }
 
-/** The chunks, the first with all of the bytes that tell what a file is. */
+/** Rechunks so that the first chunk holds all bytes needed to detect the file type. */
 async function* beginningWhole(chunks: Chunks): AsyncGenerator<Uint8Array> {
   let head: Uint8Array | undefined = new Uint8Array();
   for await (const chunk of chunks) {
@@ -76,7 +76,7 @@ function decode(
 const saveAs =
   'In Excel: File, Save As, "CSV UTF-8"; in LibreOffice and Google Sheets: save or download as CSV.';
 
-/** Files that are given for CSV now and then, by their first bytes. */
+/** File types mistaken for CSV, by their first bytes. */
 const others: readonly { readonly bytes: string; readonly is: string; readonly hint: string }[] = [
   { bytes: 'PK\x03\x04', is: 'a workbook (.xlsx, .ods, .numbers) or an archive', hint: saveAs },
   { bytes: '\xd0\xcf\x11\xe0', is: 'an old Excel workbook (.xls)', hint: saveAs },
@@ -96,7 +96,7 @@ function refuseOther(chunk: Uint8Array, name: string): void {
 function refuseBinary(bytes: Uint8Array, name: string, encoding: Encoding): void {
   if (encoding.startsWith('utf-16') || !bytes.includes(0)) return;
   throw new UsageError(`${name} holds NUL bytes: it is not CSV text`, {
-    // Latin letters have their NUL first in big-endian, second in little-endian text.
+    // In UTF-16, Latin letters have the NUL byte first in big-endian, second in little-endian text.
     hint: `Text in UTF-16 without a byte order mark needs --encoding utf-16${bytes.indexOf(0) % 2 === 0 ? 'be' : 'le'}.`,
   });
 }
@@ -105,19 +105,19 @@ const carriageReturn = 13;
 const quote = 34;
 
 /**
- * A table from its headings on, with a line feed for each LF, CRLF and CR outside quotes: a file that was appended to may end its
- * rows in several ways, and csv-parse takes a tenth more time where it looks for more than one.
+ * Normalizes LF, CRLF and CR outside quotes to line feeds, from the headings on. Appended files may mix line endings,
+ * and csv-parse is 10 % slower if it must detect several.
  */
 export async function* withLineFeeds(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let isQuoted = false;
   for await (const chunk of withWholeEnds(chunks)) {
     yield chunk.includes(carriageReturn) ? rewritten(chunk, isQuoted) : chunk;
-    // A quote within a quoted cell is written twice.
+    // Escaped quotes are doubled, so the parity of quotes tells whether a cell is open.
     if (countQuotes(chunk) % 2 === 1) isQuoted = !isQuoted;
   }
 }
 
-/** The chunks, none of them with half of a CRLF. */
+/** Rechunks so that no CRLF is split. */
 async function* withWholeEnds(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let isHeld = false;
   for await (const { buffer, byteOffset, length } of chunks) {
@@ -131,7 +131,7 @@ async function* withWholeEnds(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
 }
 
 function rewritten(chunk: Buffer, isQuoted: boolean): Buffer {
-  // Each byte is one character of Latin-1.
+  // Latin-1 maps each byte to one character.
   const parts = chunk.toString('latin1').split('"');
   const plain = isQuoted ? 1 : 0;
   return Buffer.from(
@@ -147,7 +147,7 @@ function countQuotes(chunk: Buffer): number {
 }
 
 const invisible = new RegExp(`[${invisibleBmp}${invisibleAstral}]`, 'gu');
-/** Looks like a space and is none. */
+/** Whitespace other than a plain space. */
 const oddSpace = '\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000';
 const hidden = new RegExp(`[${oddSpace}${invisibleBmp}${invisibleAstral}]`, 'gu');
 const plain = /^[\x20-\x7e]*$/;
@@ -162,10 +162,10 @@ const names: Readonly<Record<string, string>> = {
   '\ufeff': 'a byte order mark',
 };
 
-/** A text without what nobody sees in it. */
+/** Strips invisible characters. */
 export const visible = (text: string): string => (plain.test(text) ? text : text.replace(invisible, ''));
 
-/** The first character of a text that is not what a person sees: `a no-break space (U+00A0)`; undefined without one. */
+/** Describes the first deceptive character: `a no-break space (U+00A0)`; undefined if there is none. */
 export function hiddenIn(text: string): string | undefined {
   const [found] = plain.test(text) ? [] : (text.match(hidden) ?? []);
   if (found === undefined) return undefined;

@@ -16,39 +16,39 @@ import { centsHeading, isCentsHeading, namesCurrency } from './amounts.ts';
 import { hiddenIn, visible } from './decode.ts';
 import { mistakenFor, optionalColumns } from './mapping.ts';
 
-/** Headings of a file to the columns they stand for. */
+/** Maps a file's headings to columns. */
 export type ColumnMap = Readonly<Record<string, string>>;
 
-/** What the headings of a file mean, where they do not say it themselves. */
+/** How to interpret a file's headings, beyond their own meaning. */
 export interface HeadingMap {
   readonly map: ColumnMap;
-  /** What an export means in whose headings the file is written; the map goes before it. */
+  /** Preset of the export whose headings the file has; `map` takes precedence. */
   readonly preset?: MapPreset | undefined;
-  /** The saved map that is part of `map`. */
+  /** Saved map that is included in `map`. */
   readonly saved?: { readonly name: string; readonly map: ColumnMap } | undefined;
-  /** The file was uploaded before each heading had to be accounted for, and is read as it was then. */
+  /** Legacy mode for files uploaded before every heading had to be accounted for. */
   readonly isAsBefore?: boolean | undefined;
 }
 
-/** What a map has for a heading that stays a column of the file's own: its name, in a way that means no column. */
+/** Map entry that keeps a heading as a custom column: a name that matches no known column. */
 export const ownName = (heading: string): string =>
   columnOf(heading) === undefined ? heading : `file.${heading}`;
 
-/** A heading as maps name it: without what nobody sees, and a space for each break and run of spaces. */
+/** Canonical form of a heading in maps: invisible characters removed, whitespace collapsed. */
 export const foldedHeading = (heading: string): string => visible(heading).replace(/\s+/g, ' ').trim();
 
-/** What a map has for a heading of a file; a column that it keeps has the name that the file gives it. */
+/** Map entry for a heading; a kept column gets the name as the file writes it. */
 export function entryOf(map: ColumnMap, heading: string): string | undefined {
   const key = Object.hasOwn(map, heading) ? heading : foldedHeading(heading);
   if (!Object.hasOwn(map, key)) return undefined;
   return isKeptOwn(map, key) ? ownName(heading) : map[key];
 }
 
-/** Whether a map keeps a heading as a column of the file's own. */
+/** Whether a map keeps a heading as a custom column. */
 export const isKeptOwn = (map: ColumnMap, heading: string): boolean =>
   Object.hasOwn(map, heading) && map[heading] === ownName(heading);
 
-/** The headings of a file as they are read; a spreadsheet writes columns that were used once, though nothing stands in them. */
+/** Normalizes a file's headings. Drops trailing empty ones, since spreadsheets write columns that were once used. */
 export function readHeadings(
   cells: readonly string[],
   { isAsBefore = false }: HeadingMap,
@@ -57,14 +57,14 @@ export function readHeadings(
   return headings.slice(0, headings.findLastIndex((heading) => heading !== '') + 1);
 }
 
-/** The headings of a file, each as the column that it stands for; what is no column keeps its name. */
+/** Headings resolved to columns; custom columns keep their names. */
 interface NamedHeadings {
   readonly names: readonly string[];
-  /** Where phone numbers stand that are used where the row's own is empty. */
+  /** Indexes of fallback phone numbers, for rows whose own is empty. */
   readonly phoneIndexes: readonly number[];
 }
 
-/** The column that a heading names; undefined for one that is the file's own. */
+/** Column a heading refers to; undefined for custom columns. */
 export function columnOf(heading: string): string | undefined {
   if (isCentsHeading(heading)) return 'max_price';
   const meaning = meaningOf(heading);
@@ -72,26 +72,29 @@ export function columnOf(heading: string): string | undefined {
   return 'column' in meaning ? meaning.column : `metadata.${meaning.metadataKey}`;
 }
 
-/** Columns that say the same in two ways: where a map names one, a heading that means the other is the file's own. */
+/**
+ * Columns that express the same data in two ways. If one is mapped, a heading that means the other becomes a custom
+ * column.
+ */
 const sameAs: Readonly<Record<string, readonly string[]>> = {
   name: ['first_name', 'last_name'],
   first_name: ['name'],
   last_name: ['name'],
 };
 
-/** Names the headings of a file. What a map or preset says goes before what a heading means by itself. */
+/** Resolves a file's headings. A map or preset takes precedence over a heading's own meaning. */
 export function nameHeadings(headings: readonly string[], { map, preset }: HeadingMap): NamedHeadings {
   const names = headings.map((heading) => entryOf(map, heading));
   const mapped = new Set(names.flatMap((name) => (name === undefined ? [] : (columnOf(name) ?? []))));
   const { presetColumns, phoneIndexes } = nameByPreset(headings, names, preset, mapped);
   const isShadowed = (heading: string): boolean => {
     const column = columnOf(heading);
-    // Of two columns of prices none is chosen silently.
+    // Never choose silently between two price columns.
     if (column === undefined || column === 'max_price') return false;
     const others = sameAs[column] ?? [];
     if (mapped.has(column) || others.some((other) => mapped.has(other) || presetColumns.has(other)))
       return true;
-    // Who writes a column's own name beside an export means it: that both are there is refused.
+    // A column's exact name next to an export's is intentional, so the conflict is refused.
     return presetColumns.has(column) && heading !== column;
   };
   return {
@@ -102,7 +105,7 @@ export function nameHeadings(headings: readonly string[], { map, preset }: Headi
   };
 }
 
-/** Fills in what a preset says of headings that no map names. */
+/** Fills in the preset's columns for headings that no map names. */
 function nameByPreset(
   headings: readonly string[],
   names: (string | undefined)[],
@@ -126,7 +129,7 @@ function nameByPreset(
   return { presetColumns, phoneIndexes };
 }
 
-/** Whether a text heads a column that is known, by itself or by what a map says. */
+/** Whether a text is a known heading, by itself, by the map or by the preset. */
 export function isKnownHeading(text: string, { map, preset }: HeadingMap): boolean {
   if (entryOf(map, text) !== undefined || columnOf(text) !== undefined) return true;
   if (!preset) return false;
@@ -156,7 +159,7 @@ const addressColumns: readonly BulkColumn[] = [
   'phone_number',
 ];
 
-/** Checks what `--map` says. @throws UsageError naming the entry. */
+/** Validates `--map`. @throws UsageError naming the entry. */
 export function checkMap(map: ColumnMap): ColumnMap {
   for (const [heading, column] of Object.entries(map)) {
     if (columnOf(column) === undefined && !isKeptOwn(map, heading)) {
@@ -168,39 +171,42 @@ export function checkMap(map: ColumnMap): ColumnMap {
   return map;
 }
 
-/** The columns of a file, and what its prices are. */
+/** Column layout of a file and the unit of its prices. */
 export interface TablePlan extends ColumnPlan {
-  /** As the file has them, before they are mapped. */
+  /** Headings as written in the file, before mapping. */
   readonly fileHeadings: readonly string[];
-  /** Whether the heading says that the prices are cents. */
+  /** Whether the heading declares the prices as cents. */
   readonly isInCents: boolean;
-  /** Where the price stands among the cells. */
+  /** Index of the price column. */
   readonly priceIndex: number;
-  /** Where cells name the currency of their row. */
+  /** Indexes of the currency columns. */
   readonly currencyIndexes: readonly number[];
-  /** Where numbers stand that a spreadsheet may have marked as text. */
+  /** Indexes of numbers that a spreadsheet may have marked as text. */
   readonly numberIndexes: readonly number[];
-  /** Where the country stands; -1 for nowhere. */
+  /** Index of the country column; -1 if none. */
   readonly countryIndex: number;
-  /** Where stands what every order has. */
+  /** Indexes of columns that every order fills. */
   readonly orderIndexes: readonly number[];
-  /** Where the name and the address stand, with every phone number. */
+  /** Indexes of the name and address columns, including every phone number. */
   readonly addressIndexes: readonly number[];
-  /** Where an export has the number of the order that a line belongs to; -1 for nowhere. */
+  /** Index of the order number in an export, shared by an order's lines; -1 if none. */
   readonly orderNumberIndex: number;
-  /** Where phone numbers stand that are used where the row's own is empty. */
+  /** Indexes of fallback phone numbers, for rows whose own is empty. */
   readonly phoneIndexes: readonly number[];
-  /** Where cells stand under no heading; -1 for nowhere. */
+  /** Index of the column without a heading; -1 if none. */
   readonly unheadedIndex: number;
   readonly rivals: readonly Rival[];
-  /** Where an export says that the customer's order was called off, and by which texts; any without them. */
+  /**
+   * Columns in which an export marks a customer's order as cancelled, and the values that do; with no values listed,
+   * any text does.
+   */
   readonly calledOff: readonly { readonly index: number; readonly states: readonly string[] }[];
 }
 
 const indexesOf = ({ columns }: ColumnPlan, names: readonly BulkColumn[]): number[] =>
   names.flatMap((name) => columns.get(name) ?? []);
 
-/** Columns that a file must have and does not; of an export also how many of a product were ordered. */
+/** Required columns that a file lacks. An export also needs the quantity. */
 export function missingColumns({ columns }: ColumnPlan, preset: MapPreset | undefined): string[] {
   const isNamed = ['name', 'first_name', 'last_name'].some((column) => columns.has(column as BulkColumn));
   return [
@@ -211,9 +217,9 @@ export function missingColumns({ columns }: ColumnPlan, preset: MapPreset | unde
 }
 
 /**
- * What the columns of a file mean, once its headings are mapped.
- * @param written the headings with what nobody sees in them.
- * @throws UsageError with everything that is wrong with the headings, since then every row would be.
+ * Resolves a file's columns after mapping its headings.
+ * @param written the headings including invisible characters.
+ * @throws UsageError listing every problem with the headings, since each would affect every row.
  */
 export function planTable(
   name: string,
@@ -223,13 +229,13 @@ export function planTable(
 ): TablePlan {
   const { map, preset } = meant;
   const { names, phoneIndexes } = nameHeadings(headings, meant);
-  // The service knows one column of prices, in cents.
+  // The service has a single price column, in cents.
   const plan = planColumns(names.map((heading) => (isCentsHeading(heading) ? 'max_price' : heading)));
   const prices = headings.filter((_, index) => isPriceHeading(names[index] ?? ''));
   const priceIndex = plan.columns.get('max_price') ?? -1;
   const present = new Set(headings.flatMap((heading) => [heading, foldedHeading(heading)]));
   const missing = missingColumns(plan, preset);
-  // The map of an export accounts for its headings.
+  // The export's own map accounts for its headings.
   const isExport = missing.length > 0 && preset === undefined && presetLike(headings) !== undefined;
   const alike = isExport ? [] : unusedHeadings(plan, meant);
   const doubled = new Set([
@@ -307,13 +313,13 @@ export function planTable(
   }
 }
 
-/** Headings that look like a column which no heading is. */
+/** Headings that resemble a column the file lacks. */
 interface UnusedHeadings {
   readonly column: string;
   readonly headings: readonly string[];
 }
 
-/** Columns of a file's own that nobody has said to keep, each with the optional column that it looks like. */
+/** Custom columns not explicitly kept, each with the optional column it resembles. */
 function alikeHeadings({ passthrough }: ColumnPlan, { map, isAsBefore }: HeadingMap) {
   if (isAsBefore) return [];
   return passthrough
@@ -324,7 +330,7 @@ function alikeHeadings({ passthrough }: ColumnPlan, { map, isAsBefore }: Heading
     });
 }
 
-/** What of a file would be lost silently: the order is made without it, one piece, sent to the US. */
+/** Headings whose data would be lost silently: the order would lack it, have quantity one or ship to the US. */
 function unusedHeadings(plan: ColumnPlan, meant: HeadingMap): UnusedHeadings[] {
   const alike = alikeHeadings(plan, meant);
   return optionalColumns
@@ -336,7 +342,10 @@ function unusedHeadings(plan: ColumnPlan, meant: HeadingMap): UnusedHeadings[] {
     .filter(({ headings }) => headings.length > 0);
 }
 
-/** An optional column that a file has, and a heading that looks like it: it is lost where all cells of the column are empty. */
+/**
+ * An optional column of the file, and another heading that resembles it. Data under the other is lost if the column
+ * itself is empty.
+ */
 interface Rival {
   readonly column: string;
   readonly columnIndex: number;
@@ -350,7 +359,7 @@ const rivalHeadings = (plan: ColumnPlan, meant: HeadingMap): Rival[] =>
     return columnIndex === undefined ? [] : { ...alike, columnIndex };
   });
 
-/** What is wrong with a file whose column has no cell while a heading that looks like it has some. */
+/** Error for a file whose column is empty while a similar heading has data. */
 export function emptyColumn(name: string, { fileHeadings }: TablePlan, rivals: readonly Rival[]): UsageError {
   const problems = rivals.map(({ column, columnIndex, heading }) => {
     const empty = `all cells under "${foldedHeading(fileHeadings[columnIndex] ?? '')}" are empty`;
@@ -368,7 +377,7 @@ export function emptyColumn(name: string, { fileHeadings }: TablePlan, rivals: r
 function unusedText({ column, headings }: UnusedHeadings): string {
   const named = headings.map((heading) => `"${heading}"`).join(' and ');
   const [looks, are] = headings.length === 1 ? ['looks', 'is'] : ['look', 'are'];
-  // What stands before the first = is the heading.
+  // `--map` takes everything before the first = as the heading.
   const ways = headings
     .filter((heading) => !heading.includes('='))
     .map((heading) => `--map ${shellWord(`${heading}=${column}`)}`);
@@ -384,7 +393,7 @@ const mapHint =
 const unusedHint =
   '--map uses the column; --own keeps it as one of yours, which comes back in the results. --save-map NAME saves both for the next file.';
 
-/** What is wrong where a map names headings that a file has not, once for each map. */
+/** Problems with mapped headings that the file lacks, one per map. */
 function absentHeadings(names: readonly string[], { map, saved }: HeadingMap): string[] {
   const isKept = (heading: string): boolean => isKeptOwn(map, heading);
   const absent = names.filter((heading) => !isKept(heading));
@@ -398,7 +407,7 @@ function absentHeadings(names: readonly string[], { map, saved }: HeadingMap): s
       '--map',
       absent.filter((heading) => !isSaved(heading)),
     ),
-    // A saved map may keep a column that this file has not.
+    // A saved map may keep columns that this file lacks.
     ...told(
       '--own',
       names.filter((heading) => isKept(heading) && !isSaved(heading)),
@@ -421,7 +430,7 @@ function hintFor(
   return `${other}${onlyUnused ? unusedHint : mapHint}`;
 }
 
-/** Whether the cells under a heading are prices, in whichever unit. */
+/** Whether a column holds prices, in either unit. */
 export const isPriceHeading = (heading: string): boolean => columnOf(heading) === 'max_price';
 
 function doubles(texts: readonly string[]): string[] {
@@ -429,21 +438,21 @@ function doubles(texts: readonly string[]): string[] {
   return [...new Set(texts.filter((text) => seen.size === seen.add(text).size))];
 }
 
-/** How the rows of a batch stood in the file that they came from; undefined where that is not known on this machine. */
+/** Layout of a batch's rows in their source file; undefined if unknown on this machine. */
 export const layoutOf = (context: Context, batchId: string): Promise<TableLayout | undefined> =>
   ifReadable(async () => {
     const made = await madeHere(context, batchId);
     return made && (await (await context.uploads()).layoutOf(made.key));
   });
 
-/** Whether the journal of this machine knows a batch. */
+/** Whether this machine's journal has the batch. */
 export const isMadeHere = async (context: Context, batchId: string): Promise<boolean> =>
   (await ifReadable(() => madeHere(context, batchId))) !== undefined;
 
 const madeHere = async (context: Context, batchId: string): Promise<JournalRecord | undefined> =>
   (await context.journal()).madeBy(batchId, context.settings.baseUrl.value);
 
-/** What the service says of a batch stands without what this machine knows of it. */
+/** Ignores storage errors: local data only supplements what the service says. */
 async function ifReadable<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

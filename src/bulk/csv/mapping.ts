@@ -1,4 +1,4 @@
-/** A column that a heading can be chosen for. */
+/** A column that can be assigned a heading. */
 export type MappedColumn =
   | 'product_url'
   | 'max_price'
@@ -14,19 +14,19 @@ export type MappedColumn =
   | 'country'
   | 'quantity';
 
-/** Columns that a file can do without: nothing else says that one of them is lost. */
+/** Optional columns: a file without one is still valid, so its loss would go unnoticed. */
 export const optionalColumns = ['quantity', 'address_line2', 'state', 'country'] as const;
 type OptionalColumn = (typeof optionalColumns)[number];
 
 /**
- * Words without accents in small letters, the likelier phrases first: each word of a phrase must be there, `*` stands for more
- * letters, and a phrase behind `=` is the whole heading.
+ * Match patterns: lowercase words without accents, likelier phrases first. Every word of a phrase must occur; `*` is a
+ * wildcard; a phrase starting with `=` must match the whole heading.
  */
 interface Likeness {
   readonly words: readonly string[];
-  /** Words that make it something else. */
+  /** Words that rule the column out. */
   readonly not?: string;
-  /** What makes it something else in the folded words outside parentheses, by their order. */
+  /** Pattern that rules the column out, matched against the normalized words outside parentheses. */
   readonly notAs?: RegExp;
 }
 
@@ -165,12 +165,14 @@ const likenesses: Readonly<Record<MappedColumn, Likeness>> = {
   },
 };
 
-/** Words that say that it is about the one who pays or sells, not about where the order goes. */
+/** Words for the paying or selling party rather than the shipping destination. */
 const others =
   'bill* seller* buyer* payer* sender* supplier* return* vendor* merchant* warehouse* invoice* from requester* requestor* rechnung* lieferant* absender* kaufer* verkaufer* besteller* fattur* fornitor* mittent* venditor* acquirent*';
 const receiving =
   'ship shipto shipping delivery deliver deliverto recipient consignee dest to customer lieferung consegna spedizione livraison entrega';
-/** Words beside those of a state; with others it is the state of something else: `Approval State`, `Sales Region`. */
+/**
+ * Words allowed next to those of a state. Any other word means another kind of state: `Approval State`, `Sales Region`.
+ */
 const ofAddress = `${receiving} address destination county code kurzel name two 2 letter letters abbreviation abbrev abbr territory iso us usa sigla stato di de of`;
 
 type Matches = (word: string) => boolean;
@@ -182,7 +184,7 @@ function matcherOf(pattern: string): Matches {
   return pattern.startsWith('*') ? (word) => word.includes(text) : (word) => word.startsWith(text);
 }
 
-/** Whether a word is one of several. */
+/** Matches a word against several patterns. */
 function anyOf(patterns: string): Matches {
   const matchers = patterns.split(' ').map(matcherOf);
   return (word) => matchers.some((matches) => matches(word));
@@ -205,7 +207,10 @@ const compiled = (Object.entries(likenesses) as [MappedColumn, Likeness][]).map(
 const forms = new Map(compiled);
 const [isOthers, isReceiving, isOfAddress] = [anyOf(others), anyOf(receiving), anyOf(ofAddress)];
 
-/** The words of a heading: `ShipTo_Zip2` has ship, to, zip and 2, `Stückzahl` and `Stueckzahl` have stuckzahl. */
+/**
+ * Splits a heading into normalized words: `ShipTo_Zip2` gives ship, to, zip and 2; `Stückzahl` and `Stueckzahl` both
+ * give stuckzahl.
+ */
 const wordsOf = (heading: string): string[] =>
   heading
     .slice(0, longest)
@@ -226,23 +231,23 @@ const wordsOf = (heading: string): string[] =>
     .filter((word) => word !== '' && word !== 'or')
     .map((word) => (numberWords.has(word) ? 'number' : word));
 const longest = 100;
-/** `Länderkürzel` and `SHIPSTATE` are two words each. */
+/** Splits compounds: `Länderkürzel` and `SHIPSTATE` are two words each. */
 const compound =
   /^(?:(.{3,}?|land|landes|country|state)(kennzeichen|kennung|schlussel|kurzel|(?<=^(?:lande[rs]?|land|staat|country|state))(?:code|name))|(shipto|shipping|ship|deliverto|delivery|recipient|consignee|customer|dest)((?:state|prov|country|ctry|addr|street|apt|suite|unit|city|zip|postal|name|phone|qty|quantity).*))$/;
 const numberWords = new Set(['no', 'n', 'nr', 'num', 'nbr', 'numero', 'nummer']);
 
-/** `ae`, `oe` and `ue` as the vowel that an umlaut is without its dots. */
+/** Folds `ae`, `oe` and `ue` to the vowel without an umlaut. */
 function withoutUmlauts(word: string): string {
   return word.replace(/([aou])e/g, '$1');
 }
 
-/** How much a heading looks like a column; 0 for not at all. */
+/** Similarity score of a heading to a column; 0 for no match. */
 export function likenessOf(column: MappedColumn, heading: string): number {
   const words = wordsOf(heading);
   const form = forms.get(column);
   if (!form || words.some((word) => isOthers(word) || form.isOther(word))) return 0;
   if (form.notAs?.test(wordsOf(heading.slice(0, longest).replace(/\([^()]{3,}\)/g, ' ')).join(' '))) return 0;
-  // `Ship To` alone is who receives it.
+  // `Ship To` alone means the recipient.
   if (column === 'name' && words.length > 0 && words.every(isReceiving)) return 5;
   const rank = form.phrases.findIndex(
     (phrase) =>
@@ -254,8 +259,8 @@ export function likenessOf(column: MappedColumn, heading: string): number {
 }
 
 /**
- * The optional column that a heading is to be taken for, where it is no column's own; undefined for none. What a person is only
- * offered may look like more than what stops a file.
+ * Optional column a custom heading could be mistaken for; undefined if none. Stricter than the suggestions in the
+ * dialog, since a match here rejects the file.
  */
 export function mistakenFor(heading: string): OptionalColumn | undefined {
   const likely = optionalColumns.filter((column) => likenessOf(column, heading) > 0);
@@ -268,7 +273,7 @@ const isStateOfAddress = (heading: string): boolean => {
   return wordsOf(heading).every((word) => isState(word) || isOfAddress(word));
 };
 
-/** The heading, by its place among all, that looks most like a column; undefined where none does. */
+/** Index of the heading most similar to a column; undefined if none is. */
 export function likeliest(
   column: MappedColumn,
   headings: readonly string[],
@@ -279,6 +284,6 @@ export function likeliest(
   return most > 0 ? scores.indexOf(most) : undefined;
 }
 
-/** Whether a text looks like any column. */
+/** Whether a text resembles any column. */
 export const looksLikeHeading = (text: string): boolean =>
   [...forms.keys()].some((column) => likenessOf(column, text) > 0);

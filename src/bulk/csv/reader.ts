@@ -3,33 +3,35 @@ import { UsageError } from '../../platform/errors.ts';
 import { asUtf8, type Encoding, visible, withLineFeeds } from './decode.ts';
 
 export interface TableOptions {
-  /** Of the file, for messages. */
+  /** File name, for messages. */
   readonly name: string;
   readonly encoding?: Encoding | undefined;
-  /** One character; found by itself where it is not given. */
+  /** One character; detected if omitted. */
   readonly delimiter?: string | undefined;
-  /** Whether a text heads a column that is known: titles may stand above the headings then. */
+  /** Whether a text is a known heading; titles may then precede the headings. */
   readonly isHeading?: ((text: string) => boolean) | undefined;
 }
 
-/** A piece of a table, as many rows as came at once. */
+/** A chunk of a table: the rows that arrived together. */
 interface TablePart {
   readonly headings: readonly string[];
-  /** Number of the first row as a spreadsheet shows it: lines above the headings count, line breaks in a cell do not. */
+  /**
+   * Number of the first row as a spreadsheet shows it: counts lines above the headings, but not line breaks in cells.
+   */
   readonly firstRow: number;
-  /** Rows without a value in any cell are there too, so that the numbers hold. */
+  /** Includes empty rows, to keep the numbering. */
   readonly rows: readonly (readonly string[])[];
   /** Line of the file on which the first row begins. */
   readonly firstLine: number;
-  /** Rows that go over several lines of the file: the number of line breaks in their cells, by their index here. */
+  /** Multi-line rows: number of line breaks in their cells, by index in `rows`. */
   readonly breaks: ReadonlyMap<number, number>;
 }
 
-/** Longest row, bytes. */
+/** Maximum row length, bytes. */
 export const longestRow = 1024 * 1024;
 
 /**
- * Reads a CSV table in pieces, without keeping it, with whichever of the usual delimiters, line ends, encodings and quotings.
+ * Streams a CSV table, whichever of the common delimiters, line endings, encodings and quoting styles it uses.
  * @throws UsageError naming the file and the line.
  */
 export async function* readTable(
@@ -111,7 +113,7 @@ export const breaksIn = (cells: readonly string[]): number => {
   return count;
 };
 
-/** @param at lines above the headings, and the row that was being read. */
+/** @param at number of lines above the headings, and the row being parsed. */
 function refused(
   error: Error,
   name: string,
@@ -120,7 +122,7 @@ function refused(
   const code = 'code' in error ? error.code : undefined;
   const lines = 'lines' in error && typeof error.lines === 'number' ? error.lines + at.lines : undefined;
   const line = lines === undefined ? '' : `, line ${lines}`;
-  // A quote that is not closed is seen far behind the row in which it stands.
+  // An unclosed quote is detected far below its row, so report the row rather than the line.
   const where = endless.includes(code) ? `, row ${at.row}` : line;
   const what = reasons.find(([known]) => known === code)?.[1] ?? error.message;
   return new UsageError(`${name}${where}: ${what}`, { cause: error });
@@ -136,18 +138,18 @@ const reasons: readonly (readonly [code: string, reason: string])[] = [
 ];
 
 const [lineFeed, carriageReturn, quote, hash] = [10, 13, 34, 35];
-/** Headings and all that stands above them end within this, bytes. */
+/** The headings, and everything above them, must end within this many bytes. */
 const mostBytes = 1024 * 1024;
-/** Rows in which headings are looked for: titles and empty lines may stand above them. */
+/** Rows searched for the headings, which titles and empty lines may precede. */
 const mostRows = 20;
-/** Headings that a line below the first must have to be taken for the line of headings. */
+/** Known headings required to accept a line other than the first as the header row. */
 const leastKnown = 3;
 
 export const delimiters = [',', ';', '\t', '|'] as const;
 const delimiterBytes: readonly number[] = delimiters.map((delimiter) => delimiter.charCodeAt(0));
 
 interface Beginning {
-  /** The chunks from the headings on, a line feed behind each row. */
+  /** Chunks from the headings on, each row ending in a line feed. */
   readonly chunks: AsyncGenerator<Uint8Array>;
   readonly delimiter: string;
   /** Rows above the headings, as a spreadsheet counts them. */
@@ -156,16 +158,16 @@ interface Beginning {
   readonly lines: number;
 }
 
-/** What is known of a table before it is read. */
+/** Known facts about a table before it is parsed. */
 interface Expected {
   readonly delimiter?: string | undefined;
-  /** Whether a text heads a column that is known; without it the first line that is no comment has the headings. */
+  /** Whether a text is a known heading. If omitted, the first non-comment line is the header row. */
   readonly isHeading?: ((text: string) => boolean) | undefined;
 }
 
 /**
- * Finds the line of headings and the delimiter that it uses. Comments (`#`), `sep=;`, titles and empty lines may stand above
- * it: it is the line with the most known headings.
+ * Finds the header row and its delimiter. Comments (`#`), `sep=;`, titles and empty lines may precede it; the line with
+ * the most known headings wins.
  */
 export async function readBeginning(
   source: AsyncGenerator<Uint8Array>,
@@ -188,7 +190,7 @@ export async function readBeginning(
   return {
     chunks: withLineFeeds(rest(head.subarray(headings?.start ?? 0), source)),
     delimiter: delimiter ?? mostUsed(headings?.text ?? ''),
-    // A spreadsheet takes the line with its separator for itself.
+    // Spreadsheets consume the `sep=` line, so it is not counted as a row.
     rows: above.filter((row) => row !== named).length,
     lines: above.reduce((sum, { lines }) => sum + lines, 0),
   };
@@ -200,7 +202,7 @@ async function* rest(head: Uint8Array, source: AsyncGenerator<Uint8Array>): Asyn
 }
 
 interface Row {
-  /** Byte at which it begins. */
+  /** Byte offset of the row. */
   readonly start: number;
   readonly text: string;
   readonly lines: number;
@@ -208,11 +210,11 @@ interface Row {
 
 const separator = /^"?sep=([,;\t|])"?\s*$/i;
 
-/** Neither a comment nor a separator nor empty. */
+/** Whether a row is not a comment, a separator line or empty. */
 const isTable = ({ text }: Row): boolean =>
   !text.startsWith('#') && !separator.test(text) && /[^\s",;|]/.test(text);
 
-/** The rows that are there in full; the last, too, where nothing follows it. */
+/** Splits off the complete rows, including the last one if nothing follows it. */
 function rowsWithin(head: Buffer, isWhole: boolean): Row[] {
   const rows: Row[] = [];
   let [start, lines, isQuoted, closed] = [0, 1, false, -1];
@@ -224,10 +226,10 @@ function rowsWithin(head: Buffer, isWhole: boolean): Row[] {
     const byte = head[at];
     const isBreak = byte === lineFeed || (byte === carriageReturn && head[at + 1] !== lineFeed);
     if (byte === quote && isQuoted) [isQuoted, closed] = [false, at];
-    // A quote that is written twice did not close its cell.
+    // A doubled quote is an escaped one: the cell stays open.
     else if (byte === quote) isQuoted = closed === at - 1 || opensCell(head, start, at);
     else if (isBreak && isQuoted) lines += 1;
-    // A carriage return at the end of what is there may be half of a line break.
+    // A carriage return at the end of the buffer may be half of a CRLF.
     else if (isBreak && (byte === lineFeed || at + 1 < head.length || isWhole)) add(at, at + 1);
   }
   if (isWhole && start < head.length && rows.length <= mostRows) add(head.length, head.length);

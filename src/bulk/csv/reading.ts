@@ -4,21 +4,21 @@ import type { Source } from '../upload/source.ts';
 import { readTableOptions, type TableFlags } from './table-options.ts';
 import { withUnitSetting } from './unit-setting.ts';
 
-/** How a file is to be read, and the flags that say so. */
+/** Parse options of a file, and the equivalent flags. */
 export interface Reading {
   readonly options: RowsOptions;
   readonly flags: TableFlags;
 }
 
 /**
- * How a file is to be read, as the flags say it; what they leave open is asked of a person at a terminal.
+ * Resolves how to parse a file from the flags, and asks the user on a TTY about what they leave open.
  * @throws UsageError; ErrandError interrupted.
  */
 export async function readReading(context: Context, source: Source, flags: TableFlags): Promise<Reading> {
   if (!context.interactive.yes || source.isPipe)
     return { options: await readOptions(context, source, flags), flags };
   const hasMap = flags.map !== undefined || flags.own !== undefined || flags.useMap !== undefined;
-  // What is to be saved may be what is asked for.
+  // The map to save may only result from the dialog.
   const now = hasMap ? flags : { ...flags, saveMap: undefined };
   const options = await readOptions(context, source, now);
   const { askReading } = await import('./ask-mapping.ts');
@@ -28,7 +28,7 @@ export async function readReading(context: Context, source: Source, flags: Table
   return asked;
 }
 
-/** How a file is to be read, as the flags and the settings say it. @throws UsageError; ErrandError interrupted. */
+/** Resolves how to parse a file from flags and settings. @throws UsageError; ErrandError interrupted. */
 export async function readOptions(context: Context, source: Source, flags: TableFlags): Promise<RowsOptions> {
   const options = { name: source.name, ...(await readTableOptions(context, flags)) };
   return withUnitSetting(context, source, flags, options);

@@ -4,20 +4,23 @@ import { addRow, hasMore, noRows, type RowSample, rowsText } from '../check/spen
 import { hiddenIn, visible } from './decode.ts';
 import type { TablePlan } from './headings.ts';
 
-/** `'08701` and `="08701"`: a spreadsheet is told that this is no number, and some write that into the file. */
+/**
+ * `'08701` and `="08701"`: markers that keep a spreadsheet from reading a value as a number; some programs write them
+ * to the file.
+ */
 const markedNumber = /^'(?=[\d+($])|^="(?=[\d+($-]+"$)/;
 
-/** What rows were read as that is not what their cells say; told once for the file. */
+/** Cells read differently from what they say, reported once per file. */
 export interface Readings {
-  /** Countries that were given by name, by their codes: the first name, and how many rows have one. */
+  /** Countries given by name, keyed by code: the first name seen and the number of rows. */
   readonly countries: Map<string, { readonly name: string; count: number }>;
-  /** Rows that order nothing: those that continue another, or sum the table up. */
+  /** Rows that order nothing: continuation and summary lines. */
   readonly continuations: RowSample;
-  /** Rows that have the address of the order that they continue. */
+  /** Rows that inherit the address of the order they continue. */
   readonly sameAddress: RowSample;
-  /** Rows whose phone number is that of another column: its heading, and how many rows. */
+  /** Rows that take the phone number from another column: row count by heading. */
   readonly phones: Map<string, number>;
-  /** Headings that are read without a character that nobody sees: what they are then, and that character. */
+  /** Headings with an ignored invisible character: the visible heading, and that character. */
   readonly hidden: Map<string, string>;
 }
 
@@ -29,7 +32,7 @@ export const noReadings = (): Readings => ({
   hidden: new Map(),
 });
 
-/** Notes the headings that are read as what a person sees. */
+/** Records headings that contain invisible characters. */
 export function noteHidden({ hidden }: Readings, headings: readonly string[]): void {
   for (const heading of headings) {
     const seen = visible(heading);
@@ -38,7 +41,7 @@ export function noteHidden({ hidden }: Readings, headings: readonly string[]): v
   }
 }
 
-/** The cells of a row as the service takes them, where shops and spreadsheets write them otherwise. */
+/** Normalizes cells from the formats of shops and spreadsheets to the service's. */
 export function asTaken(
   plan: TablePlan,
   cells: readonly string[],
@@ -65,7 +68,7 @@ const isMarked = (cell: string): boolean => {
 };
 const [apostrophe, equals] = [0x27, 0x3d];
 
-/** The cells with the first phone number that a row of an export has. */
+/** Fills an empty phone cell with the first number in the row's other phone columns. */
 function withPhone(
   { columns, phoneIndexes, headings }: TablePlan,
   cells: readonly string[],
@@ -81,8 +84,8 @@ function withPhone(
 }
 
 /**
- * Gives the lines with which an export continues an order its address and state: only the first of them has these. A line
- * with an address of its own, or with the number of another order than the line above, stands as it is.
+ * Fills in the address and state of continuation lines: an export gives them only on an order's first line. Leaves a
+ * line unchanged if it has its own address, or another order number than the line above.
  */
 export function addressOfOrder({ sameAddress }: Readings) {
   let above: { readonly order: string; readonly cells: readonly string[] } | undefined;
@@ -106,7 +109,7 @@ export function addressOfOrder({ sameAddress }: Readings) {
   };
 }
 
-/** What an export says of a customer's order that was called off, or not paid: nothing is to be bought for it. */
+/** Issues for customer orders that the export marks as cancelled or unpaid: nothing must be bought for them. */
 export function calledOffIssues(
   { calledOff, headings }: TablePlan,
   cells: readonly string[],
@@ -120,10 +123,10 @@ export function calledOffIssues(
   return [];
 }
 
-/** `wc-checkout-draft` and `Partially Refunded` as they are listed. */
+/** Normalizes `wc-checkout-draft` and `Partially Refunded` for comparison with the known states. */
 const stateText = (text: string): string => text.toLowerCase().replace(/[\s_-]+/g, ' ');
 
-/** The code of a country that is given by its English name; undefined for a code, and for what is neither. */
+/** Maps an English country name to its code; undefined for a code or an unknown name. */
 function countryCode(name: string): string | undefined {
   if (name === '' || (countryCodePattern.test(name) && name.toUpperCase() !== 'UK')) return undefined;
   codes ??= codesByName();
@@ -150,7 +153,7 @@ function codesByName(): ReadonlyMap<string, string> {
     .flatMap((one) => letters.map((other) => one + other))
     .flatMap((code): (readonly [name: string, code: string])[] => {
       const name = names.of(code);
-      // A code that was given up has the name of the one that stands for it now.
+      // A deprecated code shares its name with its replacement; skip it.
       return name === undefined || new Intl.Locale(`und-${code}`).region !== code
         ? []
         : [[lettersOf(name), code]];
@@ -158,12 +161,12 @@ function codesByName(): ReadonlyMap<string, string> {
   return new Map([...known, ...Object.entries(otherNames)]);
 }
 
-/** Whether a row orders nothing: a shop's export continues an order on a line of its own, or sums all of them up. */
+/** Whether a row orders nothing: exports continue an order on extra lines, or add a summary line. */
 export function isContinuation({ orderIndexes }: TablePlan, cells: readonly string[]): boolean {
   return orderIndexes.every((index) => (cells[index] ?? '').trim() === '');
 }
 
-/** A line for a person for each way in which rows were read. */
+/** One line of output per kind of reinterpretation. */
 export function readingLines({ countries, continuations, sameAddress, phones, hidden }: Readings): string[] {
   const { count } = continuations;
   const left = count === 1 ? 'is left out' : 'are left out';

@@ -11,7 +11,7 @@ import { delimiters } from './reader.ts';
 
 const named = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
 
-/** How a CSV file is to be read. */
+/** Options for parsing a CSV file. */
 export const tableOptions = {
   map: {
     kind: 'pairs',
@@ -48,20 +48,20 @@ export const tableOptions = {
   },
 } as const;
 
-/** How a batch is followed by others than the command. */
+/** Option for notifying others once a batch completes. */
 export const notifyOnComplete = {
   kind: 'flag',
   description: 'have the service tell you when the last row is placed or has failed',
 } as const;
 
-/** How a CSV file is to be read, as the flags say it. */
+/** CSV parse options as given by flags. */
 export interface TableFlags {
-  /** The export whose headings a file that was read before has: no saved map takes its place. */
+  /** Export preset of a previously read file; a saved map of that name does not replace it. */
   readonly preset?: string | undefined;
-  /** The file was uploaded before each heading had to be accounted for. */
+  /** Legacy mode for files uploaded before every heading had to be accounted for. */
   readonly isAsBefore?: boolean | undefined;
   readonly map?: ColumnMap | undefined;
-  /** Headings that stay columns of the file's own. */
+  /** Headings to keep as custom columns. */
   readonly own?: readonly string[] | undefined;
   readonly useMap?: string | undefined;
   readonly saveMap?: string | undefined;
@@ -71,7 +71,7 @@ export interface TableFlags {
   readonly delimiter?: keyof typeof named | undefined;
 }
 
-/** The options as the reader takes them; the map is saved where that was requested. @throws UsageError. */
+/** Converts the flags to reader options, and saves the map if requested. @throws UsageError. */
 export async function readTableOptions(
   context: Context,
   {
@@ -110,14 +110,14 @@ export async function readTableOptions(
   };
 }
 
-/** What `--map` and `--own` say together. @throws UsageError for a heading that both name. */
+/** Combines `--map` and `--own`. @throws UsageError for a heading in both. */
 function withOwn(map: ColumnMap, own: readonly string[]): ColumnMap {
   const both = own.find((heading) => Object.hasOwn(map, heading) && !isKeptOwn(map, heading));
   if (both !== undefined) throw new UsageError(`--map and --own both name "${both}"; give one of them`);
   return { ...map, ...Object.fromEntries(own.map((heading) => [heading, ownName(heading)])) };
 }
 
-/** A map by headings that are found however a file breaks and spaces them. */
+/** Rekeys a map by canonical headings, so they match regardless of whitespace and line breaks. */
 const byFolded = (map: ColumnMap): ColumnMap =>
   Object.fromEntries(
     Object.entries(map).map(([heading, column]) => {
@@ -126,7 +126,7 @@ const byFolded = (map: ColumnMap): ColumnMap =>
     }),
   );
 
-/** Tells where a map that is saved takes the place of one that is there by itself. */
+/** Notes that a saved map shadows a built-in one. */
 export function tellShadowed(context: Context, name: string): void {
   if (mapPresets.has(name))
     context.note(
@@ -134,7 +134,7 @@ export function tellShadowed(context: Context, name: string): void {
     );
 }
 
-/** A map that was saved, or else the preset of that name. @throws UsageError listing all there are. */
+/** Loads a saved map, else the preset of that name. @throws UsageError listing all known maps. */
 async function mapOf(context: Context, name: string | undefined): Promise<SavedMap> {
   if (name === undefined) return { map: {}, preset: undefined };
   const store = await context.store();
@@ -152,7 +152,7 @@ async function mapOf(context: Context, name: string | undefined): Promise<SavedM
   );
 }
 
-/** @throws UsageError for a locale that there is not, or one that writes amounts in another way. */
+/** @throws UsageError for an unknown locale, or one with another decimal separator. */
 function decimalOf(locale: string): Decimal {
   const tag = locale.replaceAll('_', '-').replace(/[.@].*$/s, '');
   const isKnown = /^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,4}$/i.test(tag) && isSupported(tag);
@@ -170,13 +170,13 @@ function isSupported(tag: string): boolean {
   }
 }
 
-/** The flags that have another command read the file the same way, each after a space. */
+/** Flags that make another command parse the file the same way, each preceded by a space. */
 export const tableFlags = (flags: TableFlags): string =>
   tableWords(flags)
     .map((word) => ` ${shellWord(word)}`)
     .join('');
 
-/** The same, as the words of a command line. */
+/** `tableFlags` as separate command-line words. */
 export const tableWords = ({
   preset,
   map = {},

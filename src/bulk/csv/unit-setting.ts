@@ -6,8 +6,8 @@ import { readPrice } from './amounts.ts';
 import type { TableFlags } from './table-options.ts';
 
 /**
- * How a file is read where `config set amounts cents` is set: the setting is about columns of bare whole numbers, so it is
- * left out where the first price has a sign or decimals. A flag stands. Reads the file as far as that price.
+ * Applies `config set amounts cents`. The setting is meant for columns of bare whole numbers, so it is ignored if the
+ * first price has a sign or decimals; a flag takes precedence. Reads the file up to that price.
  * @throws ErrandError interrupted.
  */
 export async function withUnitSetting(
@@ -17,24 +17,24 @@ export async function withUnitSetting(
   options: RowsOptions,
 ): Promise<RowsOptions> {
   const { amounts: setting } = context.settings;
-  // Amounts with a sign or decimals are the same in units.
+  // With `units`, amounts with a sign or decimals read the same.
   if (flag !== undefined || setting !== 'cents') return options;
   const open = { ...options, amounts: undefined };
   return (await beginsWhole(context, source, open)) ? { ...options, amounts: setting } : open;
 }
 
-/** Whether the first price of a file is a whole number, or none is there to tell. */
+/** Whether the first price of a file is a whole number; also true if there is no price. */
 async function beginsWhole(context: Context, source: Source, options: RowsOptions): Promise<boolean> {
   try {
     for await (const rows of readRows(source.chunks(), options)) {
-      // Under a heading in cents nothing is open.
+      // Under a cents heading nothing is ambiguous.
       if (rows[0]?.plan.isInCents) return true;
       const first = rows.find(({ openPrice }) => openPrice && openPrice.cents !== 0)?.openPrice;
       if (first) return readPrice(first.text, 'cents', options.decimal).problem === undefined;
       context.signal.throwIfAborted();
     }
   } catch (error) {
-    // The check that follows says what is wrong with the file.
+    // The check that follows reports the file's problems.
     if (!(error instanceof UsageError)) throw error;
   }
   return true;

@@ -10,10 +10,13 @@ import { saveFile } from '../../format/save-file.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { sellersOf, totalsOf } from './totals.ts';
 
-/** No plan is larger, bytes. */
+/** Maximum plan size, bytes. */
 const mostBytes = 256 * 1024 * 1024;
 
-/** Writes a plan whole or not at all, for its owner alone: it holds addresses. @throws UsageError, StorageError naming the path. */
+/**
+ * Writes a plan atomically, readable by its owner only, since it contains addresses. @throws UsageError, StorageError
+ * naming the path.
+ */
 export async function writePlan(path: string, bytes: Buffer, force: boolean): Promise<void> {
   if (bytes.length > mostBytes)
     throw new UsageError(
@@ -23,8 +26,8 @@ export async function writePlan(path: string, bytes: Buffer, force: boolean): Pr
 }
 
 /**
- * Whether a plan of `source` may be written there; asked before the work is done. @throws UsageError naming the path: one that is
- * `source` itself would lose the orders, `force` or not.
+ * Checks the plan's output path before the work starts. @throws UsageError naming the path. Overwriting `source` would
+ * lose the orders, so it is refused even with `force`.
  */
 export async function checkTarget(path: string, source: string, force: boolean): Promise<void> {
   if (path === '-')
@@ -43,7 +46,7 @@ export async function checkTarget(path: string, source: string, force: boolean):
     throw new UsageError(`${path} cannot be written: its folder is ${folder ? 'a file' : 'not there'}`);
 }
 
-/** Whether two paths lead to one file, by whatever names or links. */
+/** Whether two paths refer to the same file, by any name or link. */
 export async function isSameFile(one: string, other: string): Promise<boolean> {
   const [a, b] = await Promise.all(
     [one, other].map((path) => lookAt(path, { bigint: true }).catch(() => undefined)),
@@ -51,11 +54,11 @@ export async function isSameFile(one: string, other: string): Promise<boolean> {
   return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
 }
 
-/** Where a plan of a file is usually put: beside it, and never in its place. */
+/** Default path of a plan: named after its source, and never replacing it. */
 export const usualTarget = (source: string): string =>
   source === '-' ? 'orders.plan' : `${basename(source).replace(/\.(?:csv|tsv|txt)$/i, '')}.plan`;
 
-/** The bytes of a plan's file. @throws UsageError naming what cannot be read. */
+/** Reads the bytes of a plan file. @throws UsageError naming what cannot be read. */
 export async function readPlanFile(path: string): Promise<Buffer> {
   const { O_RDONLY, O_NONBLOCK = 0 } = constants;
   try {
@@ -85,7 +88,7 @@ export async function readPlanFile(path: string): Promise<Buffer> {
   }
 }
 
-/** The number of a row, or an id or its beginning. */
+/** A row reference, or an id or id prefix. */
 const batchForm = /^(?:@\d{1,9}|[0-9a-f]{8}[0-9a-f-]{0,28})$/i;
 
 const codeOf = (error: unknown): string =>
@@ -95,7 +98,7 @@ const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} 
 
 const ceilingOf = (order: object): number => numberIn(order, 'max_price') ?? 0;
 
-/** What rows that were not sent before may take from the wallet, ceilings and fees, cents. Pure. */
+/** Maximum that rows not sent before can take from the wallet, ceilings plus fees, in cents. Pure. */
 export const mostOf = (
   rows: readonly { readonly order: object; readonly placed: string | null }[],
   fee: number,
@@ -104,7 +107,9 @@ export const mostOf = (
     .filter(({ order, placed }) => placed === null && textIn(order, 'retailer_credentials_id') === undefined)
     .reduce((sum, { order }) => sum + ceilingOf(order) + fee, 0);
 
-/** What the head of a plan says that its rows do not, in words that follow the file's name; undefined where they agree. Pure. */
+/**
+ * Describes where a plan's header contradicts its rows, phrased to follow the file name; undefined if they agree. Pure.
+ */
 export function headProblem({
   rows,
   products,
@@ -133,7 +138,7 @@ export function headProblem({
   return found.length === 0 ? undefined : `says of ${found.join(', ')} what its rows do not`;
 }
 
-/** Row numbers as `--rows` takes them: `2-501, 517`. In ascending order. Pure. */
+/** Formats row numbers as `--rows` accepts them, ascending: `2-501, 517`. Pure. */
 export function rangesText(numbers: readonly number[]): string {
   const sorted = [...new Set(numbers)].sort((a, b) => a - b);
   const ranges: [first: number, last: number][] = [];
@@ -145,14 +150,14 @@ export function rangesText(numbers: readonly number[]): string {
   return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(', ');
 }
 
-/** `row 3`, or `rows 2-501, 517`. */
+/** Formats `row 3`, or `rows 2-501, 517`. */
 export const rowsNamed = (numbers: readonly number[]): string =>
   `${new Set(numbers).size === 1 ? 'row' : 'rows'} ${rangesText(numbers)}`;
 
 /**
- * How a plan stands in its file: one JSON object that begins with the SHA-256 over all bytes of the file, its own place filled
- * with zeros. So a byte changed anywhere is found, be it in a number's spelling or in a line break. Each row stands on a line of its
- * own, with a checksum that tells which row was changed.
+ * Plan file format: one JSON object starting with a SHA-256 over the whole file, with the hash itself zeroed out. This
+ * detects any changed byte, including number formatting and line breaks. Each row is on its own line with a checksum
+ * that identifies altered rows.
  */
 const begin = '{"sha256":"';
 const hashAt = begin.length;
@@ -162,7 +167,7 @@ const unhashed = '0'.repeat(64);
 const rowBegin = '{"checksum":"';
 const checksumLength = 16;
 
-/** The bytes of a plan's file. Pure. */
+/** Serializes a plan to its file bytes. Pure. */
 export function sealed({ rows, ...head }: PlanDraft): { readonly bytes: Buffer; readonly sha256: string } {
   const fields = Object.entries(head).map(([name, value]) => `${JSON.stringify(name)}:${written(value)}`);
   const lines = rows.map((row) => {
@@ -176,7 +181,7 @@ export function sealed({ rows, ...head }: PlanDraft): { readonly bytes: Buffer; 
   return { bytes, sha256 };
 }
 
-/** A list of records has one on a line, so that a plan can be read and compared. */
+/** Puts each record of a list on its own line, so that plans are readable and diffable. */
 const written = (value: unknown): string =>
   Array.isArray(value) && value.some((item) => typeof item === 'object')
     ? `[\n${value.map((item) => JSON.stringify(item)).join(',\n')}\n]`
@@ -185,10 +190,10 @@ const written = (value: unknown): string =>
 const checksumOf = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, checksumLength);
 
-/** `whole`: as it was written. `none`: it was never a plan. */
+/** `whole`: unmodified. `none`: not a plan at all. */
 type SealState = 'whole' | 'altered' | 'none';
 
-/** Whether the bytes of a file are those that were written. Pure. */
+/** Verifies the hash of a plan file. Pure. */
 export function sealOf(bytes: Buffer): SealState {
   const head = bytes.toString('latin1', 0, 200);
   const stored = head.slice(hashAt, hashEnd);
@@ -203,7 +208,7 @@ export function sealOf(bytes: Buffer): SealState {
   return head.includes('"sha256":"') || head.includes('"plan":') ? 'altered' : 'none';
 }
 
-/** The numbers of the rows whose line is not what was written, as far as the lines can be told. Pure. */
+/** Numbers of the rows whose checksum fails, as far as the lines can be parsed. Pure. */
 export function alteredRows(bytes: Buffer): number[] {
   const lines = bytes.toString('utf8').split('\n');
   const first = lines.indexOf('"rows":[') + 1;
@@ -221,5 +226,5 @@ export function alteredRows(bytes: Buffer): number[] {
   });
 }
 
-/** How long a plan can be applied, ms. */
+/** Lifetime of a plan, ms. */
 export const planLifeMs = 24 * 3600 * 1000;

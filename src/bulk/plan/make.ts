@@ -45,18 +45,18 @@ export interface PlanOptions {
   readonly batchSize: number;
   readonly run: string;
   readonly notifies: boolean;
-  /** Whether today's prices are asked for. */
+  /** Whether to look up current prices. */
   readonly prices: boolean;
   readonly madeFrom: Plan['made_from'];
 }
 
-/** A row as it is planned, its order read once. */
+/** A row to plan, with its order parsed once. */
 interface OrderedRow extends SendableRow {
   readonly values: readonly string[];
   readonly order: ReturnType<typeof orderOfRow>;
 }
 
-/** Plans the upload of a file that was checked; sends nothing that orders. @throws ErrandError. */
+/** Plans the upload of a validated file; sends no orders. @throws ErrandError. */
 export async function makePlan(
   context: Context,
   source: Source,
@@ -89,7 +89,7 @@ export async function makePlan(
   const ordered = rows.flatMap(({ key }) => spending.get(key) ?? []);
   const twins = await twinsOf(context, ordered, records);
   const products = await lookUpProducts(context, queriesOf(ordered), { prices });
-  // What an upload was approved for does not stand for a plan, which is approved as a whole.
+  // An upload's approval does not carry over to a plan, which is approved as a whole.
   const gate = await gateFor(context, meant, { plan: unapproved });
   const verdict = await gate?.settledLook();
   const planned = rows.map(({ key, number, values, order }) => {
@@ -116,7 +116,7 @@ export async function makePlan(
   const paid = ofWallet
     .filter((row) => row.placed !== null)
     .reduce((sum, { order }) => sum + order.max_price + fee, 0);
-  // Never less than the rows say, whatever the service estimates.
+  // Never below what the rows add up to, whatever the service estimates.
   const most = Math.max(mostOf(planned, fee), spend.estimate - paid);
   const draft: PlanDraft = {
     plan: 1,
@@ -174,7 +174,7 @@ const plannedVerdict = ({
   rows: [...rows],
 });
 
-/** What the service takes for an order besides its price, cents; 0 where it does not say. */
+/** The service's fee per order, in cents; 0 if not given. */
 async function feeAt(context: Context): Promise<number> {
   const client = await context.client();
   const { body } = await client.call('wallet.get', {});
@@ -219,7 +219,7 @@ function orderedRow(read: FileRow, keys: RowKeys): OrderedRow {
   return { number: read.number, key, cells, values: read.cells, order };
 }
 
-/** Each product page once, with every country that it is to be sent to. */
+/** Queries for each product page, once, with all destination countries. */
 function queriesOf(orders: readonly SpendingOrder[]): ProductQuery[] {
   const queries = new Map<string, Set<string>>();
   for (const { lines, country } of orders)
@@ -235,7 +235,7 @@ interface FoundLine {
   readonly product: PlanProduct | undefined;
 }
 
-/** Null where one of them has no price in US dollars. */
+/** null if any line lacks a price in US dollars. */
 function sumOf(found: readonly FoundLine[]): number | null {
   let sum = 0;
   for (const { line, product } of found) {
@@ -254,7 +254,10 @@ const retailersOf = (found: readonly FoundLine[]): string[] => [
   ),
 ];
 
-/** What of a row that was sent before differs by now. @param sent its cells then: what was uploaded from here was journaled so. */
+/**
+ * Note about a row sent before with the same key but different content. @param sent its cells as journaled by the
+ * earlier upload.
+ */
 function keptKey(order: OrderedRow['order'], sent: UploadRow | undefined): string[] {
   const changes = sent === undefined ? [] : changesOf({ ...order }, orderOfCells(sent));
   return changes.length === 0
@@ -264,7 +267,7 @@ function keptKey(order: OrderedRow['order'], sent: UploadRow | undefined): strin
       ];
 }
 
-/** What of a product needs a look before it is ordered. */
+/** Notes about a product to review before ordering it. */
 function notesOf(url: string, product: PlanProduct | undefined, country: string): string[] {
   const host = product?.domain ?? hostOf(url);
   if (product?.orderable === false)
@@ -280,7 +283,7 @@ async function hashOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return hash.digest('hex');
 }
 
-/** What somebody should look at before a row is placed, by its kind. */
+/** Kinds of findings to review before a row is placed. */
 export const lookKinds = {
   refused: 'refused by the policy',
   needs_approval: 'in need of an approval',
@@ -293,7 +296,7 @@ export const lookKinds = {
   unknown_retailer: 'of an unknown retailer',
 } as const;
 
-/** How a note of a row begins that says so. */
+/** Prefix of a row's note about this. */
 const keptKeyNote = 'keeps the key';
 
 export type LookKind = keyof typeof lookKinds;
@@ -303,10 +306,10 @@ interface Look {
   readonly why: string;
 }
 
-/** A row of a plan as it is listed. Amounts in cents. */
+/** A row of a plan, as listed. Amounts in cents. */
 export type ShownRow = Output<'PlanRow'>;
 
-/** Every row of a plan with what is to be looked at; a rule about the whole file is on none. Pure. */
+/** Lists every row of a plan with its findings; rules about the whole file are attached to none. Pure. */
 export function shownRows({ rows, products, policy }: Plan): ShownRow[] {
   const known = new Map(products.map((product) => [product.url, product]));
   const findings = new Map<number, Look[]>();
@@ -419,7 +422,7 @@ export const totalColumns: readonly Column[] = [
   { name: 'without a price', path: 'unpriced', kind: 'count', weight: 5 },
 ];
 
-/** How much the clocks of two machines may differ, ms. */
+/** Tolerated clock skew between machines, ms. */
 const clocksDifferMs = 3600 * 1000;
 
 interface Stale {
@@ -457,8 +460,8 @@ export async function staleness(context: Context, { plan }: ReadPlan): Promise<S
 }
 
 /**
- * What was sent before stands, however old the plan is. @throws ErrandError policy where rows are left that a plan which does not
- * hold would place, naming them.
+ * Checks that the plan is still valid here; rows sent before stand, however old the plan is. @throws ErrandError policy
+ * naming the rows that an invalid plan would still place.
  */
 export async function checkHolds(context: Context, read: ReadPlan, work: Work): Promise<void> {
   const stale = await staleness(context, read);

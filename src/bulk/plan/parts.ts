@@ -9,13 +9,13 @@ import { sentRows, type Work } from './work.ts';
 export interface Part {
   /** Retailers, by host or name. */
   readonly only?: readonly string[] | undefined;
-  /** `2-201`, `17`. */
+  /** Ranges such as `2-201`, `17`. */
   readonly rows?: readonly string[] | undefined;
   readonly shard?: Shard | undefined;
 }
 
 /**
- * The rows of a plan that `--only`, `--rows` and `--shard` leave; a shard may leave none.
+ * Rows of a plan selected by `--only`, `--rows` and `--shard`; a shard may select none.
  * @throws UsageError naming the value that leaves none.
  */
 export function chosenRows({ path, rows }: ReadPlan, { only, rows: ranges, shard }: Part): ReadPlan['rows'] {
@@ -50,7 +50,7 @@ function chosenNumbers(path: string, rows: ReadPlan['rows'], ranges: readonly st
   return chosen;
 }
 
-/** Ranges that a message names, at most this long. */
+/** Maximum length of the ranges in a message, characters. */
 const longest = 100;
 
 function shortRanges(rows: ReadPlan['rows']): string {
@@ -69,7 +69,7 @@ function chosenNames(path: string, rows: ReadPlan['rows'], only: readonly string
   });
 }
 
-/** What of the plan is still to be placed once a part was. */
+/** Describes what remains of the plan after applying a part. */
 export function restLine(
   read: ReadPlan,
   selected: ReadPlan['rows'],

@@ -4,18 +4,18 @@ import { type Bar, barChart, type PageSection, pageTable, pageText } from '../..
 import type { Html } from '../../platform/html.ts';
 import type { ShownRow } from './make.ts';
 
-/** Rows that a table of the page has; `bulk show --all -o csv` has every one. */
+/** Maximum table rows on the page; `bulk show --all -o csv` lists every one. */
 const mostRows = 2000;
 
 interface PlanPage {
   readonly path: string;
   readonly plan: Plan;
   readonly rows: readonly ShownRow[];
-  /** What a person is told of it, line by line. */
+  /** Summary lines shown to the user. */
   readonly lines: readonly string[];
 }
 
-/** A plan as one page for whoever decides on it: what it comes to, what needs a look, and by whom. Pure. */
+/** Renders a plan as a single page for approvers: totals, findings and who must decide. Pure. */
 export function planPage({ path, plan, rows, lines }: PlanPage): string {
   const looks = rows.filter(({ kinds }) => kinds.length > 0);
   return pageText({
@@ -105,7 +105,7 @@ function policySections({ policy }: Plan): PageSection[] {
   ];
 }
 
-/** Names and streets stay out: whoever decides needs what, from whom and for how much. */
+/** Omits names and streets: an approver needs to know what, from whom and for how much. */
 const rowTable = (rows: readonly ShownRow[]): Html =>
   pageTable(
     [

@@ -5,20 +5,20 @@ import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
 
-/** A product page that rows name, and where their orders go. */
+/** A product page referenced by rows, and the destination countries. */
 export interface ProductQuery {
   readonly url: string;
   readonly countries: ReadonlySet<string>;
 }
 
-/** How many requests run at once, at most. */
+/** Maximum concurrent requests. */
 const mostInFlight = 4;
-/** A price is one of today: no older than this, seconds. */
+/** Maximum age of a price, seconds. */
 const maxAgeSeconds = 3600;
 
 /**
- * Looks up what the service knows of each product page, each once: its retailer, whether it can be ordered, and with `prices`
- * what it costs now. What the service does not know stays unknown. @throws ErrandError where the service cannot be reached.
+ * Looks up each product page once: its retailer, whether it can be ordered and, with `prices`, its current price.
+ * Whatever the service does not know stays unknown. @throws ErrandError if the service is unreachable.
  */
 export async function lookUpProducts(
   context: Context,
@@ -76,7 +76,7 @@ async function lookUp(
     ships_to: Array.isArray(ships) ? listIn(check, 'ships_to').map(plainText) : null,
   };
   if (!prices) return { ...known, ...unpriced('prices were not asked for') };
-  // A store on a hosted platform is named by its domain (specification, Products).
+  // A store on a hosted platform is identified by its domain (specification, Products).
   const seller = textIn(check, 'platform') === undefined ? retailer : known.domain;
   const id = productIdIn(url);
   if (seller === null || id === undefined)
@@ -109,7 +109,7 @@ async function priceOf(context: Context, retailer: string, id: string): Promise<
   return { price, currency, no_price: currency === 'USD' ? null : `its price is in ${currency}` };
 }
 
-/** The price of a product; of one with variants only, that of its cheapest. */
+/** Price of a product, or of its cheapest variant if only variants have one. */
 function cheapest(payload: JsonObject): number | undefined {
   const price = centsIn(payload);
   if (price !== undefined) return price;
@@ -122,7 +122,7 @@ function centsIn(record: unknown): number | undefined {
   return typeof price === 'number' && Number.isSafeInteger(price) && price >= 0 ? price : undefined;
 }
 
-/** Undefined where the service says that it does not know, or cannot tell; without a response there is no plan. */
+/** undefined if the service answers that it does not know; rethrows if there is no answer, since a plan needs one. */
 async function orUndefined(
   read: () => Promise<JsonObject>,
   told: (error: ErrandError) => void = () => {},
@@ -139,8 +139,8 @@ async function orUndefined(
 }
 
 /**
- * The retailer's id of a product, as the forms of the specification put it into the page's address: the last part of the path
- * that looks like an id, else, for the handle of a store, the last part. Undefined where there is no path. Pure.
+ * Extracts the retailer's product id from a page URL, per the URL forms in the specification: the last path segment
+ * that looks like an id, else the last segment, as for store handles. undefined without a path. Pure.
  */
 export function productIdIn(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;

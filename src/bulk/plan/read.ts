@@ -23,16 +23,17 @@ import { lookUpProducts } from './products.ts';
 import { planAgain, type SendableRow, type Work } from './work.ts';
 
 export interface ReadPlan {
-  /** As it was given. */
+  /** The path as given. */
   readonly path: string;
   readonly plan: Plan;
-  /** Its rows as they are sent, in the same order. */
+  /** Its rows as sent, in the same order. */
   readonly rows: readonly (SendableRow & { readonly planned: PlanRow })[];
 }
 
 /**
- * Reads a plan that may come from another machine: only one that is as it was written, to the byte, and whose rows say what
- * their cells say. @param where flags of commands to suggest, each after a space. @throws UsageError for a file that is no plan; ErrandError policy for one that was altered.
+ * Reads a plan, possibly from another machine. Accepts it only if the bytes are unmodified and each row's order matches
+ * its cells. @param where flags for suggested commands, each preceded by a space. @throws UsageError for a file that is
+ * no plan; ErrandError policy for an altered one.
  */
 export async function readPlan(path: string, where: string): Promise<ReadPlan> {
   const bytes = await readPlanFile(path);
@@ -93,7 +94,7 @@ async function parse(path: string, bytes: Buffer): Promise<Plan> {
 const hasRoom = ({ order, price_cents: price, room_cents: room }: PlanRow): boolean =>
   price === null ? room === null : price >= 0 && room === (numberIn(order, 'max_price') ?? 0) - price;
 
-/** What is shown of a row must be what is sent: its order and its key follow from its cells. */
+/** Rebuilds each row's order and key from its cells, to ensure that what is shown is what is sent. */
 function sendableRows(path: string, { headings, rows, run }: Plan): ReadPlan['rows'] {
   const columns = planColumns(headings);
   const keys = new RowKeys(run);
@@ -128,34 +129,34 @@ function sendableRows(path: string, { headings, rows, run }: Plan): ReadPlan['ro
   });
 }
 
-/** Why a row cannot be placed as it was planned. */
+/** Why a row cannot be placed as planned. */
 interface RowProblem {
   readonly row: number;
   readonly why: string;
 }
 
-/** Problems and rows that an error names one by one. */
+/** Maximum problems and rows listed individually in an error. */
 const mostNamed = 10;
 const mostListed = 1000;
 
 interface Refusing {
-  /** The plan's file, as it was given. */
+  /** Path of the plan, as given. */
   readonly path: string;
   readonly code: string;
-  /** What is wrong; follows the file's name. */
+  /** The problem, phrased to follow the file name. */
   readonly what: string;
-  /** The rows that it is about, or none where they cannot be told. */
+  /** Affected rows; empty if unknown. */
   readonly rows: readonly number[];
   readonly problems?: readonly RowProblem[];
   readonly hint?: string | undefined;
   /** Whether `what` names the rows. */
   readonly namesRows?: boolean;
-  /** Rows that were sent before, or may have been. */
+  /** Rows that were, or may have been, sent before. */
   readonly sent?: readonly number[];
   readonly next?: ErrorFacts['next'];
 }
 
-/** Rows with the same problem together, in the order of the first of them. */
+/** Groups rows by problem, in order of first occurrence. */
 function groupsOf(problems: readonly RowProblem[]): { readonly rows: string; readonly why: string }[] {
   const rows = new Map<string, number[]>();
   for (const { row, why } of problems) {
@@ -166,7 +167,7 @@ function groupsOf(problems: readonly RowProblem[]): { readonly rows: string; rea
   return [...rows].map(([why, numbers]) => ({ rows: rangesText(numbers), why }));
 }
 
-/** A plan no longer holds. Nothing was sent. */
+/** Error for a plan that no longer holds; nothing was sent. */
 export function planRefused({
   path,
   code,
@@ -207,7 +208,7 @@ export function planRefused({
 
 type Row = ReadPlan['rows'][number];
 
-/** Says which rows no known price stands behind, or one above the ceiling: the ceiling protects from it. */
+/** Notes rows planned without a known price, or above their ceiling; only a note, since the ceiling protects them. */
 export function notePrices(context: Context, { plan }: ReadPlan, rows: readonly Row[]): void {
   if (plan.priced_at === null) return;
   const unknown = rows.filter(({ planned }) => planned.price_cents === null);
@@ -223,7 +224,7 @@ export function notePrices(context: Context, { plan }: ReadPlan, rows: readonly 
       );
 }
 
-/** Ranges of rows in one line, in characters. */
+/** Maximum length of the row ranges in a line, characters. */
 const longest = 60;
 
 function shortened(rows: readonly Row[]): string {
@@ -232,8 +233,8 @@ function shortened(rows: readonly Row[]): string {
 }
 
 /**
- * Asks for today's prices once more, each URL once. @throws ErrandError policy, naming the rows whose price is not known, or is
- * higher than it was planned, or than the ceiling.
+ * Looks up current prices again, once per URL. @throws ErrandError policy naming rows whose price is unknown, or above
+ * the planned price or the ceiling.
  */
 export async function recheckPrices(context: Context, read: ReadPlan, rows: readonly Row[]): Promise<void> {
   const countries = new Map<string, Set<string>>();
@@ -277,8 +278,8 @@ export async function recheckPrices(context: Context, read: ReadPlan, rows: read
 }
 
 /**
- * Has the service check what is left of a plan. @returns what it comes to. @throws ErrandError policy, naming the rows that the
- * service refuses by now, or that the wallet no longer pays for.
+ * Has the service validate the rest of a plan. @returns its cost. @throws ErrandError policy naming rows that the
+ * service now refuses, or that the wallet no longer covers.
  */
 export async function checkRest(context: Context, read: ReadPlan, { rest }: Work): Promise<Spend> {
   const spend: Spend = { estimate: 0, wallet: undefined, byInvoice: false };
@@ -300,7 +301,7 @@ export async function checkRest(context: Context, read: ReadPlan, { rest }: Work
       what: 'no longer holds: the service refuses rows of it by now',
     });
   const { most_cents, ceilings_cents, fee_cents, orders } = read.plan;
-  // On another machine what was sent before counts as left.
+  // Another machine does not know what was sent before, so it counts everything as left.
   const most = Math.max(most_cents, ceilings_cents + fee_cents * orders);
   if (spend.estimate > most)
     throw planRefused({
@@ -317,7 +318,7 @@ export async function checkRest(context: Context, read: ReadPlan, { rest }: Work
   return spend;
 }
 
-/** The rows from which on the wallet is empty, if each comes to its ceiling. */
+/** Rows no longer covered by the wallet, if each costs its ceiling. */
 function beyond({ plan, rows }: ReadPlan, numbers: readonly number[], { wallet = 0 }: Spend): number[] {
   const left = new Set(numbers);
   let sum = 0;

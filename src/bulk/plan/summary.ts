@@ -13,10 +13,10 @@ import { rangesText } from './file.ts';
 import { type LookKind, lookKinds, type ShownRow } from './make.ts';
 import { totalsText } from './totals.ts';
 
-/** Ranges of rows in one line, in characters. */
+/** Maximum length of the row ranges in a line, characters. */
 const longest = 60;
 
-/** What a plan comes to, in lines for a person. @param rows as `shownRows` gives them. Pure. */
+/** Summarizes a plan in lines for display. @param rows from `shownRows`. Pure. */
 export function summaryLines(path: string, plan: Plan, rows: readonly ShownRow[]): string[] {
   const { file, orders, created_at: made, expires_at: until } = plan;
   const leftOut =
@@ -57,7 +57,7 @@ function priceLine(rows: readonly ShownRow[]): string {
   return `prices today: ${formatMoney(sum)} for ${ordersText(priced.length)}${rest}`;
 }
 
-/** A total of one group says nothing that the sum does not, but for the retailer and the country. */
+/** Skips single-group totals, which only repeat the sum; the retailer is always shown. */
 function totalLines(totals: readonly PlanTotal[]): string[] {
   return [...new Set(totals.map(({ by }) => by))].flatMap((by) => {
     const group = totals.filter((total) => total.by === by);
@@ -87,7 +87,7 @@ function shortened(rows: readonly ShownRow[]): string {
   return text.length > longest ? `${text.slice(0, text.lastIndexOf(',', longest))}, …` : text;
 }
 
-/** The command that places what was planned; nothing where policy or wallet kept it from that when it was made. */
+/** The command that applies the plan, or what currently prevents it: policy, wallet or a missing approval. */
 export function applyLines(context: Context, path: string, { policy, wallet }: Plan): string[] {
   const command = `errand bulk apply ${shellWord(path)}${whereFlags(context)}`;
   if (policy?.outcome === 'refused') return ['it cannot be applied as it is: the policy refuses rows of it'];
@@ -101,10 +101,10 @@ type Approved = Pick<
   'sha256' | 'file' | 'orders' | 'ceilings_cents' | 'fee_cents' | 'totals' | 'created_at'
 >;
 
-/** Groups that a person who approves is shown. */
+/** Maximum groups shown to an approver. */
 const mostGroups = 20;
 
-/** A plan as somebody approves it: the very file, to the byte, and all that it may spend. Pure. */
+/** A plan as presented for approval: identified by the hash of its exact bytes, with the maximum it may spend. Pure. */
 export function approvable({ sha256, file, orders, created_at, totals, ...plan }: Approved): ApprovablePlan {
   const of = (by: string): Record<string, number> =>
     Object.fromEntries(
@@ -127,8 +127,8 @@ export function approvable({ sha256, file, orders, created_at, totals, ...plan }
 }
 
 /**
- * Asks for the approval of a plan, once; it holds for all of its parts. @returns the command that approves it; undefined where
- * none is needed any more, or somebody has decided already. @throws ErrandError.
+ * Requests approval of a plan, once for all of its parts. @returns the command that approves it; undefined if none is
+ * needed any more, or a decision has been made. @throws ErrandError.
  */
 export async function askApproval(
   context: Context,

@@ -3,26 +3,26 @@ import type { PlanProduct, PlanTotal } from '../../api/schemas/plan-file.ts';
 import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
 
-/** What totals are made of. Amounts in cents. */
+/** Input of the totals. Amounts in cents. */
 export interface TotalledRow {
   readonly order: object;
-  /** Of its products, each once: the name of the retailer, else its host. */
+  /** Distinct sellers of its products: the retailer's name, else its host. */
   readonly sellers: readonly string[];
   readonly price_cents: number | null;
 }
 
 interface Terms {
   readonly feeCents: number;
-  /** The day that the orders count for. */
+  /** Day the orders count toward. */
   readonly day: string;
 }
 
-/** A key with more values than this names each order, and is no group. */
+/** A metadata key with more distinct values identifies single orders, so it is not grouped. */
 export const mostValues = 200;
 
 /**
- * Totals by retailer (its name, else its host; a mixed order counts in full for each), country, day and each key of the metadata;
- * the largest first. Pure. @param most values of a key.
+ * Totals by retailer (name, else host; a mixed order counts in full for each), country, day and metadata key, largest
+ * first. Pure. @param most distinct values per key.
  */
 export function totalsOf(rows: readonly TotalledRow[], terms: Terms, most = mostValues): PlanTotal[] {
   const groups = new Map<string, Map<string, PlanTotal>>();
@@ -51,16 +51,19 @@ function groupsOf({ order, sellers }: TotalledRow, day: string): (readonly [by: 
   ];
 }
 
-/** Who sells what an order names, each once: the name of the retailer, else its host. */
+/** Distinct sellers of an order's products: the retailer's name, else its host. */
 export function sellersOf(order: object, products: ReadonlyMap<string, PlanProduct>): string[] {
   const urls = objectsIn(order, 'products').map((line) => textIn(line, 'url') ?? '');
   return [...new Set(urls.map((url) => products.get(url)?.retailer ?? products.get(url)?.domain ?? url))];
 }
 
-/** Groups of a total that are told. */
+/** Maximum groups shown per total. */
 const mostTold = 5;
 
-/** `by retailer: shop.example 40 ($2,000.00), other.example 3 ($150.00), and 2 more`. @param group the largest first. */
+/**
+ * Formats `by retailer: shop.example 40 ($2,000.00), other.example 3 ($150.00), and 2 more`. @param group sorted,
+ * largest first.
+ */
 export function totalsText(
   by: string,
   group: readonly Pick<PlanTotal, 'value' | 'orders' | 'ceilings_cents'>[],

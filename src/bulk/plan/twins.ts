@@ -4,15 +4,15 @@ import { StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { ordersOf, type SpendingOrder } from '../../spending/policy/facts.ts';
 
-/** How far back an order may be a twin, ms. */
+/** How far back an order counts as a possible duplicate, ms. */
 export const withinMs = 7 * 24 * 3600 * 1000;
 
-/** What orders. */
+/** Operations that place orders. */
 export const ordering: readonly string[] = ['order.create', 'agent.order.create', 'bulk.create'];
 
 /**
- * For each row the orders of the last week, and the rows before it, with the same product at the same address. A row that was
- * sent before is not its own twin. @returns by the key of the row.
+ * Finds, for each row, orders of the last week and preceding rows with the same product and address. A row sent before
+ * is not its own twin. @returns twins by row key.
  */
 export async function twinsOf(
   context: Context,
@@ -42,7 +42,7 @@ export async function twinsOf(
   return twins;
 }
 
-/** The rows of a batch as their spreadsheet shows them, where that is known here. */
+/** Spreadsheet row numbers of a batch, if known on this machine. */
 export async function numbersOf(
   context: Context,
   { operation, key }: Pick<JournalRecord, 'operation' | 'key'>,
@@ -51,7 +51,7 @@ export async function numbersOf(
   try {
     return (await context.uploads()).layoutOf(key)?.numbers;
   } catch (error) {
-    // A twin is one all the same.
+    // It is still a twin, just without a row number.
     if (error instanceof StorageError) return undefined;
     throw error;
   }
@@ -72,7 +72,7 @@ const intentOf = ({
   payment: payment ?? undefined,
 });
 
-/** What an earlier record ordered, in words. @param row its number, where it is a batch's. */
+/** Describes an earlier record's order. @param row its number, if it is part of a batch. */
 export function nameOf(
   {
     operation,

@@ -20,33 +20,34 @@ import { keyOfRows, type UploadRow } from '../rows.ts';
 import { type Batch, usualBatchRows } from '../upload/batches.ts';
 import { rangesText } from './file.ts';
 
-/** A row of a plan as it is sent. */
+/** A row of a plan, as sent. */
 export interface SendableRow {
   readonly number: number;
   readonly key: string;
   readonly cells: UploadRow;
 }
 
-/** What of a plan has been sent before, and what is left. */
+/** What of a plan was sent before, and what remains. */
 export interface Work {
-  /** Every batch that holds a row of the plan, chosen or not. */
+  /** All batches that contain a selected row. */
   readonly earlier: readonly EarlierBatch[];
-  /** Has led to a batch, or was given up. */
+  /** Resulted in a batch. */
   readonly done: readonly EarlierBatch[];
-  /** May have been sent, so is sent again as it was, to find out. */
+  /** May have been sent; resent unchanged to find out. */
   readonly inDoubt: readonly (EarlierBatch & { readonly batch: SentBatch })[];
   /** Never sent. */
   readonly rest: readonly Batch[];
 }
 
-/** The columns of the file that was planned. */
+/** Columns of the planned file. */
 type Columns = Pick<Batch, 'headings' | 'fileHeadings'>;
 
 type SentBatch = Batch & { readonly filename: string; readonly notifies: boolean };
 
 /**
- * What is left to do of some rows of a plan: those that an earlier batch holds are not sent in another one. @param all rows of the
- * plan, of which `selected` are to be placed. @throws ErrandError conflict where a batch in doubt holds other rows too.
+ * Splits the selected rows of a plan into what was sent before and what remains; a row in an earlier batch is never
+ * sent in a new one. @param all rows of the plan; those in `selected` are to be placed. @throws ErrandError conflict if
+ * a batch in doubt also contains unselected rows.
  */
 export function workOf(
   context: Context,
@@ -79,7 +80,7 @@ export function workOf(
   };
 }
 
-/** A row may have been sent in several batches, which order it once: the newest of them tells what became of it. */
+/** A row may be in several batches but is ordered once; the newest batch tells its outcome. */
 function newestOf(batches: readonly EarlierBatch[]): EarlierBatch[] {
   const told = new Set<string>();
   const newest = batches.toReversed().filter(({ keys }) => {
@@ -90,7 +91,7 @@ function newestOf(batches: readonly EarlierBatch[]): EarlierBatch[] {
   return newest.reverse();
 }
 
-/** All rows of a batch, as `bulk upload` makes one of the same rows. */
+/** Builds a batch exactly as `bulk upload` does for the same rows. */
 function batchOf(rows: readonly SendableRow[], columns: Columns): Batch {
   const cells = rows.map((row) => row.cells);
   return { key: keyOfRows(cells), rows: cells, numbers: rows.map(({ number }) => number), ...columns };
@@ -106,7 +107,7 @@ function asSent(
 ): SentBatch {
   return {
     key,
-    // What was uploaded from here was journaled as rows of cells.
+    // Uploads from this machine are journaled as rows of cells.
     rows: objectsIn(body, 'rows') as readonly UploadRow[],
     numbers: keys.map((one) => numbers.get(one) ?? 0),
     ...columns,
@@ -115,7 +116,7 @@ function asSent(
   };
 }
 
-/** Settling the batch would place rows that are not meant now. */
+/** Settling the batch would place rows that were not selected. */
 function otherRows(context: Context, batch: EarlierBatch, numbers: ReadonlyMap<string, number>): ErrandError {
   const rows = batch.keys.flatMap((key) => numbers.get(key) ?? []);
   return new ErrandError(
@@ -135,7 +136,7 @@ function otherRows(context: Context, batch: EarlierBatch, numbers: ReadonlyMap<s
   );
 }
 
-/** The numbers of the rows that were sent before, or may have been, chosen or not. */
+/** Numbers of rows that were, or may have been, sent before, selected or not. */
 export function sentRows(
   { rows }: { readonly rows: readonly SendableRow[] },
   { earlier }: Pick<Work, 'earlier'>,
@@ -144,7 +145,7 @@ export function sentRows(
   return rows.filter(({ key }) => keys.has(key)).map(({ number }) => number);
 }
 
-/** What is sent: first what is in doubt, as it was. */
+/** Batches to send: those in doubt first, unchanged. */
 export async function* toSend(
   { inDoubt, rest }: Work,
   notifies: boolean,
@@ -153,11 +154,11 @@ export async function* toSend(
   for (const batch of rest) yield { ...batch, notifies };
 }
 
-/** The rows of batches. */
+/** Total number of rows in batches. */
 export const countOf = (batches: readonly Pick<Batch, 'rows'>[]): number =>
   batches.reduce((sum, { rows }) => sum + rows.length, 0);
 
-/** All that a plan orders, as a policy looks at it: what was sent before counts in the sum of the upload. */
+/** Everything a plan orders, for policy checks; rows sent before count toward the upload's total. */
 export async function meantByPlan(
   context: Context,
   { earlier, rest }: Work,
@@ -186,21 +187,21 @@ export async function meantByPlan(
   return meant;
 }
 
-/** A batch of the journal that orders rows of a plan, or may have. */
+/** A journaled batch that ordered, or may have ordered, rows of a plan. */
 interface EarlierBatch {
   readonly record: JournalRecord;
-  /** Of all its rows, in their order. */
+  /** Keys of all its rows, in order. */
   readonly keys: readonly string[];
 }
 
-/** What the journal of this machine holds for this service; nothing where there is none yet. @throws StorageError. */
+/** This machine's journal records for the current service; empty if there is no journal yet. @throws StorageError. */
 export async function journaled(context: Context): Promise<readonly JournalRecord[]> {
   const { baseUrl } = context.settings;
   if (!journalExists(context.settings)) return [];
   return (await context.journal()).list(true).filter(({ base_url: at }) => at === baseUrl.value);
 }
 
-/** The batches that have ordered some of these rows, or may have, oldest first. @param keys of the rows. */
+/** Batches that ordered, or may have ordered, any of these rows, oldest first. @param keys of the rows. */
 export async function earlierBatches(
   context: Context,
   records: readonly JournalRecord[],
@@ -213,14 +214,14 @@ export async function earlierBatches(
     .filter((batch) => batch.keys.some((key) => keys.has(key)));
 }
 
-/** `batch ID`, or `KEY, which is in doubt`. */
+/** Formats `batch ID`, or `KEY, which is in doubt`. */
 export const placedText = ({ record: { key, order_id: id, state } }: EarlierBatch): string =>
   id === null ? `${key}, which ${state === 'forgotten' ? 'was given up' : 'is in doubt'}` : `batch ${id}`;
 
-/** How a plan is made again so that no row gets another key; no command where that cannot be promised. */
+/** How to recreate a plan without changing any row's key; no command if that cannot be guaranteed. */
 export type Again = Pick<ErrorFacts, 'hint' | 'next'>;
 
-/** What of an upload decides its rows, its keys and its batches, as flags, each after a space. */
+/** Flags of an upload that determine its rows, keys and batches, each preceded by a space. */
 export function uploadFlags({
   run = '',
   batchSize = usualBatchRows,
@@ -291,7 +292,7 @@ export async function planAgain(
 
 const keysFollow = 'under another account each row would be a new order.';
 
-/** The flags that reach the account of a plan; undefined where none is known to. */
+/** Flags that select a plan's account; undefined if no known profile does. */
 export async function whereOf(context: Context, plan: Plan): Promise<string | undefined> {
   const { settings } = context;
   const { account } = await context.sender();
@@ -304,14 +305,14 @@ export async function whereOf(context: Context, plan: Plan): Promise<string | un
   return ` --profile ${shellWord(plan.profile)}`;
 }
 
-/** From the working folder where the file is under it. */
+/** Shortens a path under the working directory to a relative one. */
 function shown(path: string): string {
   const near = relative(process.cwd(), path);
   if (near === '' || near.startsWith('..') || isAbsolute(near)) return path;
   return near.startsWith('-') ? `./${near}` : near;
 }
 
-/** Why a file does not give the same rows; undefined where it does. */
+/** Why a file no longer yields the same rows; undefined if it does. */
 export async function changeOf(
   path: string,
   sha256: string,

@@ -10,21 +10,21 @@ import type { RetailerNames } from '../../spending/report/read.ts';
 import { amountOf, payerNames } from '../../spending/report/rows.ts';
 import { cellUnder, type ReportRow } from './rows.ts';
 
-/** What rows are put together by besides the columns of their file. */
+/** Groupings besides the file's columns. */
 export const groupings = ['retailer', 'state', 'reason', 'day'] as const;
 
-/** A column of the file that has the name of one of these. */
+/** Prefix that selects a file column shadowed by a grouping. */
 const fileColumn = 'column.';
 
-/** What `--by` names. */
+/** What `--by` selects. */
 export type Grouping =
   | { readonly kind: (typeof groupings)[number] }
   | { readonly kind: 'column'; readonly heading: string }
   | { readonly kind: 'metadata'; readonly key: string };
 
 /**
- * What a text names: one of the groupings, else a column of the file as it is headed there, else `metadata.KEY`. Undefined for
- * nothing of these. Pure.
+ * Resolves a `--by` value: a grouping, else a file column by its heading, else `metadata.KEY`. undefined if none
+ * matches. Pure.
  */
 export function groupingNamed(text: string, headings: readonly string[]): Grouping | undefined {
   const kind = groupings.find((name) => name === text);
@@ -41,13 +41,13 @@ const headingNamed = (text: string, headings: readonly string[]): string | undef
   headings.find((heading) => heading === text) ??
   headings.find((heading) => plainHeading(heading) === plainHeading(text));
 
-/** How the column of the file is named that a grouping of the same name hides. */
+/** How to refer to a file column shadowed by the grouping of the same name. */
 export function hiddenColumn({ kind }: Grouping, headings: readonly string[]): string | undefined {
   const heading = kind === 'column' || kind === 'metadata' ? undefined : headingNamed(kind, headings);
   return heading === undefined ? undefined : `${fileColumn}${heading}`;
 }
 
-/** The group of a row; undefined where nothing says it. */
+/** Group of a row; undefined if unknown. */
 type GroupOfRow = (row: ReportRow) => string | undefined;
 
 export function groupOfRow(
@@ -75,10 +75,10 @@ export function groupOfRow(
   }
 }
 
-/** Rows that have something in common, as far as one payer paid for them in one currency. */
+/** A group of rows, limited to one payer and currency. */
 export interface ReportGroup {
   readonly group: string | undefined;
-  /** Of the rows whose goods this payer pays: `rows` = `ordered` + `refused` + `waiting`. */
+  /** Rows whose goods this payer pays: `rows` = `ordered` + `refused` + `waiting`. */
   readonly rows: number;
   readonly ordered: number;
   readonly refused: number;
@@ -87,7 +87,7 @@ export interface ReportGroup {
   readonly byRule: ReadonlySet<MoneyLine['what']>;
 }
 
-/** Groups of rows, by time where they are days, else what cost most first. Pure. @throws UnavailableError. */
+/** Groups rows; days are sorted by date, other groups by cost, highest first. Pure. @throws UnavailableError. */
 export function groupsOf(rows: readonly ReportRow[], groupOf: GroupOfRow, isByTime: boolean): ReportGroup[] {
   const groups = new Map<string | undefined, ReportRow[]>();
   for (const row of rows) {
@@ -108,7 +108,7 @@ export function groupsOf(rows: readonly ReportRow[], groupOf: GroupOfRow, isByTi
 
 const compare = (one = '', other = ''): number => (one < other ? -1 : one > other ? 1 : 0);
 
-/** What rows come to, for each payer and currency. Pure. @throws UnavailableError. */
+/** Totals of rows per payer and currency. Pure. @throws UnavailableError. */
 export function totalsOf(rows: readonly ReportRow[], group?: string): ReportGroup[] {
   const sums = addedSums([
     ...rows.flatMap((row) => row.sums),
@@ -130,13 +130,13 @@ export function totalsOf(rows: readonly ReportRow[], group?: string): ReportGrou
 const isSame = (one: MoneySum, other: MoneySum): boolean =>
   one.payer === other.payer && one.currency === other.currency;
 
-/** What rows without any amount come to. */
+/** Sum of rows without any amount. */
 const nothing: MoneySum = {
   ...{ payer: 'wallet', currency: 'USD' },
   ...{ held: 0, charged: 0, fee: 0, refunded: 0, credited: 0, net: 0 },
 };
 
-/** A table ends with totals; other formats have the groups alone. */
+/** Lists groups; tables end with totals, other formats contain only the groups. */
 export function groupList(
   { output }: Pick<Context, 'output'>,
   by: string,
@@ -157,7 +157,7 @@ export function groupList(
   };
 }
 
-/** A group as every format has it. Pure. */
+/** A group in the shape all formats share. Pure. */
 function groupRecord(by: string, { group, sum, byRule, ...counts }: ReportGroup): Output<'BulkReportGroup'> {
   return {
     by,
@@ -180,7 +180,7 @@ const counts = ['rows', 'ordered', 'refused', 'waiting'] as const;
 const weights = { charged: 9, fees: 6, refunded: 8, credited: 8, net: 10, held: 7 } as const;
 const countWeights = { rows: 9, ordered: 5, refused: 5, waiting: 4 } as const;
 
-/** Columns of groups for programs: each of them, whatever it holds. */
+/** Group columns for machine-readable output: always all of them. */
 const groupColumns = (by: string): readonly Column[] => [
   { name: by, path: 'group' },
   { name: 'paid by', path: 'paid_by' },
@@ -190,7 +190,7 @@ const groupColumns = (by: string): readonly Column[] => [
   { name: 'by rule', path: 'by_rule', value: ({ by_rule: names }) => [names].flat().join(' ') },
 ];
 
-/** The same for people: what is 0 everywhere is left out, and `*` marks what follows from rules alone. */
+/** Group columns for a TTY: hides those that are 0 throughout, and marks rule-based amounts with `*`. */
 function groupScreen(by: string, records: readonly Row[]): readonly Column[] {
   const has = (path: string): boolean => records.some((record) => record[path] !== 0);
   const isRuled = (path: string): boolean =>
@@ -222,7 +222,10 @@ function groupScreen(by: string, records: readonly Row[]): readonly Column[] {
 const payerIn = ({ paid_by: payer }: Row): string =>
   Object.entries(payerNames).find(([key]) => key === payer)?.[1] ?? '';
 
-/** A row as every format has it. Amounts in cents of `currency`; fee, credits and what left the wallet in US dollars. Pure. */
+/**
+ * A row in the shape all formats share. Amounts in cents of `currency`; fee, credits and wallet debits in US dollars.
+ * Pure.
+ */
 export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
   const { order, sums, quoted } = { ...row, quoted: row.order?.quoted };
   const goods = goodsOf(row);
@@ -258,21 +261,21 @@ export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
   };
 }
 
-/** The same with what the service's own results have of a row. Pure. */
+/** Adds the fields of the service's own results. Pure. */
 export const resultOf = (row: ReportRow): Row => ({
   ...recordOf(row),
   status: statusOf(row),
   error: [row.errorType, row.reason].filter((part) => part !== '').join(': '),
 });
 
-/** In the words of the service's own results, which call a row failed whose key had an order before. */
+/** Status in the service's terms, except that a row whose key already had an order counts as placed. */
 function statusOf({ standing, row: { status } }: ReportRow): string | null {
   if (standing === 'refused') return 'failed';
   if (standing === 'waiting' || (status !== 'failed' && status !== 'pending')) return status ?? null;
   return 'placed';
 }
 
-/** What follows from rules alone, by the names of the amounts. */
+/** Names of the rule-based amounts. */
 const byRuleOf = ({ byRule }: ReportRow): string[] => byRule.map((what) => ruled[what]).sort();
 
 const ruled: Readonly<Record<MoneyLine['what'], string>> = {
@@ -281,7 +284,7 @@ const ruled: Readonly<Record<MoneyLine['what'], string>> = {
   fee: 'fee_cents',
 };
 
-/** The sum that pays for the goods of a row: its latest order's. */
+/** The sum that pays for a row's goods, by the payer of its latest order. */
 function goodsOf({ order, sums }: ReportRow): MoneySum | undefined {
   const ofPayer = sums.filter(({ payer }) => order === undefined || payer === order.payer);
   return (
@@ -292,7 +295,7 @@ function goodsOf({ order, sums }: ReportRow): MoneySum | undefined {
   );
 }
 
-/** Whether a row cost something that its columns do not show: of two currencies, or of two payers. */
+/** Whether a row has costs its columns cannot show, because they involve a second currency or payer. */
 export const hasMore = (row: ReportRow): boolean => {
   const goods = goodsOf(row);
   return row.sums.some((sum) => sum !== goods && (sum.charged !== 0 || sum.refunded !== 0));

@@ -7,26 +7,26 @@ import type { Context } from '../../run/context.ts';
 import { type Batch, rowsOf } from '../upload/batch.ts';
 import { factsOf, type OrderFacts } from './rows.ts';
 
-/** When orders were created, ms since the epoch. */
+/** Time range in which orders were created, ms since the epoch. */
 interface Window {
   readonly from: number;
   readonly to: number;
 }
 
-/** The clocks of a service's machines need not agree to the second, ms. */
+/** Tolerated clock skew between the service's machines, ms. */
 const earlierMs = 60_000;
-/** The last order of a batch that is completed was created by then, ms. */
+/** Upper bound on how long after a completed batch's last update its last order was created, ms. */
 const laterMs = 3600_000;
-/** No date is later, ms since the epoch. */
+/** Maximum Date value, ms since the epoch. */
 const latestMs = 8.64e15;
-/** Orders that are looked through where those of a batch were not created in its time. */
+/** Maximum orders searched if a batch's orders fall outside its time window. */
 const mostElsewhen = 20_000;
-/** As few as this are looked up by their ids, a request each. */
+/** Up to this many orders are fetched by id, one request each. */
 const mostById = 20;
 
 /**
- * Reads the orders of batches, and others that were named, in pages of a list, and keeps what a report says of them.
- * @param others ids of orders that none of the batches made. @returns what was found, by id. @throws ErrandError.
+ * Reads orders of batches, and other given ones, from paged lists, and extracts what a report needs. @param others ids
+ * of orders not created by these batches. @returns the orders found, by id. @throws ErrandError.
  */
 export async function readOrders(
   context: Context,
@@ -67,7 +67,7 @@ export async function readOrders(
   }
   return found;
 
-  /** Goes through the orders of a query as long as one that is wanted is missing. */
+  /** Pages through a query until all wanted orders are found. */
   async function look(query: QueryOf<'order.list'>, most = Number.POSITIVE_INFINITY): Promise<void> {
     let looked = 0;
     if (wanted.size === 0) return;
@@ -83,14 +83,14 @@ export async function readOrders(
   }
 }
 
-/** The parcels of an order decide on its state: they come with it. */
+/** Lists orders with their parcels, which an order's state depends on. */
 async function* listed(client: Client, query: QueryOf<'order.list'>, deadline: Deadline) {
   const asked = { include: ['tracking_events'] as const, ...query };
   for await (const { rows } of pages(client, 'order.list', { query: asked }, { all: true, deadline }))
     yield rows;
 }
 
-/** When the orders of batches were created; spans of time that touch are one. Pure. */
+/** Time windows in which the batches' orders were created, with overlapping ones merged. Pure. */
 export function windowsOf(batches: readonly Batch[]): Window[] {
   const spans = batches
     .filter((batch) => rowsOf(batch).some(({ orderId }) => orderId !== undefined))

@@ -8,20 +8,20 @@ import { type NamedBatches, readBatches, uploadNames } from '../upload/named.ts'
 import { readOrders } from './read-orders.ts';
 import { type Attempt, attemptOf, chainsOf, fileRowsOf, type ReportRow, reportRows } from './rows.ts';
 
-/** What became of the rows of batches. */
+/** The outcome of batch rows. */
 export interface Report {
-  /** In the order of their file, upload by upload. */
+  /** In file order, upload by upload. */
   readonly rows: readonly ReportRow[];
   readonly batches: readonly Batch[];
-  /** Orders of which no amount is known: they were not found. */
+  /** Number of orders without any amounts because they were not found. */
   readonly missing: number;
-  /** Orders that do not say all their amounts. */
+  /** Number of orders that lack some of their amounts. */
   readonly incomplete: number;
 }
 
 /**
- * Reads what became of batches, row by row: a row that was tried again is one row.
- * @param read batches that were read a moment ago, by id. @throws ErrandError.
+ * Reads the outcome of batches row by row; a row and its retries count as one.
+ * @param read batches just fetched, by id. @throws ErrandError.
  */
 export async function readReport(
   context: Context,
@@ -58,7 +58,7 @@ const isOrdered = ({ orderId }: BatchRow): boolean => orderId !== undefined;
 const byAge = (one: Batch, other: Batch): number => madeAt(one) - madeAt(other);
 const madeAt = (batch: Batch): number => Date.parse(textIn(batch, 'created_at') ?? '') || 0;
 
-/** The rows of one file by their numbers; those without one stay behind each other as they came. */
+/** Sorts each file's rows by number; rows without one keep their order. */
 function inFileOrder(
   rows: readonly ReportRow[],
   uploadOf: (batchId: string) => string | undefined,

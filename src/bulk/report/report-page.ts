@@ -6,24 +6,24 @@ import type { ReportRow } from './rows.ts';
 import { cellUnder } from './rows.ts';
 import { tellingColumns } from './summary.ts';
 
-/** Rows that a table of the page has; `bulk report -o csv` has every one. */
+/** Maximum table rows on the page; `bulk report -o csv` lists every one. */
 const mostRows = 2000;
 
 interface ReportPage {
   /** The name of the file or upload. */
   readonly title: string;
   readonly rows: readonly ReportRow[];
-  /** What a person is told of it, line by line. */
+  /** Summary lines shown to the user. */
   readonly lines: readonly string[];
   readonly by: string;
   readonly groups: readonly ReportGroup[];
-  /** Its address. */
+  /** Base URL of the service. */
   readonly service: string;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly now: number;
 }
 
-/** A report as one page: what came of the money, how the orders stand, totals, and every row. Pure. */
+/** Renders a report as a single page: money, order states, totals and every row. Pure. */
 export function reportPage({ title, rows, lines, by, groups, service, now }: ReportPage): string {
   return pageText({
     title: `Report ${title}`,
@@ -88,7 +88,10 @@ function groupSections(by: string, groups: readonly ReportGroup[]): PageSection[
   ];
 }
 
-/** Names and streets stay out: whoever reads it needs what, how it ended and for how much. Columns that are empty in every row are left out. */
+/**
+ * Omits names and streets: a reader needs to know what, with which outcome and for how much. Drops columns that are
+ * empty throughout.
+ */
 function rowSection(rows: readonly ReportRow[]): PageSection {
   const own = tellingColumns(rows);
   const columns: readonly PageColumn[] = [
@@ -112,7 +115,7 @@ function rowSection(rows: readonly ReportRow[]): PageSection {
   };
 }
 
-/** Of a row, those of its payer in its currency but for the ceiling and the fee. */
+/** Amounts are in the row's payer and currency, except those listed in `inDollars`. */
 const amountNames = ['ceiling', 'charged', 'fee', 'refunded', 'credited', 'quoted'] as const;
 const inDollars: readonly string[] = ['ceiling', 'fee', 'credited'];
 

@@ -4,8 +4,7 @@ import { headingsOf } from './rows.ts';
 import { resultColumns } from './summary.ts';
 
 /**
- * What became of the rows of a file as one CSV: its own columns as they are there, and behind them what became of each
- * row. Cells that a spreadsheet would run are prefixed.
+ * Results CSV: the file's own columns, followed by each row's outcome. Escapes cells that a spreadsheet would execute.
  */
 export async function* resultsCsv({ rows }: Report): AsyncGenerator<string> {
   const { csvFormat } = await import('../../format/csv.ts');

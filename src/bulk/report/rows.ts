@@ -36,36 +36,36 @@ import {
 import { codeOfReason, rowState } from '../upload/columns.ts';
 import { findJournaledRows, type UploadedRows } from '../upload/uploaded-rows.ts';
 
-/** One attempt to make an order of a row: the row of a batch. */
+/** One attempt to order a row: a row of a batch. */
 export interface Attempt extends FileRow {
   readonly batch: Batch;
   readonly row: BatchRow;
   readonly standing: RowState;
-  /** Its own, or for one that was ordered before the one that its batch names. */
+  /** Its own order, or the already existing one its batch names. */
   readonly orderId: string | undefined;
 }
 
-/** A row of a file, whatever was tried to make an order of it. Amounts in minor units. */
+/** A row of a file with all attempts to order it. Amounts in minor units. */
 export interface ReportRow {
   readonly number: number | undefined;
   readonly own: OwnCells;
-  /** Whether it was uploaded from this machine. */
+  /** Whether this machine uploaded it. */
   readonly isFromHere: boolean;
-  /** The latest of them counts. */
+  /** Attempts made; the latest one decides the outcome. */
   readonly attempts: number;
-  /** Of the first attempt. */
+  /** Batch of the first attempt. */
   readonly firstBatch: Batch;
   readonly batch: Batch;
   readonly row: BatchRow;
   readonly standing: RowState;
   readonly state: ShownState;
   readonly orderId: string | undefined;
-  /** Of the latest attempt; undefined where it has none, or none that could be read. */
+  /** Order of the latest attempt; undefined if there is none or it could not be read. */
   readonly order: OrderFacts | undefined;
-  /** Of all attempts. */
+  /** Order ids of all attempts. */
   readonly orders: readonly string[];
   readonly ceiling: number | undefined;
-  /** What all orders of the row came to, for each payer and currency. */
+  /** Totals of all the row's orders, per payer and currency. */
   readonly sums: readonly MoneySum[];
   readonly byRule: readonly MoneyLine['what'][];
   readonly errorType: string;
@@ -74,15 +74,15 @@ export interface ReportRow {
   readonly product: (titleOf?: TitleOf) => string;
 }
 
-/** A row of a batch as an attempt. Pure. */
+/** Represents a batch row as an attempt. Pure. */
 export function attemptOf(batch: Batch, row: BatchRow, file: FileRow): Attempt {
   return { ...file, batch, row, standing: stateOf(row, batch), orderId: orderOfAttempt(row, batch) };
 }
 
 /**
- * The attempts that were made of each row, in the order in which their batches were made. A retry goes on with a row: it has
- * the row's number within an upload, and elsewhere a key that follows from the earlier attempt's. Pure.
- * @param uploadOf what a batch is a part of, where it is of a named upload.
+ * Chains the attempts at each row, in batch creation order. A retry belongs to the row with the same number within its
+ * upload, or else to the row its idempotency key was derived from. Pure.
+ * @param uploadOf the named upload a batch belongs to, if any.
  */
 export function chainsOf(
   attempts: Iterable<Attempt>,
@@ -107,7 +107,7 @@ export function chainsOf(
 }
 
 /**
- * The rows of a report. An order counts once, however many rows name it. Pure.
+ * Builds the rows of a report. Each order counts once, even if several rows refer to it. Pure.
  * @param orders as far as they could be read, by id.
  */
 export function reportRows(
@@ -154,7 +154,7 @@ function whyOf(
   if (order && (said === '' || isMet(row, batch)))
     return { errorType: order.errorType, reason: order.reason };
   const code = codeOfReason(said) ?? '';
-  // That a row was ordered before is no failure.
+  // A row that was already ordered has not failed.
   const errorType = standing === 'before' ? '' : code;
   return { errorType, reason: said.slice(code.length).replace(/^:\s*/, '') };
 }
@@ -171,30 +171,30 @@ function productOf(
   return { urls, product: (titleOf) => productLine(named, titleOf) };
 }
 
-/** What a row was uploaded with, under the headings of its file. */
+/** The cells of an uploaded row under its file's headings. */
 interface OwnCells {
   readonly headings: readonly string[];
-  /** What each of them was sent as: a column of an order, `metadata.KEY`, or itself. */
+  /** Column each was sent as: an order column, `metadata.KEY`, or itself. */
   readonly names: readonly string[];
   readonly cells: readonly string[];
 }
 
-/** A row of a batch, as its file has it as far as that is known here. */
+/** A batch row as it is in its file, as far as known on this machine. */
 interface FileRow {
   readonly own: OwnCells;
-  /** As a spreadsheet shows it; undefined where this machine does not know it. */
+  /** Row number as a spreadsheet shows it; undefined if unknown on this machine. */
   readonly number: number | undefined;
-  /** What was asked for; undefined where this machine did not upload it. */
+  /** The requested order; undefined if another machine uploaded it. */
   readonly asked: BulkRow | undefined;
 }
 
-/** From a row of a batch to what the file has of it. */
+/** Maps a batch row to its file row. */
 type FileRowOf = (row: BatchRow) => FileRow;
 
 /**
- * The rows of a batch with the columns of their file in their order: those that it was uploaded with from here, else what
- * the service echoes of them. Prices are in cents, and their heading says so.
- * @param kept how the rows stand in their file, where that is known for longer than what was sent.
+ * Restores a batch's rows with their file's columns in order: from the upload if made on this machine, else from what
+ * the service echoes. Prices are in cents, with a heading that says so.
+ * @param kept layout of the rows in their file, which may be stored longer than what was sent.
  */
 export async function fileRowsOf(
   context: Context,
@@ -217,7 +217,7 @@ export async function fileRowsOf(
   };
 }
 
-/** As the file has them. Two that are alike are told apart as they were sent. */
+/** Headings as in the file; if any are duplicated, the names they were sent under. */
 function shownHeadings(names: readonly string[], fileHeadings: readonly string[] = names): readonly string[] {
   const isClear = new Set(fileHeadings).size === names.length;
   return names.map((name, at) =>
@@ -225,7 +225,7 @@ function shownHeadings(names: readonly string[], fileHeadings: readonly string[]
   );
 }
 
-/** What the service says of a batch stands without what this machine knows of it. */
+/** Ignores storage errors: local data only supplements what the service says. */
 async function uploadedFromHere(context: Context, batch: Batch): Promise<UploadedRows | undefined> {
   if (!journalExists(context.settings)) return undefined;
   try {
@@ -237,7 +237,9 @@ async function uploadedFromHere(context: Context, batch: Batch): Promise<Uploade
   }
 }
 
-/** Where only the service knows a batch: what it says of it, and what it was told to pass on, as in its own results. */
+/**
+ * Rows of a batch known only to the service: its own fields plus the passthrough cells, as in the service's results.
+ */
 function echoed(batch: Batch, kept: TableLayout | undefined): FileRowOf {
   const passed = [
     ...new Set(
@@ -262,7 +264,7 @@ function echoed(batch: Batch, kept: TableLayout | undefined): FileRowOf {
   });
 }
 
-/** The columns of rows in the order in which they are first seen. */
+/** Headings of all rows, in order of first appearance. */
 export const headingsOf = (rows: Iterable<{ readonly own: OwnCells }>): string[] => {
   const seen = new Set<readonly string[]>();
   const headings = new Set<string>();
@@ -276,38 +278,38 @@ export const headingsOf = (rows: Iterable<{ readonly own: OwnCells }>): string[]
   return [...headings];
 };
 
-/** The cell of a row under a heading; empty where its file has no such column. */
+/** Cell of a row under a heading; empty if its file has no such column. */
 export const cellUnder = ({ headings, cells }: OwnCells, heading: string): string => {
   const at = headings.indexOf(heading);
   return at < 0 ? '' : (cells[at] ?? '');
 };
 
-/** What a report says of an order: a part of its record, so that thousands fit into memory. Amounts in minor units. */
+/** The part of an order's record a report needs, kept small so that thousands fit in memory. Amounts in minor units. */
 export interface OrderFacts {
   readonly id: string;
   readonly status: string;
   readonly state: ShownState;
-  /** ISO 8601; empty where the service does not say it. */
+  /** ISO 8601; empty if the service does not give it. */
   readonly createdAt: string;
   readonly ceiling: number | undefined;
   readonly payer: Payer;
   readonly sums: readonly MoneySum[];
-  /** Of which kinds of amounts a part at least follows from the service's rules alone. */
+  /** Kinds of amounts derived at least partly from the service's rules. */
   readonly byRule: readonly MoneyLine['what'][];
-  /** False where the order does not say all its amounts. */
+  /** False if the order lacks some of its amounts. */
   readonly isComplete: boolean;
   readonly quoted: { readonly cents: number; readonly currency: string } | undefined;
   readonly tracking: readonly string[];
-  /** `max_price_exceeded`; empty where it has not failed. */
+  /** `max_price_exceeded`; empty if the order has not failed. */
   readonly errorType: string;
-  /** In words: why it failed, or what was relaxed. */
+  /** In words: the failure reason, or what was relaxed. */
   readonly reason: string;
   readonly metadata: JsonObject | undefined;
-  /** What names its products. */
+  /** The parts of the record that name its products. */
   readonly named: OrderRecord;
 }
 
-/** @param feeCents what the service takes for an order. Pure. */
+/** @param feeCents the service's fee per order. Pure. */
 export function factsOf(order: IdentifiedOrder, feeCents: number | undefined): OrderFacts {
   const { payer, lines, sums, isComplete } = moneyOf(order, { feeCents });
   const { metadata } = order;
@@ -336,7 +338,7 @@ function reasonIn(order: OrderRecord): string {
   return sentences(objectsIn(order.fulfillment, 'concessions').map(concessionText));
 }
 
-/** Of the record only what `productsOf` reads. */
+/** Keeps only the fields that `productsOf` reads. */
 function naming(order: OrderRecord): OrderRecord {
   const price = valueAt<Order>(order, 'job_result.price_components');
   return {

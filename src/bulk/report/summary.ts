@@ -13,8 +13,8 @@ import type { Report } from './read.ts';
 import { cellUnder, headingsOf, type ReportRow } from './rows.ts';
 
 /**
- * What became of rows, in lines whose numbers add up: rows = ordered + refused + waiting, the orders by their states, charged
- * and fees less what came back. Pure.
+ * Summarizes the outcome in lines that add up: rows = ordered + refused + waiting; orders by state; charges and fees
+ * minus refunds. Pure.
  */
 export function summaryLines({ rows }: Pick<Report, 'rows'>): string[] {
   if (rows.length === 0) return [];
@@ -43,7 +43,7 @@ const counted = (parts: readonly (readonly [count: number, what: string])[]): st
     .map(([count, what]) => `${countText(count)} ${what}`)
     .join(', ') || 'none';
 
-/** `7 delivered, 2 failed`: states by how many orders are in them. */
+/** Formats `7 delivered, 2 failed`: number of orders per state. */
 function statesText(rows: readonly ReportRow[]): string {
   const states = new Map<string, number>();
   for (const { state } of rows) {
@@ -58,7 +58,9 @@ const why = (what: string, rows: readonly ReportRow[]): string[] =>
     ? []
     : [`${countText(rows.length)} ${what}: ${countedReasons(rows.map(({ errorType }) => errorType))}`];
 
-/** `charged $99.95 + fees $5.00* - refunded $19.99* = $84.96 from the wallet`, a line for each payer and currency. */
+/**
+ * Formats `charged $99.95 + fees $5.00* - refunded $19.99* = $84.96 from the wallet`, one line per payer and currency.
+ */
 function moneyLines(rows: readonly ReportRow[]): string[] {
   const totals = totalsOf(rows).filter(({ sum }) => Object.values(sum).some((value) => Number(value) > 0));
   const lines = totals.flatMap(({ sum, byRule }) => {
@@ -86,7 +88,7 @@ function moneyLines(rows: readonly ReportRow[]): string[] {
   ];
 }
 
-/** What a report does not know. */
+/** Notes on data missing from a report. */
 export const missingLines = ({ missing, incomplete }: Pick<Report, 'missing' | 'incomplete'>): string[] => [
   ...(missing === 0
     ? []
@@ -100,12 +102,12 @@ export const missingLines = ({ missing, incomplete }: Pick<Report, 'missing' | '
 
 const ordersText = (count: number): string => (count === 1 ? '1 order' : `${countText(count)} orders`);
 
-/** Columns of the user's own that a terminal shows. */
+/** Maximum custom columns shown on a TTY. */
 const mostOwn = 2;
 
 /**
- * The rows of a report on a terminal: what became of each, by what the user knows it, what it cost.
- * @param rowOf the row that a record was made of.
+ * Report columns for a TTY: each row's outcome, what the user identifies it by, and its cost.
+ * @param rowOf the row a record was made from.
  */
 export function reportScreen(
   rows: readonly ReportRow[],
@@ -125,7 +127,7 @@ export function reportScreen(
     },
     ...tellingColumns(rows).map(
       (heading, at): Column => ({
-        // What the user knows a row by comes before its parts of the money.
+        // The column that identifies a row outweighs the individual amounts.
         ...{ name: heading, path: heading, weight: at === 0 ? 7.5 : 5, keeps: 'ends' },
         value: (record) => {
           const row = rowOf(record);
@@ -170,7 +172,7 @@ const unlessNothing =
   (record: Row): unknown =>
     record[path] === 0 ? undefined : record[path];
 
-/** Columns of the file that tell its rows apart and say nothing that is shown anyway: what the user added, not how to deliver. */
+/** Custom columns that distinguish the rows and are not delivery details. */
 export function tellingColumns(rows: readonly ReportRow[]): string[] {
   const nameOf = new Map(
     rows.flatMap(({ own }) => own.headings.map((heading, at) => [heading, own.names[at]])),
@@ -188,16 +190,13 @@ export function tellingColumns(rows: readonly ReportRow[]): string[] {
   return differ.slice(0, mostOwn);
 }
 
-/** Whether cells say who gets something and where, as far as their heading tells; a page is handed on without. */
+/** Whether a heading suggests personal data, which pages omit because they are passed on. */
 const isAboutPeople = (heading: string): boolean =>
   /name|nome|mail|phone|telef|tel\b|street|stra(?:ß|ss)e|address|adress|indirizzo|city|ort\b|zip|plz|post|billing|shipping|recipient|empf|customer|kund|cliente|company|firma|contact|product.?url/i.test(
     heading,
   );
 
-/**
- * What a CSV has of every row behind the columns of its file. Amounts are spelled as in other CSVs: in cents, nothing where
- * there is none.
- */
+/** CSV columns after the file's own. Amounts are formatted as in other CSVs: in cents, empty if absent. */
 const moneyColumns: readonly Column[] = [
   { name: 'ceiling', path: 'ceiling_cents', kind: 'money' },
   { name: 'quoted', path: 'quoted_cents', kind: 'money', currency: 'currency' },
@@ -227,13 +226,13 @@ const errorColumn: Column = { name: 'error', path: 'error' };
 
 /** What the columns of rows depend on. */
 interface ShownRows {
-  /** Of the files, in their order. */
+  /** Headings of the files, in order. */
   readonly headings: readonly string[];
-  /** Whether each row has the number of its file; those that have none have the batch's index. */
+  /** Whether every row has a file row number; otherwise the batch index is shown. */
   readonly isNumbered: boolean;
 }
 
-/** Columns of `bulk report` for programs. */
+/** Columns of `bulk report` for machine-readable output. */
 export const reportColumns = ({ headings, isNumbered }: ShownRows): readonly Column[] => [
   ...ownColumns(headings),
   ...unlike(headings, [
@@ -249,8 +248,8 @@ export const reportColumns = ({ headings, isNumbered }: ShownRows): readonly Col
 ];
 
 /**
- * The same of `bulk results`, under the names of the service's own results where it has them. Rows that were uploaded from
- * elsewhere begin as there.
+ * Columns of `bulk results`, named as in the service's own results where those have them. For rows uploaded elsewhere,
+ * they also start in the service's order.
  */
 export function resultColumns({
   headings,
@@ -269,7 +268,7 @@ export function resultColumns({
   return [...ours.slice(0, asServed), ...own, ...ours.slice(asServed)];
 }
 
-/** The columns of files as they are headed there, each in its place. */
+/** Columns of the files, under their original headings and in order. */
 const ownColumns = (headings: readonly string[]): readonly Column[] =>
   headings.map((heading) => ({
     name: heading,
@@ -277,7 +276,7 @@ const ownColumns = (headings: readonly string[]): readonly Column[] =>
     value: ({ own: cells }) => own(cells, heading),
   }));
 
-/** The first that no file has: a column of the user's keeps its name. */
+/** Renames columns that collide with the user's headings. */
 function unlike(headings: readonly string[], columns: readonly Column[]): readonly Column[] {
   const taken = new Set(headings.map(plainHeading));
   return columns.map((column) => {

@@ -11,19 +11,19 @@ import { keyOfRows, RowKeys } from '../rows.ts';
 
 export type Batch = Received<'bulk.get'>;
 
-/** A row of a batch as far as it can be read. */
+/** A row of a batch, as far as it can be parsed. */
 export interface BatchRow {
-  /** Its number among the rows of the batch, from 0. */
+  /** Row number within the batch, from 0. */
   readonly index: number;
   readonly status: string | undefined;
   readonly orderId: string | undefined;
   readonly orderStatus: string | undefined;
   readonly error: string | undefined;
-  /** As it came. */
+  /** The row as received. */
   readonly record: JsonObject;
 }
 
-/** The rows of a batch; one that does not say its number has that of its place. */
+/** Rows of a batch; a row without a number gets its position. */
 export const rowsOf = (batch: { readonly rows?: unknown }): BatchRow[] =>
   objectsIn(batch, 'rows').map((record, place) => {
     const index = numberIn(record, 'index');
@@ -38,9 +38,8 @@ export const rowsOf = (batch: { readonly rows?: unknown }): BatchRow[] =>
   });
 
 /**
- * How a row stands: `waiting` to become an order, `refused` as one, ordered `before` (its key has an order already, which
- * has not failed as far as is known), or its order is `under_way`, was `placed`, has `failed` or been cancelled, or is of a
- * status that is `unknown`.
+ * State of a row: `waiting` to be ordered; `refused`; ordered `before` (its key already has an order that, as far as
+ * known, has not failed); or its order is `under_way`, `placed`, `failed` (or cancelled), or of `unknown` status.
  */
 export type RowState = 'waiting' | 'refused' | 'before' | 'under_way' | 'placed' | 'failed' | 'unknown';
 
@@ -49,7 +48,10 @@ const badOrder: ReadonlySet<string | undefined> = new Set(failedOrderStatuses);
 
 type Status = { readonly status?: unknown };
 
-/** The one place that decides how a row stands. Of an order that the row met it knows what `withOrders` has written there. */
+/**
+ * Single source of truth for a row's state. An already existing order's status is only known after `withOrders` adds
+ * it.
+ */
 export function stateOf(row: BatchRow, batch: Status): RowState {
   const { status, orderStatus: order } = row;
   if (isMet(row, batch)) return badOrder.has(order) ? 'failed' : 'before';
@@ -57,7 +59,7 @@ export function stateOf(row: BatchRow, batch: Status): RowState {
   if (status === undefined || status === 'pending') return 'waiting';
   if (openOrder.has(order)) return 'under_way';
   if (order === undefined) return 'unknown';
-  // A row that is placed has an order: where nothing known says that it failed, it is not to be placed again.
+  // Default to placed: unless known to have failed, the row must not be ordered again.
   return badOrder.has(order) ? 'failed' : 'placed';
 }
 
@@ -65,20 +67,23 @@ export function stateOf(row: BatchRow, batch: Status): RowState {
 const isUnplaced = ({ status }: BatchRow, batch: Status): boolean =>
   status === 'failed' || (status === 'pending' && batch.status === 'failed');
 
-/** Whether a row made no order, since its key has one already. */
+/** Whether a row made no order because its key already has one. */
 export const isMet = (row: BatchRow, batch: Status): boolean =>
   isUnplaced(row, batch) && row.error?.startsWith('already_exists') === true;
 
-/** Whether a row came to nothing: it became no order and no order of its key exists, or its order failed or was cancelled. */
+/** Whether a row failed: it was refused and its key has no order, or its order failed or was cancelled. */
 export function isFailed(row: BatchRow, batch: Batch): boolean {
   const state = stateOf(row, batch);
   return state === 'refused' || state === 'failed';
 }
 
-/** Whether somebody cancelled the order of a row: it is not tried again unless that is asked for. */
+/** Whether a row's order was cancelled on request; it is only retried if explicitly selected. */
 export const isCalledOff = ({ orderStatus }: BatchRow): boolean => orderStatus === 'cancelled';
 
-/** How many rows of batches stand how: rows = ordered + refused + waiting, and ordered = placed + failed + under_way + before + unknown. */
+/**
+ * Number of rows per state: rows = ordered + refused + waiting, and ordered = placed + failed + under_way + before +
+ * unknown.
+ */
 export interface RowTally {
   readonly rows: number;
   readonly ordered: number;
@@ -103,10 +108,10 @@ export function tallyOf(batches: Iterable<{ readonly status?: unknown; readonly 
   return { rows, ordered: rows - refused - waiting, refused, waiting, ...orders };
 }
 
-/** What was ordered before says which order it is. */
+/** Order ids: the error of an already ordered row mentions its order. */
 const mentioned = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
-/** The order that a row met: its key was that order's already. */
+/** The existing order that already used a row's key. */
 export function earlierOrder(row: BatchRow, batch: Batch): string | undefined {
   const { error = '', orderId } = row;
   if (!isMet(row, batch)) return undefined;
@@ -116,13 +121,13 @@ export function earlierOrder(row: BatchRow, batch: Batch): string | undefined {
   return ids.size === 1 && uuidPattern.test(id) ? id : undefined;
 }
 
-/** The order that an attempt led to, or met. */
+/** The order an attempt created or found. */
 export const orderOfAttempt = (row: BatchRow, batch: Batch): string | undefined =>
   row.orderId ?? earlierOrder(row, batch);
 
 /**
- * The attempts at a row that say something, of all in their order. One that found the row ordered says nothing that is new,
- * unless no earlier one tells of that order. Pure.
+ * Filters the attempts at a row, in order, to the informative ones. An attempt that found the row already ordered adds
+ * nothing, unless it is the first to mention that order. Pure.
  */
 export function tellingAttempts<
   T extends { readonly row: BatchRow; readonly batch: Batch; readonly orderId: string | undefined },
@@ -135,12 +140,12 @@ export function tellingAttempts<
   return telling.length > 0 ? telling : attempts.slice(-1);
 }
 
-/** The name of a batch whose request has none. */
+/** Batch name if the request has none. */
 const unnamed = 'request';
 
 /**
- * The batch of a request that was written by hand, each row with its key, as an upload of the same rows gives it: the same
- * rows place nothing twice, whichever command sends them.
+ * Builds the batch of a hand-written request, with the same row keys an upload would give, so no command orders the
+ * same rows twice.
  */
 export function batchOfRequest(
   { filename, rows, notify_on_complete: notifies }: Shape<'BulkUploadRequest'>,

@@ -1,23 +1,23 @@
 import { type JsonObject, listIn, objectsIn, textIn } from '../../api/json.ts';
 import { type FileRow, keyOfRows, type RowKeys, type UploadRow } from '../rows.ts';
 
-/** How many rows one request carries by default. */
+/** Default number of rows per request. */
 export const usualBatchRows = 500;
 
-/** Rows that are uploaded together. */
+/** Rows uploaded in one request. */
 export interface Batch {
-  /** Follows from the rows. */
+  /** Idempotency key, derived from the rows. */
   readonly key: string;
   readonly rows: readonly UploadRow[];
-  /** Where each row stands in the file. */
+  /** Row numbers in the file. */
   readonly numbers: readonly number[];
-  /** The columns of the file as they are sent, in their order. */
+  /** Column headings as sent, in file order. */
   readonly headings: readonly string[];
-  /** The same as the file heads them, where that is known. */
+  /** The headings as written in the file, if known. */
   readonly fileHeadings?: readonly string[] | undefined;
 }
 
-/** Valid rows in batches of `size`, each row with its key. */
+/** Groups valid rows into batches of `size`, adding each row's key. */
 export async function* batchesOf(
   rows: AsyncIterable<readonly FileRow[]>,
   keys: RowKeys,
@@ -35,7 +35,7 @@ export async function* batchesOf(
   if (waiting.length > 0) yield batchOf(waiting, keys);
 }
 
-/** The rows of batches in others of `size`; their columns are the same. */
+/** Regroups batches into batches of `size` with the same columns. */
 export async function* batchesAgain(batches: AsyncIterable<Batch>, size: number): AsyncGenerator<Batch> {
   let waiting: Batch | undefined;
   for await (const batch of batches) {
@@ -62,18 +62,18 @@ function batchOf(rows: readonly FileRow[], keys: RowKeys): Batch {
   };
 }
 
-/** A batch as JSON, as it is kept. */
+/** Serializes a batch for storage. */
 export const keptBatch = ({ key, rows, numbers, headings, fileHeadings }: Batch): JsonObject => ({
   ...{ key, rows, numbers, headings },
   ...(fileHeadings && { fileHeadings }),
 });
 
-/** A batch as it was kept. */
+/** Deserializes a stored batch. */
 export function batchIn(body: JsonObject): Batch {
   const fileHeadings = listIn(body, 'fileHeadings').map(String);
   return {
     key: textIn(body, 'key') ?? '',
-    // What is kept was written as rows of cells.
+    // Rows were stored as cells by `keptBatch`.
     rows: objectsIn(body, 'rows') as readonly UploadRow[],
     numbers: listIn(body, 'numbers').map(Number),
     headings: listIn(body, 'headings').map(String),

@@ -6,16 +6,15 @@ import { type Shard, shardName } from '../check/check.ts';
 import { tellingEarlier } from '../earlier-uploads.ts';
 import { hasUploads, uploadOwner } from './named.ts';
 
-/** An upload that is about to begin, with the name that it is to have. */
+/** An upload about to begin, with its chosen name. */
 export interface BeginningUpload {
   readonly name: string;
   readonly upload: NewUpload;
 }
 
 /**
- * The name of an upload: that which its rows have, else the one that was given, else its file's with a number behind it
- * where that is taken.
- * @returns what is to be told of it too. @throws UsageError for a name that another upload has.
+ * Picks the name of an upload: the one its rows already have, else the given one, else the file's, numbered if taken.
+ * @returns the name, and facts to print about it. @throws UsageError if another upload has the given name.
  */
 export async function uploadName(
   context: Context,
@@ -39,7 +38,7 @@ export async function uploadName(
   throw new UsageError(`--name ${wanted}: that upload has other rows; ${name} is free`);
 }
 
-/** Writes an upload down before anything of it is sent. @throws StorageError. */
+/** Journals an upload before anything is sent. @throws StorageError. */
 export const beginUpload = (context: Context, { name, upload }: BeginningUpload): Promise<KeptUpload> =>
   tellingEarlier(context, upload.file, async () =>
     (await context.uploads()).begin(await uploadOwner(context), name, upload),
@@ -48,11 +47,14 @@ export const beginUpload = (context: Context, { name, upload }: BeginningUpload)
 const longest = 60;
 const allowed = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;
 
-/** Whether a text can be the name of an upload: it is typed as one word, and is never taken for an id, a flag or a row's number. */
+/**
+ * Whether a text is a valid upload name: a single shell word that cannot be mistaken for an id, a flag or a row
+ * reference.
+ */
 const isUploadName = (text: string): boolean =>
   text.length <= longest && allowed.test(text) && !uuidPattern.test(text);
 
-/** The name that an upload of a file has unless it is given one: `december` of `december.csv`. */
+/** Default upload name for a file: `december` for `december.csv`. */
 export function nameOfFile(file: string): string {
   const stem = file.replace(/\.[A-Za-z\d]{1,8}$/, '');
   const name = stem
@@ -63,7 +65,7 @@ export function nameOfFile(file: string): string {
   return isUploadName(name) ? name : 'upload';
 }
 
-/** @throws UsageError for a `--name` that cannot be one. */
+/** @throws UsageError for an invalid `--name`. */
 export function checkUploadName(name: string): string {
   if (isUploadName(name)) return name;
   throw new UsageError(

@@ -28,11 +28,14 @@ export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
   { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
 ];
 
-/** Whether a batch came with its rows; where a later batch tried all of them again, none is left to count. */
+/** Whether a batch includes rows to count; there are none left if a later batch retried them all. */
 const hasRows = (batch: Unchecked<Shape<'BulkBatchResponse'>>): boolean =>
   rowsOf(batch).length > 0 || (Array.isArray(batch.rows) && batch.row_count === 0);
 
-/** The columns of a batch that came with its rows, and counts of them: one that was ordered before counts as ordered, as it does everywhere. */
+/**
+ * Batch columns with counts from the rows, if included: a row that was already ordered counts as ordered, as everywhere
+ * else.
+ */
 export const countedColumns = batchColumns.map((column): Column<Shape<'BulkBatchResponse'>> => {
   const { name } = column;
   if (name === 'rows') return { ...column, value: (batch) => batch.row_count };
@@ -45,8 +48,8 @@ export const countedColumns = batchColumns.map((column): Column<Shape<'BulkBatch
 });
 
 /**
- * A batch on a terminal: one that has ended with rows refused has not ended well. One that is completed has made its
- * orders; whether these ended well it does not tell.
+ * Batch columns for a TTY. A finished batch with refused rows counts as bad. A completed batch has made its orders, but
+ * does not tell how they ended.
  */
 export const batchScreen: readonly Column<Shape<'BulkBatchResponse'>>[] = [
   ...countedColumns.slice(0, 1),
@@ -65,7 +68,7 @@ function batchState(batch: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
   const { status, failed_count: without, row_count: rows } = batch;
   const text = plainText(status);
   const isOver = status === 'completed' || status === 'failed';
-  // Only a batch that came with its rows says which were refused, and what became of the orders of others.
+  // Only a batch that includes its rows tells which were refused and how the other rows' orders ended.
   const known = rowsOf(batch);
   if (hasRows(batch) && rows === 0) return { text: 'tried again', mood: 'past' };
   if (known.length > 0 && isOver) {
@@ -82,13 +85,13 @@ function batchState(batch: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
     : { text, mood: 'past' };
 }
 
-/** In a list batches come without their rows: a row that was ordered before is then one of those that made no order. */
+/** Listed batches lack their rows, so a row that was already ordered counts as one that made no order. */
 const listNames: Readonly<Record<string, string | undefined>> = {
   ordered: 'new orders',
   refused: 'not placed',
 };
 
-/** Batches as a list, for scripts and for a terminal. */
+/** Batch list columns, for scripts and for a TTY. */
 export const batchList = {
   columns: batchColumns,
   screen: [
@@ -96,29 +99,29 @@ export const batchList = {
     ...batchColumns.slice(2).map((column) => ({ ...column, name: listNames[column.name] ?? column.name })),
   ],
 } as const;
-/** Batches that came with their rows, as a list. */
+/** List columns of batches that include their rows. */
 export const wholeBatchList = { columns: batchColumns, screen: batchScreen } as const;
 
-/** How a row stands, in words and at a glance. */
+/** Display state of each row state. */
 const rowStates: Readonly<Record<RowState, ShownState>> = {
   waiting: { text: 'waiting', mood: 'waiting' },
   refused: { text: 'refused', mood: 'bad' },
   before: { text: 'ordered before', mood: 'past' },
   under_way: { text: 'in progress', mood: 'waiting' },
-  // What becomes of the order after that, the batch does not tell.
+  // The batch does not tell what happens to the order afterwards.
   placed: { text: 'ordered', mood: 'past' },
   failed: { text: 'failed', mood: 'bad' },
   unknown: { text: 'unknown', mood: 'waiting' },
 };
 
-/** One state of a row, as far as its batch tells it. */
+/** Display state of a row, as far as its batch tells. */
 export function rowState(row: BatchRow, batch: { readonly status?: unknown }): ShownState {
   const state = stateOf(row, batch);
   const isCancelled = state === 'failed' && row.orderStatus?.startsWith('cancelled') === true;
   return isCancelled ? { text: spoken(row.orderStatus ?? ''), mood: 'bad' } : rowStates[state];
 }
 
-/** A batch on a terminal with one state for each row. @param numberOf as below. */
+/** Batch columns for a TTY, with one state per row. @param numberOf as below. */
 export const batchDetailScreen = (
   numberOf: ((index: number) => number | undefined) | undefined,
   reasons: Reasons,
@@ -165,7 +168,7 @@ const placeIn = (row: Unchecked<Shape<'BulkRowResult'>>): number | undefined => 
   return index === undefined ? undefined : index + 1;
 };
 
-/** A batch with its rows. @param numberOf the row's number in its file, where that is known here. */
+/** Columns of a batch with its rows. @param numberOf a row's number in its file, if known on this machine. */
 export const batchDetailColumns = (
   numberOf: ((index: number) => number | undefined) | undefined,
   reasons: Reasons,
@@ -194,19 +197,18 @@ export const uploadedColumns: readonly Column[] = [
   { name: 'existed', path: 'existed', kind: 'flag', weight: 8 },
 ];
 
-/** Why an order failed. */
 interface Reason {
   readonly code: string;
   readonly message: string;
 }
 
-/** Why the orders of batches failed, by their ids. */
+/** Failure reasons of orders in batches, by order id. */
 export type Reasons = ReadonlyMap<string, Reason>;
 
-/** Failed orders that are looked through, at most. */
+/** Maximum failed orders searched. */
 const mostOrders = 20_000;
 
-/** Reads why orders failed, where the batch does not say it. What cannot be read stays unknown. */
+/** Fetches failure reasons that the batch does not give; unreadable ones stay unknown. */
 export async function readReasons(context: Context, batches: Iterable<Batch>): Promise<Reasons> {
   const pending = new Set<string>();
   const since: string[] = [];
@@ -215,7 +217,7 @@ export async function readReasons(context: Context, batches: Iterable<Batch>): P
       const isUnsaid = (row.error ?? '') === '' || isMet(row, batch);
       if (!isUnsaid || row.orderStatus !== 'order_failed' || row.orderId === undefined) continue;
       pending.add(row.orderId);
-      // An order that a row met is older than its batch.
+      // An already existing order is older than the batch.
       since.push(isMet(row, batch) ? '' : (textIn(batch, 'created_at') ?? ''));
     }
   const reasons = new Map<string, Reason>();
@@ -242,29 +244,29 @@ export async function readReasons(context: Context, batches: Iterable<Batch>): P
       if (pending.size === 0 || looked >= mostOrders) break;
     }
   } catch (error) {
-    // A reason is shown beside what was requested: without it the rest still stands.
+    // Best effort: the result is complete without reasons.
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
   }
   return reasons;
 }
 
-/** Why a row came to nothing, as the batch or its order says: `out_of_stock: …`; empty where neither does. */
+/** Why a row failed, according to its batch or order: `out_of_stock: …`; empty if neither tells. */
 export function reasonOf(
   { error, order_id: id, order_status: status }: Readonly<Record<string, unknown>>,
   reasons: Reasons,
 ): string {
   const said = plainText(error);
   const reason = reasons.get(plainText(id));
-  // Of an order that the row met, its own reason says more than that the row met it.
+  // For an already existing order, its own failure reason tells more than that it exists.
   if (said !== '' && !(reason && said.startsWith('already_exists'))) return said;
   if (reason === undefined && plainText(status).startsWith('cancelled')) return plainText(status);
   return reason === undefined ? '' : [reason.code, reason.message].filter((part) => part !== '').join(': ');
 }
 
-/** `max_price_exceeded` of a reason that begins with it. */
+/** Extracts the leading code of a reason, such as `max_price_exceeded`. */
 export const codeOfReason = (text: string): string | undefined => /^[a-z][a-z0-9_]*(?=:|$)/.exec(text)?.[0];
 
-/** `40 max_price_exceeded, 11 out_of_stock`: the codes of texts that begin with one, the most frequent first. */
+/** Formats `40 max_price_exceeded, 11 out_of_stock`: the leading codes of texts, most frequent first. */
 export function countedReasons(texts: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const text of texts) {

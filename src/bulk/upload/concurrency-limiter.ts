@@ -1,4 +1,4 @@
-/** How many pieces of work run at once; it follows how they go. */
+/** Concurrency limit that adapts to response times. */
 export class Window {
   readonly #most: number;
   #size = 1;
@@ -12,7 +12,7 @@ export class Window {
     return this.#size;
   }
 
-  /** One more as long as responses come about as fast as the fastest; one less where they slow down. */
+  /** Grows by one while responses stay about as fast as the fastest; shrinks by one if they slow down. */
   responded(ms: number): void {
     this.#bestMs = Math.min(this.#bestMs, ms);
     const isSlow = ms > this.#bestMs * 3 + 200;
@@ -21,9 +21,9 @@ export class Window {
 }
 
 /**
- * Works at pieces as they come, several at once, and gives each result when it is there. No more of the source is read
- * than is worked at. After a failure no piece is begun, those under way end, and then it is thrown.
- * @param now ms. What goes before in the same way says, by its window, how many may run at once.
+ * Processes items concurrently and yields each result as soon as it is ready. Pulls from the source only what it can
+ * start. After a failure it starts nothing more, awaits the running items, then throws.
+ * @param now clock in ms. Passing a `window` reuses the limit learned by an earlier run.
  */
 export async function* inFlight<T, R>(
   source: AsyncIterable<T>,

@@ -27,7 +27,7 @@ import {
 import { countedReasons, type Reasons, reasonOf } from './columns.ts';
 import { isInDoubt, type NamedBatches, unsentIn, uploadNames } from './named.ts';
 
-/** What following batches tells, as it happens. */
+/** Events emitted while following batches. */
 type FollowEvent =
   | { readonly type: 'ready'; readonly batches: number }
   | ({ readonly type: 'row'; readonly batch_id: string; readonly row?: number } & JsonObject)
@@ -35,19 +35,19 @@ type FollowEvent =
   | ({ readonly type: 'summary' } & FollowSummary);
 
 export interface FollowSummary extends RowTally {
-  /** Batches that go on, or that nothing was heard of. */
+  /** Batches still running, or not heard from. */
   readonly open: number;
   /** Rows of the uploads that were not sent yet. */
   readonly unsent: number;
   readonly elapsed_ms: number;
 }
 
-/** Between two looks, ms; longer where nothing changes. */
+/** Polling interval, ms; backs off while nothing changes. */
 const pace = { shortestMs: 500, longestMs: 5000 };
 
 const goesOn: ReadonlySet<RowState> = new Set(['waiting', 'under_way']);
 
-/** Rows that the service has not written down yet are awaited like the others. */
+/** Whether every row is settled, including rows the service has not recorded yet. */
 function isDone(batch: Batch): boolean {
   const rows = rowsOf(batch);
   const count = numberIn(batch, 'row_count') ?? Number.POSITIVE_INFINITY;
@@ -58,9 +58,9 @@ function isDone(batch: Batch): boolean {
 }
 
 /**
- * Follows batches until every row has become an order that was placed, or has failed; a row for each change. An interruption is
- * thrown once the `summary` is out.
- * @param latest keeps the batches as last read. @throws ErrandError for what polling cannot mend.
+ * Polls batches until each row's order is placed or has failed, yielding an event per row change. An interruption is
+ * thrown after the `summary`.
+ * @param latest receives the batches as last read. @throws ErrandError if polling cannot recover.
  */
 export async function* followBatches(
   context: Context,
@@ -88,7 +88,7 @@ export async function* followBatches(
     summary,
   );
 
-  /** Every open batch once, an event for each row that has changed. */
+  /** Polls every open batch once, yielding an event per changed row. */
   async function* changes(): AsyncGenerator<FollowEvent> {
     for (const id of open) {
       const { body } = await client.call('bulk.get', { path: { batch_id: id } });
@@ -103,7 +103,7 @@ export async function* followBatches(
         yield { ...head, ...(number !== undefined && { row: number }), ...row.record, ...head };
       }
       if (!isDone(body)) continue;
-      // Whether an order that a row met has failed, the batch does not say.
+      // The batch does not tell whether an already existing order has failed.
       const [whole = body] = await withMetOrders(context, [body]);
       latest.set(id, whole);
       open.delete(id);
@@ -123,16 +123,16 @@ export async function* followBatches(
   }
 }
 
-/** Rows that were ordered before have not failed. */
+/** Exit code; rows that were already ordered are not failures. */
 export function exitCodeOf({ open, failed, refused, unsent }: FollowSummary): number {
   if (open > 0) return exitCodes.deadline;
   return failed + refused + unsent > 0 ? exitCodes.ended_badly : 0;
 }
 
-/** A batch as a list shows it: without its rows. */
+/** A batch without its rows, as listed. */
 export const withoutRows = ({ rows: _, ...batch }: Batch): Omit<Batch, 'rows'> => batch;
 
-/** Follows batches; where that is interrupted, what ends it says how the rows stood, and how to follow on. */
+/** Follows batches; if interrupted, the error tells the state of the rows and how to resume. */
 export const stoppable = (
   context: Context,
   named: NamedBatches,
@@ -145,13 +145,13 @@ export const stoppable = (
     return { message: `stopped watching; ${said}`, next: goOn() };
   });
 
-/** "one batch goes on", "3 batches go on". */
+/** Formats "one batch goes on", "3 batches go on". */
 export const batchesGoOn = (count: number): string =>
   count === 1 ? 'one batch goes on' : `${count} batches go on`;
 
 const rowsWatched: Things = { one: 'row', several: 'rows', badly: 'failed' };
 
-/** How the rows stand, those included that the service has not written down yet. */
+/** Progress of the rows, including those the service has not recorded yet. */
 export function rowsStanding(batches: readonly Batch[]): WatchProgress {
   const { rows, waiting, under_way: underWay, refused, failed } = tallyOf(batches);
   let total = 0;
@@ -159,10 +159,7 @@ export function rowsStanding(batches: readonly Batch[]): WatchProgress {
   return { total, ended: rows - waiting - underWay, failed: refused + failed };
 }
 
-/**
- * The command that goes on with what is not done: an upload by its name; a beginning stands for an id only where it is taken
- * back.
- */
+/** Command to resume following what is unfinished: uploads by name; short ids only if the command accepts them. */
 export async function goingOn(
   context: Context,
   { ids, words, uploads }: NamedBatches,
@@ -188,16 +185,19 @@ export async function goingOn(
   };
 }
 
-/** Orders by their ids, as far as they are known. */
+/** Orders by id, as far as known. */
 type KnownOrders = ReadonlyMap<string, { readonly status: string }>;
 
-/** The orders that rows of batches met, as far as the batches do not say how they stand. */
+/** Ids of already existing orders that rows matched, if the batch does not give their status. */
 export const metOrders = (batches: readonly Batch[]): string[] =>
   batches.flatMap((batch) =>
     rowsOf(batch).flatMap((row) => (row.orderStatus === undefined ? (earlierOrder(row, batch) ?? []) : [])),
   );
 
-/** Batches whose rows have the status of their orders, of those too that they met: how a row stands follows from it. Pure. */
+/**
+ * Adds order ids and statuses to batch rows, including already existing orders, since a row's state depends on them.
+ * Pure.
+ */
 export const withOrders = (batches: readonly Batch[], orders: KnownOrders): Batch[] =>
   batches.map((batch) => {
     const rows = rowsOf(batch).map((row) => {
@@ -205,11 +205,11 @@ export const withOrders = (batches: readonly Batch[], orders: KnownOrders): Batc
       const order = id === undefined ? undefined : orders.get(id);
       return order ? { ...row.record, order_id: id, order_status: order.status } : row.record;
     });
-    // Only ids and statuses of orders were added to what the service sent.
+    // The rows are as the service sent them, plus order ids and statuses.
     return { ...batch, rows } as Batch;
   });
 
-/** The same, with the orders that rows met as they are now. @throws ErrandError where they cannot be read. */
+/** Fetches the current status of already existing orders and adds it. @throws ErrandError if they cannot be read. */
 export async function withMetOrders(context: Context, batches: readonly Batch[]): Promise<Batch[]> {
   const others = metOrders(batches);
   if (others.length === 0) return [...batches];
@@ -218,13 +218,16 @@ export async function withMetOrders(context: Context, batches: readonly Batch[])
 
 interface Concluded {
   readonly named: NamedBatches;
-  /** As far as their rows count. */
+  /** Batches, limited to the rows that count. */
   readonly batches: readonly Batch[];
   readonly reasons: Reasons;
   readonly goOn: NextStep;
 }
 
-/** How it ended, in counts that add up: rows are ordered, refused or waiting; orders placed, failed or under way. */
+/**
+ * Summarizes the outcome in counts that add up: rows are ordered, refused or waiting; orders are placed, failed or
+ * under way.
+ */
 export function conclusions(
   context: Context,
   { rows, ordered, open, elapsed_ms: ms, ...count }: FollowSummary,
@@ -263,9 +266,9 @@ export function conclusions(
   ];
 }
 
-/** The command that tries failed rows again, for each upload or batch that has some. */
+/** Command to retry failed rows, for each upload or batch that has some. */
 export const retryLines = (context: Context, of: Pick<Concluded, 'batches' | 'named'>): string[] =>
-  // What is in doubt is settled first: it may be a retry of these rows.
+  // Settle uploads in doubt first: one may be a retry of these rows.
   of.named.uploads.some(isInDoubt)
     ? []
     : commandsFor(
@@ -276,7 +279,7 @@ export const retryLines = (context: Context, of: Pick<Concluded, 'batches' | 'na
         (row, batch) => isFailed(row, batch) && !isCalledOff(row),
       );
 
-/** `44 failed: 40 max_price_exceeded, 4 out_of_stock`. */
+/** Formats `44 failed: 40 max_price_exceeded, 4 out_of_stock`. */
 function why(state: RowState, batches: readonly Batch[], reasons: Reasons): string[] {
   const found = batches.flatMap((batch) =>
     rowsOf(batch)
@@ -289,7 +292,7 @@ function why(state: RowState, batches: readonly Batch[], reasons: Reasons): stri
   return [`${countText(found.length)} ${state}: ${countedReasons(found.map(({ reason }) => reason))}${said}`];
 }
 
-/** The command for each upload or batch that has rows of a kind. */
+/** Command for each upload or batch that has matching rows. */
 function commandsFor(
   context: Context,
   what: string,

@@ -11,26 +11,26 @@ import { rowsOf, stateOf } from './batch.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What was sent before with a key. */
+/** An earlier request sent with the same key. */
 export interface SentBefore {
-  /** Of what the service has made of it; null where that is not known. */
+  /** Id of the resulting batch or order; null if unknown. */
   readonly madeId: string | null;
-  /** Its place among the rows of its batch; undefined for an order of its own. */
+  /** Row index within its batch; undefined for a single order. */
   readonly place: number | undefined;
-  /** A row of cells, or an order where it was one of its own; undefined where it was the same as now. */
+  /** Cells of the row, or the order if it was a single one; undefined if identical to now. */
   readonly content: Fields | undefined;
 }
 
-/** A row whose key stands for an order with other content. */
+/** A row whose key belongs to an order with different content. */
 export interface KeptKey {
   readonly row: number;
   /** `max_price $40.00, now $45.00` for each difference. */
   readonly changes: readonly string[];
 }
 
-/** Batches that are asked whether a row of theirs became an order, at most. */
+/** Maximum batches queried to find out whether a row became an order. */
 const mostBatches = 50;
-/** Rows that are named, and differences of each. */
+/** Maximum rows named, differences shown per row, and characters per value. */
 const [mostNamed, mostChanges, longestValue] = [3, 2, 40];
 
 export const orderOfCells = (row: UploadRow): Fields => {
@@ -38,7 +38,7 @@ export const orderOfCells = (row: UploadRow): Fields => {
   return { ...orderOfRow(plan, values, read) };
 };
 
-/** The differences of an order to the one that has its key, in words; none where they ask for the same. Pure. */
+/** Describes how an order differs from the one that has its key; empty if equivalent. Pure. */
 export function changesOf(now: Fields, before: Fields): string[] {
   return differingFields('order.create', now, before).map((path) => {
     const [was, is] = [before, now].map((order) => path.reduce<unknown>(own, order));
@@ -46,7 +46,7 @@ export function changesOf(now: Fields, before: Fields): string[] {
   });
 }
 
-/** `max_price $40.00, now $45.00`. */
+/** Formats `max_price $40.00, now $45.00`. */
 export const changeText = (path: readonly string[], was: unknown, is: unknown): string =>
   `${path.at(-1)} ${shown(path, was)}, now ${shown(path, is)}`;
 
@@ -58,8 +58,8 @@ function shown([field]: readonly string[], value: unknown): string {
 }
 
 /**
- * The rows that keep the key of what was sent before with other content: the service does not order them again.
- * @param sent what was sent before with the key of each row, by its number. @param rows the file's, read once more for them.
+ * Finds rows that reuse the key of an earlier request with different content: the service will not order them again.
+ * @param sent earlier requests with each row's key, by row number. @param rows of the file, read a second time.
  */
 export async function keptKeys(
   context: Context,
@@ -89,7 +89,7 @@ export async function keptKeys(
   return { ordered, unsure };
 }
 
-/** The order that was asked for before; undefined where it is the same. What was uploaded from here was journaled as rows of cells. */
+/** The order requested earlier; undefined if identical. Uploads from this machine are journaled as cells. */
 const contentOf = ({ content, place }: SentBefore): Fields | undefined =>
   place === undefined || content === undefined ? content : orderOfCells(content as UploadRow);
 
@@ -98,7 +98,7 @@ function differs(now: Fields, sent: SentBefore): boolean {
   return before !== undefined && differingFields('order.create', now, before).length > 0;
 }
 
-/** Tells of what was sent whether it is an order; undefined where that is not known. Batches are read once each. */
+/** Returns a predicate for whether a request became an order; undefined if unknown. Reads each batch once. */
 async function ordersAmong(
   context: Context,
   all: readonly SentBefore[],
@@ -114,7 +114,7 @@ async function ordersAmong(
       for (const row of rowsOf(body)) known.set(`${id} ${row.index}`, isOrdered(stateOf(row, body)));
     }
   } catch (error) {
-    // What cannot be read stays unknown: the upload itself is not in question.
+    // Leave unreadable batches unknown; the upload itself can continue.
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
   }
   return ({ madeId, place }) => {
@@ -123,10 +123,12 @@ async function ordersAmong(
   };
 }
 
-/** A row that was refused has left its key free; one that met an order already is told of by what made that one. */
+/**
+ * A refused row left its key free; a row that matched an existing order is covered by the request that made that order.
+ */
 const isOrdered = (state: ReturnType<typeof stateOf>): boolean => state !== 'refused' && state !== 'before';
 
-/** What is told of rows before they are sent. */
+/** Warnings printed before the rows are sent. */
 export const keptLines = ({ ordered, unsure }: Awaited<ReturnType<typeof keptKeys>>): string[] => [
   ...line(
     ordered,
@@ -140,7 +142,7 @@ export const keptLines = ({ ordered, unsure }: Awaited<ReturnType<typeof keptKey
   ),
 ];
 
-/** What is told of them after the service has responded. */
+/** Warnings printed after the service has responded. */
 export const keptLinesAfter = (kept: readonly KeptKey[]): string[] =>
   line(kept, { one: 'an order placed before', several: 'orders placed before' }, (is) =>
     is === 'it is' ? 'it was not ordered' : 'they were not ordered',
@@ -164,7 +166,7 @@ function line(
   ];
 }
 
-/** `max_price $40.00, now $45.00; city Austin, now Dallas and 2 more`. */
+/** Formats `max_price $40.00, now $45.00; city Austin, now Dallas and 2 more`. */
 export function changesText({ changes }: Pick<KeptKey, 'changes'>): string {
   const more = changes.length - mostChanges;
   return changes.slice(0, mostChanges).join('; ') + (more > 0 ? ` and ${more} more` : '');

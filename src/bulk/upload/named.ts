@@ -16,7 +16,7 @@ import { type Batch, type BatchRow, orderOfAttempt, rowsOf, tellingAttempts } fr
 import { inFlight } from './concurrency-limiter.ts';
 import { leftOutOf } from './source.ts';
 
-/** How a command asks for batches. */
+/** Argument of commands that select batches. */
 export const batchesArgument = {
   name: 'ids',
   names: 'batches',
@@ -25,49 +25,49 @@ export const batchesArgument = {
   variadic: true,
 } as const;
 
-/** A batch of an upload, with what the journal knows of it. */
+/** A batch of an upload, with its journal state. */
 interface SentBatch extends KeptBatch {
-  /** Sent or about to be, and no response was written down. */
+  /** Sent or about to be sent, without a recorded response. */
   readonly isInDoubt: boolean;
 }
 
-/** An upload as this machine knows it. */
+/** An upload known to this machine. */
 export interface KnownUpload extends Omit<KeptUpload, 'batches'> {
   readonly batches: readonly SentBatch[];
-  /** Rows of the file that are in a batch of the service. */
+  /** Rows of the file that are in a batch at the service. */
   readonly sent: number;
 }
 
-/** The batches that were named on a command line. */
+/** Batches named on a command line. */
 export interface NamedBatches {
-  /** In the order in which they were made. */
+  /** Ids in creation order. */
   readonly ids: readonly string[];
-  /** What names all of them in a command to type: names where names were given. */
+  /** Words that select all of them in a suggested command; names stay names. */
   readonly words: readonly string[];
   /** The uploads among them. */
   readonly uploads: readonly KnownUpload[];
-  /** Batches as far as their rows count: without those that a later batch of the same upload tried again. */
+  /** Filters batches to the rows that count, dropping those retried by a later batch of the same upload. */
   readonly counted: (batches: Iterable<Batch>) => Batch[];
 }
 
-/** Whose uploads the names of a command line are. */
+/** Scope of upload names on the command line. */
 export const uploadOwner = async (context: Context): Promise<UploadOwner> => ({
   baseUrl: context.settings.baseUrl.value,
   account: (await context.sender()).account,
 });
 
-/** Whether anything was uploaded from this machine. */
+/** Whether this machine has any uploads. */
 export const hasUploads = ({ settings }: { readonly settings: JournalPlace }): boolean =>
   settings.database !== undefined || mayBeThere(uploadsFile(settings.folders.state));
 
-/** The uploads of this machine at this service, newest first. @throws StorageError. */
+/** This machine's uploads to this service, newest first. @throws StorageError. */
 export async function knownUploads(context: Context): Promise<KnownUpload[]> {
   if (!hasUploads(context)) return [];
   const uploads = (await context.uploads()).list(await uploadOwner(context));
   return Promise.all(uploads.map((upload) => known(context, upload)));
 }
 
-/** The upload of a name; undefined where this machine has none. @throws StorageError. */
+/** Finds an upload by name; undefined if this machine has none. @throws StorageError. */
 export async function knownUpload(context: Context, name: string): Promise<KnownUpload | undefined> {
   if (!hasUploads(context)) return undefined;
   const upload = (await context.uploads()).named(await uploadOwner(context), name);
@@ -91,8 +91,8 @@ async function known(context: Context, upload: KeptUpload): Promise<KnownUpload>
 }
 
 /**
- * The batches that words name: ids, names of uploads, `-` for stdin, one a line.
- * @throws UsageError naming the word that is neither; ErrandError for an upload of which the service has nothing yet.
+ * Resolves words to batches: ids, upload names, or `-` for one per line on stdin.
+ * @throws UsageError naming an unknown word; ErrandError for an upload of which the service has nothing yet.
  */
 export async function namedBatches(context: Context, given: readonly string[]): Promise<NamedBatches> {
   const words = await readIds(context, 'batch', given, (_, word, where) => wordOf(word, where));
@@ -113,7 +113,7 @@ export async function namedBatches(context: Context, given: readonly string[]): 
   return { ids: [...ids], words, uploads, counted: countedOnce(uploads) };
 }
 
-/** Ids in lower case; names as they are. */
+/** Normalizes a word: ids in lowercase, names unchanged. */
 function wordOf(word: string, where: string | undefined): string {
   const text = word.trim();
   if (text !== '') return uuidPattern.test(text) ? text.toLowerCase() : text;
@@ -121,8 +121,8 @@ function wordOf(word: string, where: string | undefined): string {
 }
 
 /**
- * Of each row of an upload the latest attempt counts; those before it are no rows of their own. One that found the row
- * ordered before is no attempt.
+ * Counts each row of an upload once, by its latest attempt. An attempt that found the row already ordered does not
+ * count.
  */
 function countedOnce(uploads: readonly KnownUpload[]): NamedBatches['counted'] {
   const tried = uploads.filter(({ batches }) => {
@@ -132,7 +132,7 @@ function countedOnce(uploads: readonly KnownUpload[]): NamedBatches['counted'] {
   return (given) => tried.reduce(onceIn, [...given]);
 }
 
-/** A row of a batch, as one of the attempts at a row of the file. */
+/** A batch row as one attempt at a row of the file. */
 interface Attempt {
   readonly batch: Batch;
   readonly row: BatchRow;
@@ -171,7 +171,7 @@ function onceIn(given: readonly Batch[], { batches }: KnownUpload): Batch[] {
   });
 }
 
-/** @returns what names the one that may have been meant. */
+/** @returns the error, suggesting the closest known name. */
 export async function unknownName(context: Context, word: string): Promise<UsageError> {
   const near = nearestWord(
     word,
@@ -197,25 +197,27 @@ function nothingSent(context: Context, upload: KnownUpload): ErrandError {
       });
 }
 
-/** The command that brings an upload to its end. */
+/** Command that completes an upload. */
 export const resumeStep = (context: Context, { name }: Pick<KnownUpload, 'name'>): NextStep => ({
   command: `errand bulk resume ${shellWord(name)}${whereFlags(context)}`,
   when: 'to go on with it',
 });
 
-/** How many of its rows the service does not have yet, as far as is known here. */
+/** Number of rows not yet at the service, as far as this machine knows. */
 export const unsentIn = ({ rows, sent }: KnownUpload): number => Math.max(0, rows - sent);
 
-/** Whether a batch of it was sent, and no response was written down. */
+/** Whether any batch was sent without a recorded response. */
 export const isInDoubt = ({ batches }: KnownUpload): boolean => batches.some((batch) => batch.isInDoubt);
 
-/** The names of uploads, by the ids of their batches. */
+/** Upload names by batch id. */
 export const uploadNames = (uploads: readonly KnownUpload[]): ReadonlyMap<string, string> =>
   new Map(
     uploads.flatMap(({ name, batches }) => batches.flatMap(({ id }) => (id ? [[id, name] as const] : []))),
   );
 
-/** The upload that a batch belongs to; undefined where it was not made here, or under no name. @throws StorageError. */
+/**
+ * Upload that a batch belongs to; undefined if it was not made on this machine, or has no name. @throws StorageError.
+ */
 export async function uploadOfBatch(
   context: Context,
   id: string,
@@ -225,10 +227,10 @@ export async function uploadOfBatch(
   return made && (await context.uploads()).ofBatch(made.key);
 }
 
-/** Batches that are read at once, at most. */
+/** Maximum batches fetched concurrently. */
 const mostInFlight = 4;
 
-/** Batches as the service has them now, in the order of their ids. @param read those that were read a moment ago. */
+/** Fetches batches in the order of `ids`. @param read batches just fetched, used as a cache. */
 export async function readBatches(
   context: Context,
   ids: readonly string[],
@@ -248,7 +250,7 @@ export async function readBatches(
   return ids.flatMap((id) => found.get(id) ?? []);
 }
 
-/** What of uploads the service does not have yet, or may have: `december: 11,000 of 20,000 rows are not sent yet`. */
+/** Rows of uploads that the service lacks or may lack: `december: 11,000 of 20,000 rows are not sent yet`. */
 export const unsentLines = (uploads: readonly KnownUpload[]): string[] =>
   uploads.flatMap((upload) => {
     const left = unsentIn(upload);
@@ -260,7 +262,7 @@ export const unsentLines = (uploads: readonly KnownUpload[]): string[] =>
     return doubt ? [`${upload.name}: a retry of it was sent, and no response came`] : [];
   });
 
-/** Which rows of their files uploads were sent without: `december: 3 rows were left out as invalid (rows 4, 9, 12)`. */
+/** Rows that uploads skipped: `december: 3 rows were left out as invalid (rows 4, 9, 12)`. */
 export const leftOutLines = (uploads: readonly KnownUpload[]): string[] =>
   uploads.flatMap(({ name, source }) => {
     const { count, first } = leftOutOf(source);
@@ -274,7 +276,7 @@ export const leftOutLines = (uploads: readonly KnownUpload[]): string[] =>
     ];
   });
 
-/** The commands that bring uploads to their end; none for one that is whole. */
+/** Commands that complete uploads; none for complete ones. */
 export const nextSteps = (context: Context, uploads: readonly KnownUpload[]): NextStep[] =>
   uploads
     .filter((upload) => unsentIn(upload) > 0 || isInDoubt(upload))

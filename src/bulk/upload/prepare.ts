@@ -22,7 +22,7 @@ import { keptSource } from './source.ts';
 import { meantByUpload, type Upload, wasBegun } from './upload.ts';
 import { UploadLook } from './upload-warnings.ts';
 
-/** What a user says of an upload, and agrees to. */
+/** User-supplied options of an upload, including consent. */
 export interface UploadGiven extends TableFlags, Omit<Consent, 'plan'> {
   readonly name?: string | undefined;
   readonly batchSize?: number | undefined;
@@ -35,25 +35,25 @@ export interface UploadGiven extends TableFlags, Omit<Consent, 'plan'> {
   readonly maxTotal?: number | undefined;
 }
 
-/** Where an upload differs from that of a whole file by one process. */
+/** Deviations from a whole-file upload by a single process. */
 interface Special extends Pick<Scope, 'shard' | 'checkRows'> {
-  /** Several workers send it. */
+  /** Whether several workers send it. */
   readonly isShared?: boolean;
 }
 
-/** An upload that may be sent. */
+/** An upload that is ready to be sent. */
 export interface PreparedUpload {
   readonly check: FileCheck;
   readonly upload: Upload;
-  /** What is told of it once it is sent. */
+  /** Facts to print once it is sent. */
   readonly facts: readonly string[];
-  /** Numbers of rows that the user was told of. */
+  /** Row numbers already reported to the user. */
   readonly toldRows: ReadonlySet<number>;
 }
 
 /**
- * Checks a file, shows what it comes to, and has whoever spends agree to it. Sends nothing.
- * @returns undefined where no row falls to the shard. @throws ErrandError.
+ * Validates a file, shows its cost and obtains consent to spend. Sends nothing.
+ * @returns undefined if no row falls into the shard. @throws ErrandError.
  */
 export async function prepareUpload(
   context: Context,
@@ -137,7 +137,7 @@ export async function sha256Of(source: Source): Promise<string> {
   return hash.digest('hex');
 }
 
-/** What makes the batches of an upload, whether it is planned or placed at once. */
+/** Options that determine an upload's batches, whether planned or placed directly. */
 export const uploadOptions = {
   batchSize: {
     kind: 'integer',
@@ -153,7 +153,7 @@ export const uploadOptions = {
   skipInvalid: { kind: 'flag', description: 'upload the valid rows of a file that has others too' },
 } as const;
 
-/** By what an upload is asked for later. */
+/** Option for the name to refer to an upload later. */
 export const nameOption = {
   name: {
     kind: 'text',
@@ -163,7 +163,7 @@ export const nameOption = {
   },
 } as const;
 
-/** What makes a process one of several workers. */
+/** Options that make a process one of several workers. */
 export const shareOptions = {
   share: {
     kind: 'flag',
@@ -178,7 +178,7 @@ export const shareOptions = {
   },
 } as const;
 
-/** What all orders of a command may cost together, by its caller. */
+/** Option with the caller's limit on the total of a command's orders. */
 export const maxTotalOption = {
   maxTotal: {
     kind: 'money',
@@ -186,7 +186,7 @@ export const maxTotalOption = {
   },
 } as const;
 
-/** @param cents what the orders may cost together. @param maxTotal cents. @throws ErrandError where that is more. */
+/** @param cents maximum total of the orders. @param maxTotal cents. @throws ErrandError if it is exceeded. */
 export function checkTotal(cents: number, maxTotal: number | undefined): void {
   if (maxTotal === undefined || cents <= maxTotal) return;
   throw new ErrandError(

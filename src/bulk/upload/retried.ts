@@ -18,7 +18,7 @@ import { withMetOrders } from './follow.ts';
 import { type KnownUpload, knownUploads, type NamedBatches, readBatches, resumeStep } from './named.ts';
 import { type MadeIn, rowAgain, type UploadedRows } from './uploaded-rows.ts';
 
-/** Which failed rows are retried, and how. */
+/** Options that select failed rows to retry. */
 export const retriedOptions = {
   to: {
     kind: 'text',
@@ -50,25 +50,25 @@ export const retriedOptions = {
   },
 } as const;
 
-/** A row that is to be tried again. */
+/** A failed row to retry. */
 interface FailedRow {
   readonly batch: Batch;
   readonly row: BatchRow;
-  /** `max_price_exceeded: …`; empty where it is not asked for, or not known. */
+  /** `max_price_exceeded: …`; empty if not requested or unknown. */
   readonly reason: string;
-  /** Where its order was made, if that was another row: its key had that order already. */
+  /** Original row of the order, if another row created it and this one only found its key taken. */
   readonly madeIn?: MadeIn;
 }
 
 interface Wanted {
-  /** Codes of reasons; without them rows count that failed for any, but not those whose order was cancelled. */
+  /** Reason codes to retry. If empty, any failure counts except a cancelled order. */
   readonly wanted: readonly string[];
   readonly withReasons: boolean;
 }
 
 /**
- * The rows of batches that failed, as they stand now.
- * @throws UsageError where rows failed, and none for these reasons; ErrandError where none can be tried again from here.
+ * Current failed rows of batches.
+ * @throws UsageError if rows failed, but none for these reasons; ErrandError if none can be retried from here.
  */
 export async function failedRows(
   context: Context,
@@ -105,12 +105,12 @@ async function failedIn(
   );
 }
 
-/** Batches of this machine that are asked which orders they have made, at most; the newest first. */
+/** Maximum batches of this machine searched for existing orders, newest first. */
 const mostBatches = 100;
 
 /**
- * Failed rows with where the orders were made that they met: a retry of one is the same order as a retry there. Those of
- * which this machine does not know it are left out, and said. @throws ErrandError where none is left.
+ * Adds the origin of already existing orders, so that retrying such a row equals retrying the original one. Skips rows
+ * whose origin this machine does not know, with a note. @throws ErrandError if none is left.
  */
 async function withOrigins(context: Context, failed: readonly FailedRow[]): Promise<FailedRow[]> {
   const met = new Set(failed.flatMap(({ row, batch }) => earlierOrder(row, batch) ?? []));
@@ -145,13 +145,13 @@ async function originsOf(context: Context, orders: ReadonlySet<string>): Promise
   return origins;
 }
 
-/** Failed rows as they were uploaded, and where they stand in their file, as far as that is known. */
+/** Failed rows as uploaded, and their layout in the file, as far as known. */
 interface RetriedRows {
   readonly rows: readonly UploadRow[];
   readonly layout: TableLayout;
 }
 
-/** @param known the rows of a batch. @throws ErrandError where they are not known on this machine. */
+/** @param known loads the rows of a batch. @throws ErrandError if this machine does not know them. */
 export async function rowsToRetry(
   failed: readonly FailedRow[],
   known: (batch: Batch) => Promise<UploadedRows>,
@@ -173,8 +173,8 @@ export async function rowsToRetry(
 }
 
 /**
- * The batches that try rows again. The rows of one batch stay together; those of an upload are cut as an upload is, so
- * that the same retry makes the same batches.
+ * Groups rows to retry into batches of `size`. The result is deterministic, so that the same retry makes the same
+ * batches.
  */
 export function retryBatches(
   { rows, layout: { headings, fileHeadings, numbers } }: RetriedRows,
@@ -193,7 +193,10 @@ export function retryBatches(
   });
 }
 
-/** What is in doubt may be a retry of the same rows. @throws ErrandError in_doubt, unless it is what is sent again now. */
+/**
+ * Refuses while a batch is in doubt, since it may be a retry of the same rows. @throws ErrandError in_doubt, unless
+ * that batch is the one being resent.
+ */
 export function checkSettled(
   context: Context,
   upload: KnownUpload | undefined,
@@ -209,13 +212,13 @@ export function checkSettled(
   });
 }
 
-/** By what ceilings are raised: hundredths of a percent, or cents. */
+/** Increase of the ceilings: basis points, or cents. */
 type Raise = { readonly basisPoints: number } | { readonly cents: number };
 
 const percent = /^(\d{1,3})(?:\.(\d{1,2}))?\s?%$/;
 const mostPercent = 100;
 
-/** Reads `10%`, `2.5%` or `$5`. @throws UsageError. */
+/** Parses `10%`, `2.5%` or `$5`. @throws UsageError. */
 export function parseRaise(text: string): Raise {
   const [, units, fraction = ''] = percent.exec(text.trim()) ?? [];
   if (units === undefined) return { cents: parseAmount(text) };
@@ -235,7 +238,7 @@ function parseAmount(text: string): number {
   throw new UsageError(`--raise-ceiling ${text} raises nothing; write 10% or '$5'`);
 }
 
-/** The row with its ceiling raised, never by more than was said: parts of a cent are dropped. */
+/** Raises a row's ceiling, rounding down so that it never exceeds the requested increase. */
 export function raised(row: UploadRow, raise: Raise | undefined): UploadRow {
   const heading = Object.keys(row).find(isPriceHeading);
   if (raise === undefined || heading === undefined) return row;
@@ -244,11 +247,11 @@ export function raised(row: UploadRow, raise: Raise | undefined): UploadRow {
   return { ...row, [heading]: String(cents + more) };
 }
 
-/** `3 rows: at most $48.40, before $44.00, without fees`. Cents. */
+/** Formats `3 rows: at most $48.40, before $44.00, without fees`. Cents. */
 export const raisedLine = (rows: number, cents: number, before: number): string =>
   `${rowsText(rows)}: at most ${formatMoney(cents)}, before ${formatMoney(before)}, without fees`;
 
-/** A row of a file to correct: with why it failed in a column of its own. */
+/** Adds the failure reason as a column, for a file to be corrected. */
 export function withReason(row: UploadRow, reason: string): UploadRow {
   if (reason === '') return row;
   const heading = Object.hasOwn(row, 'reason') ? 'reason of the failure' : 'reason';
@@ -256,8 +259,8 @@ export function withReason(row: UploadRow, reason: string): UploadRow {
 }
 
 /**
- * Rows as a CSV in the columns of their file, and those that they have beside; the price, which is in cents, says so in
- * its heading. What a spreadsheet would run is defused, and read back as it was.
+ * Formats rows as CSV with their file's columns, plus any others they have; the price heading says that it is in cents.
+ * Cells that a spreadsheet would execute are escaped, and unescaped when read back.
  */
 async function csvOf(
   rows: readonly UploadRow[],
@@ -276,7 +279,7 @@ async function csvOf(
   return table.map((cells) => csvRecord(cells, { delimiter: ',', raw, visible })).join('');
 }
 
-/** Rows in a file of their own, or on stdout for `-`. @throws UsageError, StorageError naming the path. */
+/** Writes rows to a file, or to stdout for `-`. @throws UsageError, StorageError naming the path. */
 export async function writtenRows(
   context: Context,
   rows: readonly UploadRow[],

@@ -5,19 +5,19 @@ import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { knownUpload } from './named.ts';
 
-/** What became of batches that the journal had open. */
+/** Outcome of batches left open in the journal. */
 interface Settled {
-  /** What is to be told of it; nothing where none was open. */
+  /** Facts to print; empty if none was open. */
   readonly facts: readonly string[];
   /** Whether one of them was ordered only now. */
   readonly hasOrdered: boolean;
 }
 
 /**
- * Ends what the journal has open of an upload that was sent, whoever has sent it: what became of a batch in doubt is found
- * out, and what was made and never told counts as told, since whoever calls tells of it.
- * @param told ids of the batches that the user is shown; undefined where all are told of. @throws ErrandError: in_doubt where
- * the service does not say.
+ * Closes the journal's open records of a sent upload, whoever sent it: settles batches in doubt, and marks results as
+ * reported, since the caller reports them.
+ * @param told ids of batches shown to the user; undefined if all are. @throws ErrandError: in_doubt if the service does
+ * not tell.
  */
 export async function settleOpen(
   context: Context,

@@ -12,31 +12,31 @@ import { type TableFlags, tableOptions } from '../csv/table-options.ts';
 import { tellingEarlier } from '../earlier-uploads.ts';
 import { usualBatchRows } from './batches.ts';
 
-/** What decides the rows, keys and batches of an upload: with it the same file is the same upload. */
+/** Inputs that determine an upload's rows, keys and batches: with equal inputs, the same file is the same upload. */
 export interface UploadSource {
-  /** Absolute; null for what came through a pipe. */
+  /** Absolute path; null for piped input. */
   readonly path: string | null;
-  /** Of the file. */
+  /** Hash of the file. */
   readonly sha256: string;
   readonly table: Omit<TableFlags, 'useMap' | 'saveMap' | 'own'>;
   readonly batchSize: number;
   readonly run: string;
   readonly skipInvalid: boolean;
   readonly notifies: boolean;
-  /** The part of the file that it is: `3/8`; undefined for all of it. */
+  /** Shard of the file, such as `3/8`; undefined for all of it. */
   readonly shard: string | undefined;
-  /** Several workers send it, from a queue. */
+  /** Whether several workers send it from a queue. */
   readonly isShared: boolean;
 }
 
-/** The rows of a file that an upload was sent without. */
+/** Rows skipped by an upload. */
 export interface LeftOut {
   readonly count: number;
-  /** The first of them, as a spreadsheet numbers them, as far as they are known. */
+  /** The first of them, numbered as in a spreadsheet, as far as known. */
   readonly first: readonly number[];
 }
 
-/** Which rows an upload was sent without, as it was kept. */
+/** Reads the skipped rows of a stored upload. */
 export function leftOutOf(kept: JsonObject): LeftOut {
   const leftOut = own(kept, 'leftOut');
   const first = own(leftOut, 'first');
@@ -46,10 +46,10 @@ export function leftOutOf(kept: JsonObject): LeftOut {
   };
 }
 
-/** The source of an upload as the state keeps it. */
+/** Serializes an upload's source for storage. */
 export const keptSource = (source: UploadSource, leftOut: LeftOut): JsonObject => ({ ...source, leftOut });
 
-/** The source of an upload as it was kept. */
+/** Deserializes an upload's source. */
 export function sourceOf(kept: JsonObject): UploadSource {
   const table = own(kept, 'table');
   const map = own(table, 'map');
@@ -58,7 +58,7 @@ export function sourceOf(kept: JsonObject): UploadSource {
     sha256: textIn(kept, 'sha256') ?? '',
     table: {
       preset: textIn(table, 'preset'),
-      // Earlier versions did not ask what each heading is.
+      // Earlier versions did not require every heading to be accounted for.
       isAsBefore: own(table, 'isAsBefore') !== false,
       map: isObject(map) ? Object.fromEntries(Object.entries(map).map(([key, to]) => [key, String(to)])) : {},
       amounts: oneOf<AmountUnit>(amountUnits, textIn(table, 'amounts')),
@@ -78,25 +78,25 @@ export function sourceOf(kept: JsonObject): UploadSource {
 const oneOf = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
   values.find((value) => value === text);
 
-/** A table that can be read more than once. */
+/** A table that can be read repeatedly. */
 export interface Source {
-  /** As it was given. */
+  /** The path as given. */
   readonly path: string;
-  /** As messages and the service name it. */
+  /** File name used in messages and sent to the service. */
   readonly name: string;
-  /** Whether it came through a pipe, so that it cannot be named again. */
+  /** Whether it is piped input, which a later command cannot reopen. */
   readonly isPipe: boolean;
   chunks(): AsyncIterable<Uint8Array>;
-  /** Makes room for what is kept of it, beside a private copy and as long as that. */
+  /** Opens spare storage for data derived from it; lives as long as the private copy. */
   readonly spare?: () => Promise<Spare>;
   close(): Promise<void>;
 }
 
-/** Blocks of bytes under no name; each is compared with what was added before it is used. @throws StorageError. */
+/** Anonymous block storage; each block is verified by hash when read. @throws StorageError. */
 export type Spare = Pick<PrivateBlocks, 'add' | 'read'>;
 
 /**
- * A file, or stdin for `-`. What comes through a pipe is kept in a private copy as long as the command runs.
+ * Opens a file, or stdin for `-`. Piped input is buffered in a private copy while the command runs.
  * @throws UsageError naming what cannot be read.
  */
 export async function openSource(context: Context, path: string): Promise<Source> {
@@ -105,8 +105,8 @@ export async function openSource(context: Context, path: string): Promise<Source
 }
 
 /**
- * The same, read once into a private copy: what is checked and shown is what is sent, whatever becomes of the file.
- * @throws UsageError naming what cannot be read; StorageError where the copy cannot be written.
+ * Opens a private copy, so that what is validated and shown is what is sent, even if the file changes meanwhile.
+ * @throws UsageError naming what cannot be read; StorageError if the copy cannot be written.
  */
 export async function openCopy(context: Context, path: string): Promise<Source> {
   const found = await find(context, path);
@@ -133,7 +133,7 @@ async function find(context: Context, path: string): Promise<Found> {
   return { path, name: basename(path), isPipe: false, chunks: () => chunksOf(path, context.signal) };
 }
 
-/** What is read at once. The rows of a chunk live together: of larger ones more are alive than the collector clears away cheaply. */
+/** Read size. The rows of a chunk live and die together; larger chunks keep more alive than the GC reclaims cheaply. */
 const chunkBytes = 64 * 1024;
 
 async function* chunksOf(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -194,7 +194,7 @@ async function copied(context: Context, { path, name, isPipe, chunks }: Found): 
   }
 }
 
-/** What a shell puts in the place of `<(…)` ends in a number. */
+/** Shells pass `<(…)` as a path ending in a number. */
 const pipeName = (path: string): string => (/\/\d+$/.test(path) ? 'pipe.csv' : basename(path));
 
 interface Block {
@@ -204,9 +204,8 @@ interface Block {
 }
 
 /**
- * Bytes that are written once and read as often as it takes, block by block. The file loses its name as soon as it is
- * open, so no other program reaches it and nothing of it stays behind, however this process ends. Each block is compared
- * with its hash before it is used.
+ * Write-once storage that can be read repeatedly, block by block. The file is unlinked right after opening, so no other
+ * program can open it and nothing remains, however the process ends. Each block is verified by hash when read.
  */
 export class PrivateBlocks {
   readonly #file: FileHandle;
@@ -219,7 +218,7 @@ export class PrivateBlocks {
     this.#path = path;
   }
 
-  /** @param path where nothing is yet. @throws NodeJS.ErrnoException where it cannot be written. */
+  /** @param path that must not exist yet. @throws NodeJS.ErrnoException if it cannot be written. */
   static async open(path: string): Promise<PrivateBlocks> {
     const blocks = new PrivateBlocks(await open(path, 'wx+', 0o600), path);
     try {
@@ -238,7 +237,7 @@ export class PrivateBlocks {
     this.#size += block.length;
   }
 
-  /** In the order in which they were added. @throws StorageError where one is not what was written. */
+  /** Yields the blocks in the order added. @throws StorageError if one does not match its hash. */
   async *read(): AsyncGenerator<Buffer> {
     for (const { at, length, hash } of this.#blocks) {
       const block = Buffer.allocUnsafe(length);
@@ -256,7 +255,7 @@ export class PrivateBlocks {
     this.#unname();
   }
 
-  /** Where a file that is open cannot lose its name, it does when it is closed. */
+  /** Unlinks the file; on platforms that cannot unlink an open file, this happens on close. */
   #unname(): void {
     try {
       rmSync(this.#path, { force: true });
@@ -280,7 +279,10 @@ async function readFully(file: FileHandle, block: Buffer, from: number): Promise
 
 const blockBytes = 64 * 1024;
 
-/** Adds chunks of any size as blocks of one size; the last one is shorter. @throws NodeJS.ErrnoException; what the chunks throw. */
+/**
+ * Stores chunks as equally sized blocks; the last one may be shorter. @throws NodeJS.ErrnoException; whatever the
+ * chunks throw.
+ */
 async function addChunks(blocks: PrivateBlocks, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   const block = Buffer.alloc(blockBytes);
   let filled = 0;

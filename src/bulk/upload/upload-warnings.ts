@@ -14,28 +14,28 @@ import { nameOf, numbersOf, ordering, withinMs } from '../plan/twins.ts';
 import type { Batch } from './batches.ts';
 import { keptKeys, keptLines, type SentBefore } from './kept-keys.ts';
 
-/** Rows that are named. */
+/** Most rows named in a message. */
 const mostNamed = 3;
 
-/** What stands out in the rows of an upload, gathered as they pass by; looks at none of them twice and asks nothing of the service. */
+/** Collects what stands out in an upload's rows in a single pass, without querying the service. */
 export class UploadLook {
-  /** Numbers of the rows that keep the key of an order with other content, once `lines` has told of them. */
+  /** Numbers of rows that reuse an order's key with different content; filled by `lines`. */
   readonly keptRows = new Set<number>();
   readonly #spread = new AmountSpread();
   readonly #cells = new CellReader();
-  /** By host. */
+  /** Totals by host. */
   readonly #totals = new Map<string, { orders: number; cents: number }>();
-  /** The number of the row of each product that goes to a place; of several the first. */
+  /** First row number of each product and address. */
   readonly #first = new Map<number, number>();
-  /** Further rows with the same product for the same place. */
+  /** Further rows with the same product and address. */
   readonly #further = new Map<number, number[]>();
-  /** The number of the row of each idempotency key. */
+  /** Row number by idempotency key. */
   readonly #keys = new Map<number, number>();
-  /** Of the cells of each row, where keys of the file's own make it matter. */
+  /** Hash of each row's cells; only needed if the file has its own keys. */
   readonly #cellCodes = new Map<number, number>();
   #hasOwnKeys = false;
 
-  /** Rows may come in any order. @param hasOwnKeys whether any row of the file has a key of its own. */
+  /** Rows may come in any order. @param hasOwnKeys whether any row has a key given in the file. */
   add({ rows, numbers }: Pick<Batch, 'rows' | 'numbers'>, hasOwnKeys: boolean): void {
     this.#hasOwnKeys = hasOwnKeys;
     for (const [index, row] of rows.entries()) {
@@ -70,7 +70,7 @@ export class UploadLook {
     further.push(Math.max(first, number));
   }
 
-  /** What somebody should see before these rows are sent, a line each; none where nothing stands out. */
+  /** Findings to review before these rows are sent, one per line; empty if nothing stands out. */
   async lines(context: Context, check: FileCheck): Promise<string[]> {
     return [
       ...this.#totalLines(),
@@ -80,7 +80,7 @@ export class UploadLook {
     ];
   }
 
-  /** One retailer's total is that of the file; a file with a host for each order has no groups. */
+  /** Skipped for a single retailer, whose total is the file's, and if there are too many hosts to form groups. */
   #totalLines(): string[] {
     if (this.#totals.size < 2 || this.#totals.size > mostValues) return [];
     const groups = [...this.#totals].map(([value, { orders, cents }]) => ({
@@ -128,63 +128,66 @@ export class UploadLook {
         ...kept,
       ];
     } catch (error) {
-      // What cannot be read now stops the upload itself, with a message of its own.
+      // Ignore: the upload itself will fail on this, with its own message.
       if (error instanceof StorageError) return [];
       throw error;
     }
   }
 }
 
-/** The uppermost rows, each with what is known of it. */
+/** The topmost rows with their values. */
 const firstOf = <T>(rows: ReadonlyMap<number, T>): (readonly [number, T])[] =>
   [...rows].sort(([one], [other]) => one - other).slice(0, mostNamed);
 
 const named = (first: readonly string[], count: number): string =>
   count > first.length ? `first ${first.join(', ')}` : first.join(', ');
 
-/** Earlier rows that are looked at, the newest first: more would hold up an upload. */
+/** Maximum earlier rows scanned, newest first, to bound the delay of an upload. */
 const mostRows = 200_000;
 
 /** An order of this machine, or a row of a batch. */
 interface EarlierOrder {
   readonly key: string;
-  /** Its place among the rows of its batch. */
+  /** Row index within its batch. */
   readonly place: number;
-  /** What its twins have in common with it. */
+  /** Hashes of product and address, shared with its twins. */
   readonly codes: readonly number[];
-  /** A row of cells, or an order of its own. */
+  /** Cells of a row, or a single order. */
   readonly content: Readonly<Record<string, unknown>>;
 }
 
 type Ordered = Pick<JournalRecord, 'operation' | 'order_id' | 'key' | 'created_at'>;
 
-/** What was ordered before as a row is now. */
+/** An earlier order with the same product and address as a row. */
 interface EarlierTwin {
   readonly record: Ordered;
   readonly place: number;
 }
 
-/** What is to be sent, as far as it matters here. */
+/** View of the rows to send. */
 interface Rows {
-  /** The number of the row with a key: it was sent before, and is not ordered again. */
+  /** Number of the row with a key; such a row was sent before and is not ordered again. */
   rowOfKey(key: string): number | undefined;
-  /** Numbers of the rows with such a product for such a place. */
+  /** Numbers of rows with this product and address. */
   rowsOf(code: number): readonly number[];
-  /** Of the cells of a row; undefined where no row has a key of the file's own, which alone can outlive its content. */
+  /**
+   * Hash of a row's cells; undefined if no row has a key given in the file, since only such a key can outlive its
+   * content.
+   */
   cellsOf(row: number): number | undefined;
   readonly hasOwnKeys: boolean;
 }
 
-/** What rows have in common with what this machine has ordered. */
+/** Matches between the rows and earlier orders of this machine. */
 interface Earlier {
-  /** By the number of the row the newest order of the last week with the same product for the same address. */
+  /** Newest order of the last week with the same product and address, by row number. */
   readonly twins: ReadonlyMap<number, EarlierTwin>;
-  /** What was sent with the key of a row, newest first, by the row's number. */
+  /** Earlier requests with a row's key, newest first, by row number. */
   readonly sent: ReadonlyMap<number, readonly SentBefore[]>;
   nameOf(twin: EarlierTwin): Promise<string>;
 }
 
-/** Looks through what was ordered from this machine, once. A row that was sent before is no twin of anything. @throws StorageError. */
+/** Scans this machine's earlier orders once. A row sent before is never reported as a twin. @throws StorageError. */
 async function earlierRows(context: Context, rows: Rows): Promise<Earlier> {
   const twins = new Map<number, EarlierTwin>();
   const sent = new Map<number, SentBefore[]>();
@@ -225,14 +228,14 @@ function sentBefore(
   return { madeId, place, content: codeOf(JSON.stringify(content)) === cells ? undefined : content };
 }
 
-/** What was ordered from here with the key in use, newest first. @param sinceMs epoch. */
+/** This machine's orders for the current account, newest first. @param sinceMs epoch. */
 async function* ordersSince(context: Context, sinceMs: number): AsyncGenerator<JournalRecord> {
   const { baseUrl } = context.settings;
   if (!journalExists(context.settings)) return;
   const { account } = await context.sender();
   const journal = await context.journal();
   for (const key of journal.keysSince(baseUrl.value, new Date(sinceMs).toISOString())) {
-    // Ctrl-C is heard between two records.
+    // Yield to the event loop so that Ctrl-C is handled.
     await new Promise((resolve) => setImmediate(resolve));
     context.signal.throwIfAborted();
     const record = journal.find(key, baseUrl.value);
@@ -262,13 +265,13 @@ function* ordersIn({ operation, key, body }: JournalRecord): Generator<EarlierOr
   }
 }
 
-/** The text of a row's cell under a column; empty where there is none. */
+/** Cell text by column; empty if missing. */
 type CellOf = (column: BulkColumn) => string;
 
-/** Finds the cells of rows that are objects by heading, without checking them: each heading is looked up once. */
+/** Finds cells in rows keyed by heading, without validation. Resolves each heading once. */
 class CellReader {
   readonly #known = new Set<string>();
-  /** What the cells of a column may stand under. */
+  /** Known headings of each column. */
   readonly #headings = new Map<BulkColumn, string[]>();
 
   read(row: Readonly<Record<string, unknown>>): CellOf {
@@ -276,7 +279,7 @@ class CellReader {
     return (column) => {
       const [heading, ...others] = this.#headings.get(column) ?? [];
       if (heading === undefined) return '';
-      // Of several in one row the first counts.
+      // If a row has several, the first wins.
       const own =
         others.length === 0
           ? heading
@@ -300,7 +303,7 @@ const urlsIn = (cell: CellOf): string[] =>
     .split(bulkListSeparator)
     .map((url) => url.trim());
 
-/** A number of 53 bits for a text, by two hashes of MurmurHash's kind: two texts hardly ever share one. */
+/** 53-bit hash of a text, MurmurHash-style with two lanes; collisions are very unlikely. */
 function codeOf(text: string): number {
   let [one, other] = [0xdeadbeef, 0x41c6ce57];
   for (let at = 0; at < text.length; at += 1) {
@@ -315,7 +318,7 @@ function codeOf(text: string): number {
   return 2 ** 21 * (other >>> 0) + (one >>> 11);
 }
 
-/** A product's page in one spelling, and its host; rows one after the other often order the same. */
+/** Canonical product URL and host, cached for the last URL: consecutive rows often order the same product. */
 let last = { url: '', product: '', host: '' };
 
 function productAt(url: string): typeof last {
@@ -323,17 +326,17 @@ function productAt(url: string): typeof last {
   return last;
 }
 
-/** Hosts of product pages, each once. */
+/** Distinct hosts of product URLs. */
 const hostsOf = (urls: readonly string[]): string[] => [...new Set(urls.map((url) => productAt(url).host))];
 
-/** A number for each product that goes to a place: orders that share one are twins, hardly ever by chance. */
+/** Hashes of product and address; orders that share one are twins, barring a rare collision. */
 function twinCodes(urls: readonly string[], part: Parameters<typeof placeText>[0]): number[] {
   const place = placeText(part);
   const codes = urls.map((url) => codeOf(`${productAt(url).product} ${place}`));
   return codes.length === 1 ? codes : [...new Set(codes)];
 }
 
-/** The place where a row's order goes, by its parts. */
+/** Address parts of a row's order. */
 const placeOf =
   (cell: CellOf): Parameters<typeof placeText>[0] =>
   (part) =>

@@ -17,15 +17,15 @@ import { type BeginningUpload, beginUpload } from './begin.ts';
 import { inFlight } from './concurrency-limiter.ts';
 import { resumeStep } from './named.ts';
 
-/** A batch that the service has. */
+/** A batch at the service. */
 export interface Uploaded {
   readonly id: string;
   readonly rows: number;
-  /** Set when an earlier upload had made it. */
+  /** Whether an earlier upload had created it. */
   readonly existed: boolean;
 }
 
-/** What a user is shown of batches that an earlier upload had made. */
+/** Message about batches that an earlier upload had created. */
 export function existedBefore(uploaded: readonly Uploaded[]): string[] {
   const again = uploaded.filter(({ existed }) => existed).length;
   if (again === 0) return [];
@@ -34,14 +34,14 @@ export function existedBefore(uploaded: readonly Uploaded[]): string[] {
   return [`${already} there already; nothing was placed twice`];
 }
 
-/** The batches of an upload, and the name that it goes by; without one where nothing was sent. */
+/** Batches of an upload and its name; undefined if nothing was sent. */
 export interface Sent {
   readonly name: string | undefined;
   readonly batches: readonly Uploaded[];
 }
 
 export interface Upload extends Consent {
-  /** The file's, or `stdin.csv`. */
+  /** The file's name, or `stdin.csv`. */
   readonly name: string;
   readonly beginning: BeginningUpload;
   readonly batchSize: number;
@@ -50,24 +50,24 @@ export interface Upload extends Consent {
 
 type SentOf = Batch & { readonly serial: number | undefined };
 
-/** How many batches are sent at once, at most. */
+/** Maximum batches sent concurrently. */
 const mostInFlight = 4;
 
-/** Batches that are to be placed, and what a policy is told of them before the first is sent. */
+/** Batches to place, and what the policy checks before the first is sent. */
 interface Sending extends Consent {
-  /** The file's, for messages and for the service. */
+  /** File name used in messages and sent to the service. */
   readonly name: string;
-  /** Of all batches. */
+  /** Total rows of all batches. */
   readonly rows: number;
   readonly meant: readonly Meant[];
-  /** The upload that they are of: one that begins with them, or one that they are joined to. */
+  /** Upload the batches belong to: one that begins with them, or an existing one. */
   readonly of: BeginningUpload | Pick<KeptUpload, 'serial' | 'name'> | undefined;
   readonly batches: AsyncIterable<Batch & Pick<BatchIntent, 'notifies'>>;
 }
 
 /**
- * Uploads the valid rows of a file that was checked, batch after batch, each journaled before it is sent.
- * @throws ErrandError: what stopped it; what was uploaded by then stays, and the same command goes on from there.
+ * Uploads the valid rows of a checked file in batches, each journaled before it is sent.
+ * @throws ErrandError: what stopped it. Batches uploaded by then stand, and the same command resumes from there.
  */
 export async function uploadFile(context: Context, check: FileCheck, upload: Upload): Promise<Sent> {
   const { name, beginning, batchSize, notifies, ...consent } = upload;
@@ -85,7 +85,7 @@ export async function uploadFile(context: Context, check: FileCheck, upload: Upl
   });
 }
 
-/** Places batches, a few at a time, once the policy has let all of them through. @throws as `uploadFile`. */
+/** Places batches concurrently, once the policy has allowed all of them. @throws as `uploadFile`. */
 export async function sendBatches(
   context: Context,
   { name, rows, meant, of, batches, ...consent }: Sending,
@@ -133,7 +133,10 @@ const begun = async (
   of: BeginningUpload | Pick<KeptUpload, 'serial' | 'name'>,
 ): Promise<Pick<KeptUpload, 'serial' | 'name'>> => ('serial' in of ? of : beginUpload(context, of));
 
-/** Where an earlier upload has begun with the file, its batches stand or are in doubt though nothing is sent now. */
+/**
+ * Reserves the spending. On refusal, an earlier upload of the file may still stand or be in doubt, although nothing is
+ * sent now.
+ */
 export async function reserveUpload(
   context: Context,
   meant: readonly Meant[],
@@ -152,8 +155,8 @@ export async function reserveUpload(
 }
 
 /**
- * Some of the file is uploaded and the rest is not: neither done, nor safe to take for undone.
- * @param upload that goes on with the command which is named then; undefined where it had not begun.
+ * Error for a partial upload: not done, but not safe to treat as undone either.
+ * @param upload to resume with the suggested command; undefined if it had not begun.
  */
 export function cutShort(context: Context, error: unknown, upload?: Pick<KeptUpload, 'name'>): unknown {
   const { signal, unreported } = context;
@@ -170,10 +173,7 @@ export function cutShort(context: Context, error: unknown, upload?: Pick<KeptUpl
   });
 }
 
-/**
- * All that an upload would order, as a policy looks at it; nothing where there is no policy, for which the file is not read
- * once more.
- */
+/** Everything an upload would order, for policy checks; empty without a policy, which saves rereading the file. */
 export const meantByUpload = async (
   context: Context,
   check: FileCheck,
@@ -181,8 +181,8 @@ export const meantByUpload = async (
 ): Promise<Meant[]> => meantByBatches(context, check.batches(batchSize), upload);
 
 /**
- * What batches would order, as a policy looks at it; nothing where there is none. What was sent before, or may have been,
- * counts in the sum of all and is not decided on again.
+ * Everything the batches would order, for policy checks; empty without a policy. Batches that were or may have been
+ * sent count toward the total, but are not checked again.
  */
 export async function meantByBatches(
   context: Context,
@@ -203,8 +203,8 @@ export async function meantByBatches(
 }
 
 /**
- * Whether an earlier upload of the file had begun: rows that are orders already are paid for, and must not keep it from
- * being brought to its end.
+ * Whether an earlier upload of the file had begun. Its orders are already paid for, so low funds must not block its
+ * completion.
  */
 export async function wasBegun(
   context: Context,
@@ -245,7 +245,10 @@ export async function uploadBatch(
   return { id, existed, rows: rows.length };
 }
 
-/** The journal has the id too, for as long as it keeps what has ended: what was placed is not called a failure. */
+/**
+ * Records the batch id for longer than the journal does. Best effort: a storage error must not make a placed batch a
+ * failure.
+ */
 async function noted(context: Context, key: string, id: string): Promise<void> {
   try {
     await (await context.uploads()).made(key, id);

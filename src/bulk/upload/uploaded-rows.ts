@@ -16,13 +16,13 @@ import { type Batch, type BatchRow, earlierOrder, rowsOf } from './batch.ts';
 import { changeText, type KeptKey, keptLinesAfter, orderOfCells } from './kept-keys.ts';
 import { openSource } from './source.ts';
 
-/** The rows of a batch as they were uploaded, and how they stood in their file, where that is known. */
+/** Rows of a batch as uploaded, and their layout in the file, if known. */
 export interface UploadedRows {
   readonly rows: readonly UploadRow[];
   readonly layout: TableLayout | undefined;
 }
 
-/** The rows of a batch that was uploaded from here. @throws ErrandError where this machine does not know them. */
+/** Rows of a batch uploaded from this machine. @throws ErrandError if this machine does not know them. */
 export async function journaledRows(context: Context, batch: Batch): Promise<UploadedRows> {
   const found = await findJournaledRows(context, batch);
   if (found) return found;
@@ -32,16 +32,16 @@ export async function journaledRows(context: Context, batch: Batch): Promise<Upl
   });
 }
 
-/** The same; undefined where this machine does not know them. */
+/** Like `journaledRows`, but undefined if this machine does not know them. */
 export async function findJournaledRows(context: Context, { id }: Batch): Promise<UploadedRows | undefined> {
   const journal = await context.journal();
   const rows = journal.madeBy(id, context.settings.baseUrl.value)?.body.rows;
-  // What was uploaded from here was journaled as rows of cells.
+  // Uploads from this machine are journaled as rows of cells.
   if (Array.isArray(rows)) return { rows: rows as UploadRow[], layout: await layoutOf(context, id) };
   return undefined;
 }
 
-/** The rows of a file as they were uploaded as one batch, each with the key that it got then. @throws UsageError for another file. */
+/** Rebuilds the rows of a batch from its file, each with its original key. @throws UsageError for a different file. */
 export async function rowsOfFile(
   context: Context,
   path: string,
@@ -73,22 +73,22 @@ export async function rowsOfFile(
   );
 }
 
-/** What the orders of rows may cost together, cents. */
+/** Maximum total of the rows' orders, cents. */
 export function ceilingsOf(rows: readonly UploadRow[]): number {
   const read = rowReader();
   return rows.reduce((sum, cells) => sum + (read(cells).row.maxPrice ?? 0), 0);
 }
 
-/** Where an order was made: the row of a batch. */
+/** The batch row that created an order. */
 export interface MadeIn {
   readonly batchId: string;
   readonly index: number;
 }
 
 /**
- * The row to send again. Where no order came of it its key is still good, and keeps a later upload of the whole file
- * from placing it twice; where an order failed, a key that follows from the batch and the row that made it makes a new one,
- * once, whichever upload it is tried again from.
+ * The row to resend. If no order came of it, its key is kept, so a later upload of the whole file does not place it
+ * twice. If its order failed, a new key derived from the batch and row that created it makes exactly one new order,
+ * from whichever upload it is retried.
  */
 export function rowAgain(
   { id }: Batch,
@@ -109,18 +109,18 @@ export function rowAgain(
     : { ...row, idempotency_key: stableKey(['retry', madeIn.batchId, madeIn.index]) };
 }
 
-/** Orders that are looked through, at most. */
+/** Maximum orders searched. */
 const mostOrders = 20_000;
 
-/** A row that met an order with its key. */
+/** A row whose key matched an existing order. */
 interface Met {
   readonly row: number;
   readonly asked: Readonly<Record<string, unknown>>;
 }
 
 /**
- * What is told of rows of batches whose key is that of an order with other content; of what cannot be read, nothing.
- * @param told numbers of rows that need not be told again.
+ * Warnings about rows whose key belongs to an order with different content. Best effort: returns none if reading fails.
+ * @param told row numbers already reported.
  */
 export async function keptAfter(
   context: Context,
@@ -132,13 +132,13 @@ export async function keptAfter(
     const kept = met.size === 0 ? [] : await compared(context, met);
     return keptLinesAfter(kept.sort((one, other) => one.row - other.row));
   } catch (error) {
-    // What was ordered stands without it.
+    // Best effort: the orders stand without this report.
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
     return [];
   }
 }
 
-/** The rows of batches that met an order, by its id. */
+/** Rows that matched an existing order, by order id. */
 async function metOrders(
   context: Context,
   batches: Iterable<Batch>,
@@ -173,7 +173,7 @@ async function compared(context: Context, met: Map<string, Met[]>): Promise<Kept
     for (const order of rows) {
       const id = plainText(order.id).toLowerCase();
       for (const { row, asked } of met.get(id) ?? []) {
-        // What a row asks for is an order: it was read from checked cells.
+        // The row was parsed from validated cells, so it is a complete order.
         const changes = differences(asked as unknown as Shape<'OrderCreate'>, order)
           .filter(({ isSpelling }) => !isSpelling)
           .map(({ field, requested, existing }) => changeText(field.split('.'), existing, requested));

@@ -4,12 +4,15 @@ import { type Checked, checkBatch } from '../check/service-check.ts';
 import { type Batch, batchIn, keptBatch } from '../upload/batches.ts';
 import type { Team } from './team.ts';
 
-/** How often it is looked what others have checked, ms. */
+/** Polling interval for other workers' results, ms. */
 const pauseMs = 100;
-/** Batches that are put into the queue at once. */
+/** Batches enqueued at once. */
 const atOnce = 10;
 
-/** Has all workers of a shared upload have the service check its batches: the reader's part. @throws ErrandError. */
+/**
+ * The reader's side of a shared check: distributes batches for all workers to validate with the service. @throws
+ * ErrandError.
+ */
 export async function* checkTogether(
   team: Team,
   name: string,
@@ -52,7 +55,7 @@ export async function* checkTogether(
   }
 }
 
-/** Checks batches that another worker has read. @param waits whether more may come. @throws ErrandError. */
+/** Validates batches that another worker has read. @param waits whether more may come. @throws ErrandError. */
 export async function helpChecking(team: Team, waits: () => Promise<boolean>): Promise<void> {
   const { queue, campaign, context } = team;
   const check = async (chunk: Chunk): Promise<void> => {

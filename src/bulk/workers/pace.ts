@@ -4,13 +4,13 @@ import type { RequestBudget } from '../../journal/postgres/queue.ts';
 import { InTurn } from '../../platform/async.ts';
 import type { Timer } from '../../platform/clock.ts';
 
-/** The turns of this worker in the budget of all. */
+/** This worker's turns in the shared request budget. */
 export class SharedPace implements Pace {
   readonly #budget: RequestBudget;
   readonly #clock: Timer;
-  /** Turns that are taken and not used. */
+  /** Turns taken but not used yet. */
   readonly #ready: number[] = [];
-  /** One of this process waits at a time, so that the database is not asked by all of them. */
+  /** Lets one caller of this process wait at a time, to spare the database. */
   readonly #inTurn = new InTurn();
   #failure: Error | undefined;
 
@@ -19,12 +19,12 @@ export class SharedPace implements Pace {
     this.#clock = clock;
   }
 
-  /** Why there are no turns any more: the database is away. */
+  /** Error that ended the turns: the database is unavailable. */
   get failure(): Error | undefined {
     return this.#failure;
   }
 
-  /** Waits for a turn ahead of a request whose time is counted. @throws what the signal was aborted with; StorageError. */
+  /** Waits for a turn before a request starts its timeout. @throws the signal's abort reason; StorageError. */
   async ready(signal: AbortSignal): Promise<void> {
     try {
       this.#ready.push(await this.#next(signal));
@@ -48,7 +48,7 @@ export class SharedPace implements Pace {
     }
   }
 
-  /** A budget that cannot be lowered is lowered by the next refusal. */
+  /** Records a failure to lower the budget; the next refusal lowers it. */
   async refused(turn: number, askedMs: number | undefined): Promise<void> {
     try {
       await this.#budget.cut(turn, askedMs);
@@ -64,7 +64,7 @@ export class SharedPace implements Pace {
   #next(signal: AbortSignal): Promise<number> {
     const known = this.#failure;
     return this.#inTurn.run(async () => {
-      // Whoever stood in line behind a failure has waited as long.
+      // If the caller ahead failed while this one queued, fail at once: it has waited just as long.
       if (this.#failure && this.#failure !== known) throw this.#failure;
       return this.#wait(signal);
     });
@@ -84,5 +84,5 @@ export class SharedPace implements Pace {
   }
 }
 
-/** A pause may be lifted, or the budget raised, by whoever looks at the database; ms. */
+/** Wake up periodically: any process may lift a pause or raise the budget in the database; ms. */
 const longestSleepMs = 5_000;

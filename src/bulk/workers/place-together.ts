@@ -16,8 +16,8 @@ import { workOf } from './terms.ts';
 const workersText = (count: number): string => (count === 1 ? '1 worker' : `${count} workers`);
 
 /**
- * Places what is left of a shared upload together with its other workers, each batch journaled before it is sent, and waits
- * until the last one is placed, whoever does it. @throws ErrandError: what stopped this worker; others go on.
+ * Places the rest of a shared upload together with the other workers, journaling each batch before it is sent, and
+ * waits until the last is placed by any of them. @throws ErrandError: what stopped this worker; the others continue.
  */
 export async function placeTogether(
   team: Team,
@@ -37,14 +37,14 @@ export async function placeTogether(
   const place = async (chunk: Chunk): Promise<void> => {
     const batch = batchIn(chunk.body);
     const { id, existed } = await uploadBatch(context, { ...batch, filename: file, notifies, serial });
-    // Once the queue calls it done nobody looks again, so the journal must know of it first.
+    // Update the journal first: once the queue marks a batch done, nobody looks at it again.
     await patiently(async () => (await context.journal()).bringIn(), context.signal);
     await queue.done(campaign, chunk, { id, existed });
   };
   const recordOf = async (key: string) => (await context.journal()).find(key, context.settings.baseUrl.value);
-  /** Keys of batches that another worker has not let go. */
+  /** Keys of batches still leased by another worker. */
   const taken = new Set<string>();
-  /** Another worker may still be at it, though it gives no more signs of life: its lease on the record ends later. */
+  /** A worker without heartbeats may still be sending: its lease on the record expires later. */
   const isTaken = async ({ body }: Chunk, error: ErrandError): Promise<boolean> => {
     if (error.category !== 'conflict') return false;
     const key = textIn(body, 'key') ?? '';
@@ -68,7 +68,7 @@ export async function placeTogether(
     });
     const how = isKnown && workers > 1 ? 'the other workers go on' : 'the same command goes on from there';
     context.note(`${isKnown ? '' : 'at least '}${rowsText(sent)} of ${rows} are uploaded; ${how}`);
-    // What a signal has ended was not lost.
+    // An error caused by an abort signal is not a storage failure.
     const isStopped = context.signal.aborted && error instanceof StorageError;
     throw cutShort(context, isStopped ? context.signal.reason : error, { name });
   } finally {
@@ -83,7 +83,7 @@ export async function placeTogether(
     return standing;
   }
 
-  /** Whose lease keeps this worker from what is left: `waiting up to 144 s for process 4711 on ci-3`. */
+  /** Describes whose lease blocks the remaining work: `waiting up to 144 s for process 4711 on ci-3`. */
   async function waitedFor(): Promise<string | undefined> {
     for (const key of taken) {
       const record = await recordOf(key);
@@ -98,13 +98,13 @@ export async function placeTogether(
   }
 }
 
-/** How often it is looked how far the workers are, ms. */
+/** Polling interval for the workers' progress, ms. */
 const pauseMs = 500;
 
 /**
- * Waits while workers somewhere still place uploads that they share, so that all their batches can be followed.
- * @param words of a command line: names of uploads, ids of batches. @returns how long may still be waited, ms; undefined
- * where there is no end to it. @throws StorageError.
+ * Waits while workers anywhere still place the named shared uploads, so that all their batches can be followed.
+ * @param words upload names and batch ids from the command line. @returns the remaining wait in ms; undefined if
+ * unlimited. @throws StorageError.
  */
 export async function untilPlaced(context: Context, words: readonly string[]): Promise<number | undefined> {
   const { clock, settings, signal } = context;
@@ -113,7 +113,7 @@ export async function untilPlaced(context: Context, words: readonly string[]): P
   if (!settings.database || names.length === 0) return waitMs;
   const deadline = new Deadline(clock, waitMs);
   const owner = { baseUrl: settings.baseUrl.value, account: (await context.sender()).account };
-  // Whoever opens the journal makes the tables.
+  // Opening the journal creates the tables.
   await context.journal();
   const queue = new ShareQueue(settings.database, signal);
   try {

@@ -38,29 +38,31 @@ import { placeTogether } from './place-together.ts';
 import { Team } from './team.ts';
 import { checkNotElsewhere, checkTerms, keptTerms, type Said, termsOf, workOf } from './terms.ts';
 
-/** What is said of a shared upload. */
+/** Options of a shared upload. */
 export type SharedGiven = UploadGiven & Said;
 
-/** What became of a shared upload, for the user. */
+/** Result of a shared upload, for the user. */
 export interface SharedSent {
   readonly sent: Sent;
   readonly facts: readonly string[];
   readonly toldRows: ReadonlySet<number>;
-  /** Whether a batch that was sent before was ordered only now. */
+  /** Whether a previously sent batch was ordered only now. */
   readonly hasOrdered: boolean;
 }
 
-/** The same before it is known what the journal has open of it. */
+/** Result before the journal's open records are settled. */
 type Placed = Omit<SharedSent, 'sent' | 'hasOrdered'> & {
   readonly sent: { readonly name: string; readonly batches: readonly Uploaded[] };
 };
 
-/** Batches that are put into the queue at once. */
+/** Batches enqueued at once. */
 const atOnce = 5;
 
 /**
- * Uploads a file as one of several workers: the first reads it, all have the service check its rows, and all place them.
- * @param source undefined where other workers have the file. @throws ErrandError: what stopped this worker; others go on.
+ * Uploads a file as one of several workers: the first one reads it, and all of them validate its rows with the service
+ * and place them.
+ * @param source undefined if other workers have the file. @throws ErrandError: what stopped this worker; the others
+ * continue.
  */
 export async function shareUpload(
   context: Context,
@@ -72,7 +74,7 @@ export async function shareUpload(
   const owner = { baseUrl: context.settings.baseUrl.value, account };
   const file = source && { name: source.name, sha256: await sha256Of(source) };
   const name = given.name === undefined ? undefined : checkUploadName(given.name);
-  // Whoever opens the journal makes the tables.
+  // Opening the journal creates the tables.
   await context.journal();
   const queue = new ShareQueue(address, context.signal);
   const budget = new RequestBudget(address, owner, context.signal);
@@ -94,19 +96,19 @@ export async function shareUpload(
     }
   } finally {
     await queue.leave();
-    // Whoever watches takes more turns; its connection is made anew then.
+    // Watching takes further turns and reopens the connection.
     budget.close();
   }
 }
 
-/** What a worker that is gone has left open in the journal is ended too: all batches are shown. */
+/** Also settles records that a dead worker left open, since all batches are shown. */
 async function settled({ context }: Team, placed: Placed): Promise<SharedSent> {
   const { name, batches } = placed.sent;
   const { facts, hasOrdered } = await settleOpen(context, name, new Set(batches.map(({ id }) => id)));
   return { ...placed, facts: [...placed.facts, ...facts], hasOrdered };
 }
 
-/** Reads the file, has its rows checked by all, opens the queue and works at it. */
+/** Reads the file, has all workers validate it, opens the queue and works on it. */
 async function readAndPlace(team: Team, source: Source, given: SharedGiven): Promise<Placed> {
   const { context, queue, campaign } = team;
   let prepared: PreparedUpload | undefined;
@@ -147,7 +149,7 @@ async function* chunksOf(size: number, prepared: PreparedUpload | undefined) {
     yield some.map((batch) => ({ place: place++, body: keptBatch(batch) }));
 }
 
-/** Helps the worker that reads the file. @returns the campaign once it can be worked at; undefined where that worker has gone. */
+/** Helps the reading worker. @returns the campaign once it can be worked on; undefined if the reader has died. */
 async function untilRead(team: Team, hasFile: boolean): Promise<Campaign | undefined> {
   const { context, queue } = team;
   const { name, readerHost } = team.campaign;
@@ -166,7 +168,7 @@ async function untilRead(team: Team, hasFile: boolean): Promise<Campaign | undef
   throw nobodyReads(team.campaign);
 }
 
-/** Works at a queue that is open, with rows that another worker has read. */
+/** Joins an open queue, whose rows another worker has read. */
 async function joinAndPlace(team: Team, campaign: Campaign, given: SharedGiven): Promise<Placed> {
   const { context, queue } = team;
   const isOver = campaign.state === 'done';
@@ -192,7 +194,7 @@ async function joinAndPlace(team: Team, campaign: Campaign, given: SharedGiven):
   });
 }
 
-/** What was reserved stands for all workers: the last one gives back what was never sent. */
+/** The reservation is shared by all workers; the last one to leave releases what was never sent. */
 async function leaving<T>(team: Team, giveBack: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -210,7 +212,10 @@ async function meantBy({ context, queue, campaign }: Team) {
   return meantByBatches(context, batches(), { name: file, notifies });
 }
 
-/** All batches of the upload, whoever has sent them. @param isOver whether all of it was done before this worker came. */
+/**
+ * All batches of the upload, whichever worker sent them. @param isOver whether it was complete before this worker
+ * joined.
+ */
 async function placedBatches({ queue, campaign }: Team, isOver: boolean): Promise<Uploaded[]> {
   const placed = await queue.placed(campaign);
   return placed.map(({ rows, result }) => ({
@@ -232,20 +237,20 @@ function beginningOf({ name, facts }: Campaign): BeginningUpload {
   return { name: textIn(facts, 'upload') ?? name, upload };
 }
 
-/** Who comes to a shared upload, and with what. */
+/** A worker joining a shared upload, and its inputs. */
 interface Coming {
   readonly owner: CampaignOwner;
   readonly keyMasked: string;
-  /** Undefined for the name of the file. */
+  /** undefined to derive it from the file. */
   readonly name: string | undefined;
-  /** Undefined where this worker has none, and takes the rows from the database. */
+  /** undefined if this worker has no file and takes the rows from the database. */
   readonly file: { readonly name: string; readonly sha256: string } | undefined;
   readonly said: Said;
 }
 
 /**
- * The campaign of a name, as it is now: this worker is to read its file, or another one does or has.
- * @throws ErrandError for one that differs from what this worker was given.
+ * Joins the current campaign of a name. Either this worker becomes its reader, or another one is or was.
+ * @throws ErrandError if the campaign differs from this worker's options.
  */
 async function enter(queue: ShareQueue, { owner, keyMasked, name, file, said }: Coming): Promise<Campaign> {
   const wanted = name ?? nameOfFile(file?.name ?? '');
@@ -256,7 +261,7 @@ async function enter(queue: ShareQueue, { owner, keyMasked, name, file, said }: 
     checkNotElsewhere(elsewhere, { keyMasked, baseUrl: owner.baseUrl });
     if (!own) throw nobodyShares(called);
     if (own.isReader) return own;
-    // Last month's file had the same name.
+    // An earlier, different file had the same name, for example last month's.
     const isPast = own.state === 'done' && name === undefined && file?.sha256 !== textIn(own.terms, 'sha256');
     if (isPast) continue;
     checkTerms(own, said, file);
@@ -264,7 +269,7 @@ async function enter(queue: ShareQueue, { owner, keyMasked, name, file, said }: 
   }
 }
 
-/** Why a campaign is not uploaded: the worker that has read its file was refused. */
+/** Why a campaign cannot proceed: its reader was refused. */
 function refusalOf({ name, facts }: Campaign): ErrandError {
   const category = textIn(facts, 'category') ?? '';
   const message = textIn(facts, 'message') ?? 'it was refused';
@@ -281,7 +286,7 @@ const nobodyShares = (name: string): UsageError =>
     hint: 'The first worker needs the file: `errand bulk upload FILE --share`. `errand bulk uploads` lists the names.',
   });
 
-/** Where nobody reads the file any more, and this worker does not have it. */
+/** Error if the reader has died and this worker does not have the file. */
 const nobodyReads = ({ name }: Campaign): ErrandError =>
   new ErrandError(
     'unavailable',

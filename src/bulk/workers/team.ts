@@ -4,17 +4,17 @@ import type { Context } from '../../run/context.ts';
 import { inFlight, Window } from '../upload/concurrency-limiter.ts';
 import type { SharedPace } from './pace.ts';
 
-/** How many chunks a worker has in hand, at most. */
+/** Maximum chunks a worker processes concurrently. */
 const mostInFlight = 4;
-/** How often it is looked for work that others have left, ms. */
+/** Polling interval for work released by others, ms. */
 const pauseMs = 200;
-/** How long a chunk is left alone that cannot be done now, ms. */
+/** How long a chunk is set aside that cannot be processed now, ms. */
 const asideMs = 1_500;
-/** Chunks in a row that the service has no time for, after which a worker gives up. */
+/** Consecutive chunks rate-limited by the service before a worker gives up. */
 const mostRefused = 12;
 const tooMany = 429;
 
-/** One worker of a shared upload, at its queue and in its budget. */
+/** A worker of a shared upload, with its queue and request budget. */
 export class Team {
   readonly context: Context;
   readonly queue: ShareQueue;
@@ -33,9 +33,9 @@ export class Team {
   }
 
   /**
-   * Works at chunks of a kind, a few at a time, and gives what comes of each.
-   * @param waits whether more may come, asked where nobody has left any.
-   * @param isTaken whether a chunk failed because another is still at work on it: then whoever comes looks again.
+   * Processes chunks of a kind concurrently and yields each result.
+   * @param waits whether more may come; asked when no chunk is available.
+   * @param isTaken whether a chunk failed because another worker still holds it; it is then set aside for a later try.
    */
   async *work<R>(
     kind: ChunkKind,

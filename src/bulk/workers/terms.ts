@@ -5,9 +5,9 @@ import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { TableFlags } from '../csv/table-options.ts';
 import { usualBatchRows } from '../upload/batches.ts';
 
-/** What decides the rows, keys, batches and limits of a shared upload: the same for all its workers. */
+/** Terms that determine the rows, keys, batches and limits of a shared upload; identical for all workers. */
 interface Terms {
-  /** As messages and the service name it. */
+  /** File name used in messages and sent to the service. */
   readonly file: string;
   readonly sha256: string;
   readonly batchSize: number;
@@ -16,12 +16,12 @@ interface Terms {
   readonly notifies: boolean;
   /** Cents; undefined without `--max-total`. */
   readonly maxTotal: number | undefined;
-  /** Requests a second; undefined without `--rate`. */
+  /** Requests per second; undefined without `--rate`. */
   readonly rate: number | undefined;
   readonly table: TableFlags;
 }
 
-/** What a worker was told, where it was told anything. */
+/** Options given to a worker, if any. */
 export interface Said extends TableFlags {
   readonly batchSize?: number | undefined;
   readonly run?: string | undefined;
@@ -55,10 +55,10 @@ const tableOf = ({
   ...{ map, own: kept, useMap, amounts, locale, encoding, delimiter },
 });
 
-/** Terms as the database keeps them. */
+/** Serializes terms for the database. */
 export const keptTerms = (terms: Terms): JsonObject => JSON.parse(JSON.stringify(terms));
 
-/** What a worker needs of them who has not read the file. */
+/** Terms needed by a worker that did not read the file. */
 export const workOf = ({ terms }: Pick<Campaign, 'terms'>) => ({
   file: textIn(terms, 'file') ?? 'orders.csv',
   notifies: own(terms, 'notifies') === true,
@@ -66,9 +66,9 @@ export const workOf = ({ terms }: Pick<Campaign, 'terms'>) => ({
 });
 
 /**
- * What a worker was told must be what the upload began with; what it was not told, it takes from there.
- * @param sha256 of its file; undefined where it has none.
- * @throws ErrandError conflict naming what differs, and both values.
+ * Checks that a worker's options match the terms the upload began with; options not given default to those.
+ * @param file of this worker; undefined if it has none.
+ * @throws ErrandError conflict naming the difference and both values.
  */
 export function checkTerms(
   { name, terms }: Pick<Campaign, 'name' | 'terms'>,
@@ -130,7 +130,7 @@ const pairsText = (map: unknown): string | undefined =>
 const listText = (list: unknown): string | undefined =>
   Array.isArray(list) && list.length > 0 ? list.map(String).sort().join(', ') : undefined;
 
-/** An upload of that name which another account or service has not ended. @throws ErrandError conflict. */
+/** Refuses if another account or service has an unfinished upload of that name. @throws ErrandError conflict. */
 export function checkNotElsewhere(
   elsewhere: Campaign | undefined,
   here: { readonly keyMasked: string; readonly baseUrl: string },
@@ -150,7 +150,7 @@ export function checkNotElsewhere(
   );
 }
 
-/** @throws UsageError for `--share` with what it cannot go with. */
+/** @throws UsageError if `--share` is combined with an incompatible option. */
 export function checkShared(said: {
   readonly shard?: string | undefined;
   readonly file: string | undefined;

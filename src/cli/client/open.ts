@@ -19,13 +19,13 @@ export type Preview = 'curl' | 'request' | undefined;
 
 interface Opened {
   readonly client: Client;
-  /** Gets the local profile its key, if it has none yet. */
+  /** Mints a key for the local profile if it has none. */
   ready(): Promise<void>;
 }
 
 /**
- * The client of one run, over the network or into the embedded sandbox, with the key that the settings name.
- * @param wrote is called when the service has carried out a write; getting the local profile its key is none.
+ * Opens the client of a run, to the network or the embedded sandbox, with the configured key.
+ * @param wrote called after each write the service has performed, except for minting the local key.
  */
 export async function openClient(context: Context, preview: Preview, wrote: () => void): Promise<Opened> {
   const { settings } = context;
@@ -77,15 +77,15 @@ async function debugTrace(context: Context) {
   return createTrace(context.note);
 }
 
-/** The local profile of the embedded sandbox gets its key when a request first needs one. */
+/** The embedded sandbox's local profile mints its key on the first request that needs one. */
 const mintsKey = ({ settings }: Context): boolean =>
   !settings.apiKey && settings.profile.value === localProfile && settings.baseUrl.value === embeddedUrl;
 
-/** Of a rehearsal the key is the client token too, where both surfaces are one service. */
+/** In a rehearsal the key doubles as the client token if both surfaces are the same service. */
 const isOneService = ({ settings: { baseUrl, legacyBaseUrl } }: Context): boolean =>
   isSameOrigin(new URL(legacyBaseUrl.value), new URL(baseUrl.value));
 
-/** The keys that the settings name. */
+/** Keys from the settings. */
 const storedKey =
   (context: Context): KeySource =>
   ({ auth }) => {
@@ -94,7 +94,7 @@ const storedKey =
     return legacyToken?.value ?? (apiKey && asClientToken(context, apiKey.value));
   };
 
-/** The key that the local profile gets. */
+/** The local profile's minted key. */
 const mintedKey =
   (context: Context, minted: () => Promise<string>): KeySource =>
   async ({ auth }) => {
@@ -106,19 +106,19 @@ const asClientToken = (context: Context, key: string): string | undefined =>
   isOneService(context) && keyMode(key) === 'test' ? key : undefined;
 
 /**
- * The local profile's key: minted when it is first needed, with a note. Of two processes at once, the first one's key
- * is kept by both, and that one says so. The sandbox's example address is saved as `home` where no address is saved yet.
+ * Mints the local profile's key on first use, with a note. If two processes race, both keep the first one's key, and
+ * only that one prints the note. Saves the sandbox's example address as `home` if no address is saved yet.
  */
 async function localKey(context: Context, client: Client): Promise<string> {
   const { body } = await client.call('sandbox.mint', { body: {} });
   const store = await context.store();
-  // First the address: another process that finds the key already takes it that the rest is there too.
+  // Save the address first: a process that finds the key assumes the rest is in place.
   const isExampleSaved = await store.saveExample('home', own(body.example_order, 'shipping_address'));
   const { withKey } = await import('../../config/keys.ts');
   const storedAt = new Date(context.clock.now()).toISOString();
   let key = body.api_key;
   await store.setProfile(localProfile, (before = { base_url: embeddedUrl }) => {
-    // Another process may have made it the profile of another service.
+    // Another process may have pointed the profile at a different service.
     if (before.base_url !== embeddedUrl) return before;
     key = before.api_key ?? body.api_key;
     return before.api_key === undefined ? withKey(before, key, storedAt) : before;
@@ -129,8 +129,7 @@ async function localKey(context: Context, client: Client): Promise<string> {
 }
 
 /**
- * Carries the requests of one run: to the service inside this process or over the network, each surface to either. The
- * service's clock is read off its responses.
+ * Transport of a run: in-process or over the network, chosen per surface. Reads the service's clock from its responses.
  */
 async function openTransport(context: Context): Promise<Transport> {
   const { baseUrl, legacyBaseUrl } = context.settings;

@@ -1,17 +1,17 @@
 import type { Candidate, Hint, Tree, TreeOption } from './tree.ts';
 
-/** Who completes: `words` the candidates; `files` the shell, with what it knows of the disk. */
+/** `words`: the candidates are complete; `files`: the shell completes file names. */
 interface Completion {
   readonly mode: 'words' | 'files';
   readonly candidates: readonly Candidate[];
 }
 
-/** Looks up what this machine knows; never throws. */
+/** Looks up values known on this machine; never throws. */
 export type LookUp = (hint: Hint, cursor: Cursor) => Promise<readonly Candidate[]>;
 
 const nothing: Completion = { mode: 'words', candidates: [] };
 
-/** Completes the last of the words, which may be empty or half typed. */
+/** Completes the last word, which may be empty or partial. */
 export async function complete(tree: Tree, words: readonly string[], lookUp: LookUp): Promise<Completion> {
   const partial = words.at(-1) ?? '';
   const cursor = readLine(tree, words.slice(0, -1));
@@ -30,7 +30,7 @@ export async function complete(tree: Tree, words: readonly string[], lookUp: Loo
   return isDone && partial === '' && !ended && !node.children ? flags(cursor, partial) : found;
 }
 
-/** Names of commands; an alias only once it has been begun, so that nothing stands twice in a list. */
+/** Command names; aliases only once typing has begun, to avoid duplicates in the list. */
 function commandsOf({ children = [], isDotted }: Tree, partial: string): Candidate[] {
   const dot = isDotted ? partial.indexOf('.') : -1;
   if (dot >= 0) {
@@ -64,7 +64,7 @@ function flags({ root, node, chosen }: Cursor, partial: string): Completion {
   return { mode: 'words', candidates };
 }
 
-/** @param before what stands before the value in the same word: `--status=`. @param given values that stand already. */
+/** @param before prefix of the value within the same word: `--status=`. @param given values already present. */
 async function values(
   cursor: Cursor,
   hint: Hint,
@@ -83,22 +83,22 @@ async function values(
   return { mode: hint.files && candidates.length === 0 ? 'files' : 'words', candidates };
 }
 
-/** Where a command line stands before its last word. */
+/** State of a command line before its last word. */
 export interface Cursor {
   readonly root: Tree;
-  /** The command that the words name; undefined where they name none. */
+  /** The command named so far; undefined if unknown. */
   readonly node: Tree | undefined;
   /** Positional words after the command. */
   readonly given: readonly string[];
-  /** The option whose value comes next. */
+  /** Option that expects the next word as its value. */
   readonly pending: TreeOption | undefined;
   /** Whether `--` has ended the options. */
   readonly ended: boolean;
-  /** Options that stand, with their values where they take one. */
+  /** Options already present, with their values if any. */
   readonly chosen: ReadonlyMap<TreeOption, string | undefined>;
 }
 
-/** Reads the words before the one that is completed. Pure; an unknown word never throws. */
+/** Parses the words before the one to complete. Pure; unknown words never throw. */
 function readLine(root: Tree, words: readonly string[]): Cursor {
   let node: Tree | undefined = root;
   let pending: TreeOption | undefined;
@@ -122,7 +122,7 @@ function readLine(root: Tree, words: readonly string[]): Cursor {
   return { root, node, given, pending, ended, chosen };
 }
 
-/** What one more positional word leads to. */
+/** Advances the cursor by one positional word. */
 function step(root: Tree, node: Tree | undefined, given: readonly string[], word: string) {
   const child = given.length === 0 ? childOf(node, word) : undefined;
   if (child) return { node: child.mirrors ? mirror(root, child) : child, given: [] };
@@ -131,14 +131,14 @@ function step(root: Tree, node: Tree | undefined, given: readonly string[], word
   return { node: fallback, given: [word] };
 }
 
-/** The whole program under a word that takes the name of any command, and nothing of what those take. */
+/** The whole command tree, without options and arguments, below a word that takes the name of any command. */
 const mirror = (root: Tree, { name, text, options = [], children = [], isDotted }: Tree): Tree => ({
   name,
   text,
   options,
   ...(isDotted && { isDotted }),
   children: [
-    // What prints pages alone has no output of its own.
+    // A command that only prints pages has no output schema.
     ...(root.children ?? []).filter((one) => !isDotted || !one.mirrors).map(bare),
     ...children.map(bare),
   ],
@@ -154,11 +154,11 @@ const bare = ({ name, text, aliases = [], children = [] }: Tree): Tree => ({
 const childOf = (node: Tree | undefined, word: string): Tree | undefined =>
   node?.children?.find(({ name, aliases }) => name === word || aliases?.includes(word));
 
-/** Every option that may stand at a cursor: the command's own, then the program's. */
+/** All options valid at a cursor: the command's own, then the global ones. */
 const optionsAt = (root: Tree, node: Tree | undefined): readonly TreeOption[] =>
   node && node !== root ? [...(node.options ?? []), ...(root.options ?? [])] : (root.options ?? []);
 
-/** A word that begins with a dash: its option, and its value where it carries one (`--flag=value`, `-ovalue`). */
+/** Splits a word starting with a dash into its option and an attached value (`--flag=value`, `-ovalue`). */
 function splitFlag(
   root: Tree,
   node: Tree | undefined,

@@ -8,16 +8,16 @@ interface CompletionRequest {
   readonly words: readonly string[];
   readonly environment: Environment;
   readonly platform: NodeJS.Platform;
-  /** The program's commands, as far as these words may name them. */
+  /** Command tree, as far as these words can refer to it. */
   treeOf(words: readonly string[]): Promise<Tree>;
 }
 
-/** Of a description, in UTF-16 units: a longer one would break the shell's list. */
+/** Maximum description length, UTF-16 units; longer ones would break the shell's list. */
 const maxText = 70;
 
 /**
- * What a shell's script reads: the mode, then each candidate as `value TAB description`, each ended by a NUL, which
- * no word of a command line holds. No failure is reported: a TAB must not disturb the line.
+ * Output for the shell script: the mode, then each candidate as `value TAB description`, NUL-terminated, since no
+ * command-line word contains NUL. Swallows all errors, so that pressing TAB never disturbs the line.
  */
 export async function completionRecords({
   words,
@@ -34,13 +34,13 @@ export async function completionRecords({
   }
 }
 
-/** A line break can stand in a word, quoted; other controls are what a terminal obeys. */
+/** A quoted word may contain a line break; other control characters would act on the terminal. */
 const canBeTyped = ({ value }: Candidate): boolean => /^[^\x00-\x09\x0b-\x1f\x7f-\x9f]+$/.test(value);
 
-/** Control, bidirectional and invisible characters become spaces; the text is only ever shown. */
+/** Replaces control, bidirectional and invisible characters with spaces; the text is for display only. */
 function record({ value, text = '' }: Candidate): string {
   const begun = text.slice(0, 4 * maxText);
-  // The classes of Unicode take V8 a third of a millisecond to compile.
+  // Compiling Unicode classes costs V8 a third of a millisecond.
   const isPlain = /^[\x20-\x7e]*$/.test(begun);
   const plain = (isPlain ? begun : begun.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')).trim();
   return `${value}\t${plain.length > maxText ? `${plain.slice(0, maxText - 1)}…` : plain}`;

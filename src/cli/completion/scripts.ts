@@ -5,11 +5,11 @@ export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof shells)[number];
 
 interface Script {
-  /** Its file in `completions/`: the name under which the shell looks for it. */
+  /** File name in `completions/`, as the shell expects it. */
   readonly file: string;
-  /** Where the script in the file names the program: `errand` on the PATH. */
+  /** How the file's script calls the program: `errand` on the PATH. */
   readonly byName: string;
-  /** What names the program by its path instead. */
+  /** Calls the program by path instead. */
   byPath(path: string): string;
 }
 
@@ -30,10 +30,10 @@ const scripts: Readonly<Record<Shell, Script>> = {
   },
 };
 
-/** What the shells load. The build writes where this lies from the built program. */
+/** Folder of the scripts the shells load; the build locates it relative to the built program. */
 const folder = new URL('../../../completions/', import.meta.url);
 
-/** The script around the name of the program. */
+/** The script before and after the program name. */
 function template(shell: Shell): { readonly before: string; readonly after: string } {
   const { file, byName } = scripts[shell];
   const text = readFileSync(new URL(file, folder), 'utf8');
@@ -42,16 +42,16 @@ function template(shell: Shell): { readonly before: string; readonly after: stri
 }
 
 /**
- * What a shell reads to complete `errand`. It names no command: it asks the program at each TAB, so it changes only
- * with the way of asking. It asks the program that printed it: an alias is no command that a script could call.
- * @param program the path of this program
+ * Completion script of `errand`. It lists no commands but asks the program on each TAB, so it changes only with that
+ * protocol. It calls the program that printed it, since a script cannot call an alias.
+ * @param program path of this program
  */
 export function completionScript(shell: Shell, program: string): string {
   const { before, after } = template(shell);
   return before + scripts[shell].byPath(program) + after;
 }
 
-/** Whether a text is the script of this version, whichever program it asks. */
+/** Whether a text is this version's script, whichever program it calls. */
 export function isCurrentScript(shell: Shell, text: string): boolean {
   const { before, after } = template(shell);
   return text.length > before.length + after.length && text.startsWith(before) && text.endsWith(after);

@@ -11,32 +11,32 @@ import { type Kind, peekRetailers, peekSandbox } from '../../sandbox/peek.ts';
 import type { Cursor, LookUp } from './complete.ts';
 import type { Candidate } from './tree.ts';
 
-/** What this machine is asked about. */
+/** The local state that lookups use. */
 export interface Known {
   readonly settings: Pick<SettingsPeek, 'service'>;
   readonly stateDir: string;
 }
 
-/** Of the newest; more than anyone picks from. */
+/** Maximum newest records offered; more than anyone picks from. */
 const limit = 100;
 
 interface Sought {
-  /** Of the ids. */
+  /** Prefix of the ids. */
   readonly beginning: string;
-  /** How many at most, the newest; -1 for all. */
+  /** Maximum number of newest records; -1 for all. */
   readonly limit: number;
 }
 
 type Source<K extends Known = Known> = (known: K, sought: Sought) => Promise<readonly Candidate[]>;
 
-/** The intents that make a record of a kind. */
+/** Operations that create records of a kind. */
 const makers: Readonly<Partial<Record<Kind, readonly string[]>>> = {
   orders: ['order.create', 'agent.order.create', 'legacy.retry'],
   batches: ['bulk.create'],
   returns: ['return.create'],
 };
 
-/** The embedded sandbox knows all that it has; of any other service this machine knows what it made there. */
+/** The embedded sandbox lists all its records; for any other service, only records made on this machine are known. */
 const records =
   (kind: Kind): Source =>
   async (known, sought) => {
@@ -62,7 +62,7 @@ const intents = async ({ settings: { service }, stateDir }: Known, { limit: most
 const named = (names: ReadonlyMap<string, string>): readonly Candidate[] =>
   [...names].map(([value, text]) => ({ value, text }));
 
-/** The records that are named by an id, or by a beginning of it. */
+/** Records addressed by an id or id prefix. */
 const recordSources = {
   orders: records('orders'),
   accounts: records('accounts'),
@@ -76,7 +76,7 @@ const recordSources = {
       .map(({ key, createdAt }) => ({ value: key, text: `in doubt since ${createdAt.slice(0, 16)}Z` })),
 } as const satisfies Readonly<Record<RecordSource, Source>>;
 
-/** What this machine knows of a kind whose ids begin so; nothing where it cannot be read. */
+/** Known records of a kind with this id prefix; empty if they cannot be read. */
 export async function beginningWith(
   kind: RecordSource,
   beginning: string,
@@ -95,7 +95,7 @@ const uploads: Source<KnownToAll> = async ({ stateDir, settings: { service } }, 
     ? []
     : peekUploads(stateDir, service.baseUrl, most).map(({ id, text }) => ({ value: id, text }));
 
-/** Whether a text is the name of an upload here, though it may look like the beginning of an id. */
+/** Whether a text is an upload name on this machine, even if it looks like an id prefix. */
 export function isUpload(settings: Pick<Settings, 'baseUrl'> & JournalPlace, text: string): boolean {
   try {
     return peekUploads(journalFolder(settings), settings.baseUrl.value, -1).some(({ id }) => id === text);
@@ -110,7 +110,7 @@ interface KnownToAll extends Known {
 
 const sources: Readonly<Record<SourceName, Source<KnownToAll>>> = {
   ...recordSources,
-  // Wherever a batch is meant, the upload that it is of is shorter to type.
+  // Offer uploads wherever a batch is expected: their names are shorter to type.
   batches: async (known, sought) => [
     ...(await ifAny(uploads, known, sought)),
     ...(await recordSources.batches(known, sought)),
@@ -132,11 +132,11 @@ const sources: Readonly<Record<SourceName, Source<KnownToAll>>> = {
   },
 };
 
-/** What a file that may not be there yet holds. */
+/** Candidates from a file that may not exist yet. */
 const ifAny = async (source: Source<KnownToAll>, known: KnownToAll, sought: Sought) =>
   source(known, sought).catch(() => []);
 
-/** Looks values up in files of this machine; what cannot be read has none. */
+/** Looks up values in this machine's files; empty if they cannot be read. */
 export function lookUpIn(environment: Environment, platform: NodeJS.Platform): LookUp {
   return async ({ from }, cursor) => {
     const { ERRAND_CONFIG_DIR, ERRAND_STATE_DIR } = environment;
@@ -152,7 +152,7 @@ export function lookUpIn(environment: Environment, platform: NodeJS.Platform): L
   };
 }
 
-/** What the line says of a setting, wherever on it the flag stands. */
+/** Value of a global flag, wherever it is on the line. */
 const chosenValue = ({ root, chosen }: Cursor, flag: string): string | undefined => {
   const option = root.options?.find(({ flags }) => flags.includes(flag));
   return option && chosen.get(option);

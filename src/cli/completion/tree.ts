@@ -1,27 +1,27 @@
 import type { Completable, Option, SourceName } from '../../run/option.ts';
 
-/** What stands where a value is expected; nothing of it where every text will do. */
+/** Possible values at a position; empty if any text is valid. */
 export interface Hint {
   readonly values?: readonly Candidate[];
-  /** Values joined by commas. */
+  /** Whether values are joined by commas. */
   readonly commas?: true;
-  /** Values that this machine knows. */
+  /** Source of values known on this machine. */
   readonly from?: SourceName;
-  /** A file, completed by the shell; with `values` or `from` only where none of them fits. */
+  /** A file, completed by the shell; if there are `values` or `from`, only when none of them matches. */
   readonly files?: true;
 }
 
-/** A word that may stand, and what is said beside it. */
+/** A possible word and its description. */
 export interface Candidate {
   readonly value: string;
   readonly text?: string;
 }
 
 export interface TreeOption {
-  /** `--output` before `-o`. */
+  /** Long flag before short: `--output`, then `-o`. */
   readonly flags: readonly string[];
   readonly text: string;
-  /** What its value is; absent where it takes none. */
+  /** Hint for its value; absent if it takes none. */
   readonly takes?: Hint;
   readonly repeats?: true;
 }
@@ -31,24 +31,24 @@ interface TreeArgument {
   readonly variadic?: true;
 }
 
-/** The program, a noun or a verb, as far as completion needs to know it. Plain data: the build writes it down. */
+/** The program, a noun or a verb, reduced to what completion needs. Plain data: the build serializes it. */
 export interface Tree {
   readonly name: string;
   readonly text: string;
   readonly aliases?: readonly string[];
-  /** Of the command alone; those of the root stand anywhere. */
+  /** The command's own options; the root's options apply everywhere. */
   readonly options?: readonly TreeOption[];
   readonly children?: readonly Tree[];
-  /** The child that runs where none is named. */
+  /** Child that runs if none is named. */
   readonly fallback?: string;
   readonly arguments?: readonly TreeArgument[];
-  /** Words after it walk the whole program, as those of `help` do. */
+  /** Words after it refer to the whole command tree, as for `help`. */
   readonly mirrors?: true;
-  /** A command may be one word there: `order.list`. */
+  /** Accepts a command as a single word: `order.list`. */
   readonly isDotted?: true;
 }
 
-/** What a value is, from the definition of its argument or option. */
+/** Derives a completion hint from an argument or option definition. */
 export function hintOf({ names = [], completes = [], offers }: Completable): Hint {
   const kinds = [completes].flat().filter((kind) => kind !== 'commands');
   const from = kinds.find((kind) => kind !== 'files') ?? [names].flat().find((kind) => kind !== 'products');
@@ -59,7 +59,7 @@ export function hintOf({ names = [], completes = [], offers }: Completable): Hin
   };
 }
 
-/** What the value of an option is: one of its own values, where it lists them. */
+/** Hint for an option's value: its own values if it lists any. */
 export function optionHint(option: Option): Hint {
   if (option.kind === 'choice') return { values: candidates(option.values) };
   if (option.kind === 'list')

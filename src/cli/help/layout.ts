@@ -5,23 +5,23 @@ import { noPaint, type Paint, paintFor } from '../output/paint.ts';
 import { foldCommand, wrap } from '../output/wrap.ts';
 import type { HelpItem, HelpPage, HelpPart, HelpSection } from './page.ts';
 
-/** What help is made for. */
+/** Output properties that help adapts to. */
 export interface HelpLook {
-  /** Columns. */
+  /** Width in columns. */
   readonly width: number;
   readonly paint: Paint;
-  /** A command line as it is typed here. */
+  /** Rewrites a command line as it is typed on this terminal. */
   readonly asTyped: (text: string) => string;
 }
 
-/** Lines longer than this are hard to read, however wide the terminal is. */
+/** Maximum line width for readability, on any terminal. */
 const widest = 120;
-/** The longest term that moves the texts beside it to the right; a longer one has a line of its own. */
+/** Longest term that widens the term column; a longer one gets its own line. */
 const longestTerm = 30;
-/** A text narrower than this stands below its term. */
+/** A text with less width than this moves below its term. */
 const narrowest = 24;
 
-/** A page of the help as it is shown on a terminal. */
+/** Formats a help page for a TTY. */
 export function layOutPage(given: HelpPage, look: HelpLook): string {
   const { paint } = look;
   const page = { ...given, sections: given.sections.map((section) => typedSection(section, look)) };
@@ -36,7 +36,7 @@ export function layOutPage(given: HelpPage, look: HelpLook): string {
   return asText([usage, ...paragraphs, ...sections]);
 }
 
-/** A topic of the help as it is shown on a terminal. */
+/** Formats a help topic for a TTY. */
 export function layOutTopic(given: HelpSection, look: HelpLook): string {
   const topic = typedSection(given, look);
   const fitting = { ...look, width: Math.min(look.width, widest) };
@@ -45,7 +45,7 @@ export function layOutTopic(given: HelpSection, look: HelpLook): string {
   return asText([[look.paint.strong(topic.title)], ...parts]);
 }
 
-/** With its command lines as they are typed here. */
+/** Rewrites its command lines as they are typed on this terminal. */
 const typedSection = (section: HelpSection, { asTyped }: HelpLook): HelpSection => ({
   ...section,
   parts: section.parts.map((part): HelpPart => {
@@ -62,7 +62,7 @@ const asText = (blocks: readonly (readonly string[])[]): string =>
 const itemsOf = ({ parts }: HelpSection): HelpItem[] =>
   parts.flatMap((part) => ('items' in part ? part.items : []));
 
-/** Where the texts of these items begin. */
+/** Column where the texts of these items start. */
 const columnOf = (items: readonly HelpItem[]): number =>
   Math.max(0, ...items.map(({ term }) => term.length).filter((length) => length <= longestTerm)) + 4;
 
@@ -88,7 +88,7 @@ function itemLines({ term, text }: HelpItem, { width, paint }: HelpLook, column:
   return [`  ${painted}${spaces}${first}`.trimEnd(), ...indented(more, column)];
 }
 
-/** What is typed is coloured, not the placeholders after it. */
+/** Colors the literal part of a term, not its placeholders. */
 function paintTerm(term: string, paint: Paint): string {
   const end = term.search(/ [<[]/);
   return end < 0 ? paint.command(term) : paint.command(term.slice(0, end)) + term.slice(end);
@@ -105,10 +105,10 @@ const indented = (
   paint: (line: string) => string = (line) => line,
 ): string[] => lines.map((line) => ' '.repeat(indent) + paint(line));
 
-/** Where there is no terminal. */
+/** Look without a TTY. */
 export const plainLook: HelpLook = { width: 100, paint: noPaint, asTyped: (text) => text };
 
-/** What help is made for on these streams. */
+/** Detects the help look for these streams. */
 export async function lookOf(io: Io): Promise<HelpLook> {
   return {
     width: io.stdout.columns() || plainLook.width,

@@ -2,7 +2,7 @@ import { foldCommand } from '../output/wrap.ts';
 import { globalOptionsTitle, type HelpPage, type HelpPart, type HelpSection } from './page.ts';
 import type { HelpTopic } from './topics.ts';
 
-/** Columns that a command line has: 80 without the margins of a man page. */
+/** Width of an example's command line: 80 columns minus the man page margins. */
 const exampleWidth = 64;
 
 const special: Readonly<Record<string, string>> = {
@@ -15,7 +15,7 @@ const special: Readonly<Record<string, string>> = {
   '"': '\\(dq',
 };
 
-/** A text as roff prints it: no character of it is taken for a command. */
+/** Escapes text for roff, so that no character acts as a request. */
 export const escaped = (text: string): string =>
   text
     .replace(/[\\'`^~"-]/g, (sign) => special[sign] ?? sign)
@@ -23,14 +23,14 @@ export const escaped = (text: string): string =>
       /[^\x20-\x7e\n]/gu,
       (sign) => `\\[u${sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}]`,
     )
-    // A form of several parts is broken between them.
+    // Allow line breaks between the parts of a value.
     .replace(/(?<=\S)\[(?=,)/g, '\\:[')
-    // A dot begins a request where it begins a line.
+    // A dot at the start of a line begins a request.
     .replace(/^\./gm, '\\&.');
 
 const bold = (text: string): string => `\\fB${escaped(text)}\\fR`;
 
-/** What is typed is bold; a placeholder stands in italics, without its brackets. */
+/** Formats a term: literals in bold, placeholders in italics without brackets. */
 const termOf = (term: string): string =>
   term
     .split(/(<[^ ]{1,80}>)/)
@@ -39,7 +39,7 @@ const termOf = (term: string): string =>
     )
     .join('');
 
-/** `errand order create` is `errand-order-create`. */
+/** Page name: `errand order create` becomes `errand-order-create`. */
 export const manName = (words: string): string => words.replaceAll(' ', '-');
 
 export interface ManReference {
@@ -57,14 +57,14 @@ interface Title extends ManReference {
 
 const heading = ({ name, section, version, summary }: Title): string[] => [
   `.TH "${escaped(name.toUpperCase())}" ${section} "" "errand ${escaped(version)}" "errand"`,
-  // Neither hyphens nor stretched spaces: options and commands are copied from it.
+  // No hyphenation or justification: options and commands are copied from here.
   '.nh',
   '.ad l',
   '.SH NAME',
   `${escaped(name)} \\- ${escaped(summary.replace(/\.$/, ''))}`,
 ];
 
-/** The man page of a command, in section 1. @param children pages below it: of its commands, and of the topics. */
+/** Renders the man page of a command, section 1. @param children pages of its subcommands and of the topics. */
 export function manPage(page: HelpPage, version: string, children: readonly ManReference[]): string {
   const isProgram = page.name === 'errand';
   const global = page.sections.find(({ title }) => title === globalOptionsTitle);
@@ -103,7 +103,7 @@ export function manPage(page: HelpPage, version: string, children: readonly ManR
   ]);
 }
 
-/** The man page of a topic of the help, in section 7. */
+/** Renders the man page of a help topic, section 7. */
 export const topicPage = (name: string, topic: HelpTopic, version: string): string =>
   lines([
     ...heading({
@@ -118,14 +118,14 @@ export const topicPage = (name: string, topic: HelpTopic, version: string): stri
     reference(errand),
   ]);
 
-/** These have a place of their own. */
+/** Sections placed separately. */
 const apart = new Set(['Examples', 'Exit codes', 'See also', 'More']);
 
 const lines = (all: readonly string[]): string => `${all.filter((line) => line !== '').join('\n')}\n`;
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-/** The words that are typed are bold, up to the first placeholder. */
+/** Usage line: literals in bold up to the first placeholder. */
 function usageLines({ usage }: HelpPage): string[] {
   const end = usage.search(/ [<[]/);
   return [bold(usage.slice(0, end)) + escaped(usage.slice(end))];
@@ -136,7 +136,9 @@ const section = ({ title, parts }: HelpSection): string[] =>
     ? []
     : [`.SH ${escaped(title.toUpperCase())}`, ...withoutFirstBreak(parts.flatMap(partLines))];
 
-/** Sections under one heading; the one of the same name needs no second. @param last a sentence at the end. */
+/**
+ * Groups sections under one heading, with no subheading for the section of the same name. @param last closing sentence.
+ */
 function group(title: string, sections: readonly HelpSection[], last = ''): string[] {
   if (sections.length === 0 && last === '') return [];
   const below = sections.flatMap((one) => [
@@ -147,7 +149,7 @@ function group(title: string, sections: readonly HelpSection[], last = ''): stri
   return [`.SH ${escaped(title.toUpperCase())}`, ...below, ...end];
 }
 
-/** A paragraph directly below a heading needs no break before it. */
+/** Drops the paragraph break directly after a heading. */
 const withoutFirstBreak = ([first, ...more]: readonly string[]): string[] =>
   first === '.PP' || first === undefined ? more : [first, ...more];
 
@@ -164,7 +166,7 @@ function partLines(part: HelpPart): string[] {
   ]);
 }
 
-/** What is above a command, and what it names itself. */
+/** The parent command, and the pages the command refers to. */
 function relatedPages(name: string, parts: readonly HelpPart[]): ManReference[] {
   const related = parts.flatMap((part) => ('text' in part ? part.text.split(', ') : []));
   const parent = name.split(' ').slice(0, -1).join(' ');

@@ -1,7 +1,7 @@
 import type { Command as Commander } from 'commander';
 import type { AnyCommand, Example } from '../define.ts';
 
-/** What is typed or named, and what it means. */
+/** A term and its meaning. */
 export interface HelpItem {
   readonly term: string;
   readonly text: string;
@@ -15,28 +15,28 @@ export type HelpPart =
 export interface HelpSection {
   readonly title: string;
   readonly parts: readonly HelpPart[];
-  /** Its texts begin in the column of the other aligned sections. */
+  /** Aligns its texts with those of the other aligned sections. */
   readonly isAligned?: boolean;
 }
 
-/** The help of one command or noun, for a terminal and for a man page. */
+/** Help of a command or noun, for both the TTY and the man page. */
 export interface HelpPage {
   /** As it is typed: `errand order create`. */
   readonly name: string;
   readonly usage: string;
   readonly summary: string;
-  /** Paragraphs. */
+  /** One paragraph per entry. */
   readonly description: readonly string[];
   readonly sections: readonly HelpSection[];
 }
 
 export const globalOptionsTitle = 'Global options';
 
-/** The help of a mounted command; that of the program itself where it has no parent. */
+/** Builds the help page of a mounted command, or of the program if it has no parent. */
 export function pageOf(mounted: Commander): HelpPage {
   const [summary = '', ...description] = mounted.description().split('\n\n');
   const own = definitions.get(mounted);
-  // A noun has but --help, which has just been found.
+  // A noun's only option is --help, which the reader has just used.
   const options = own || !mounted.parent ? optionSections(mounted) : [];
   const isGlobal = ({ title }: HelpSection): boolean => title === globalOptionsTitle;
   const sections = [
@@ -82,7 +82,7 @@ const itemSection = (title: string, items: readonly HelpItem[]): HelpSection => 
 const argumentItems = (mounted: Commander): HelpItem[] =>
   mounted.registeredArguments.map((argument) => ({ term: argument.name(), text: argument.description }));
 
-/** Groups in the order in which they are first met. */
+/** Groups items, in order of first appearance. */
 function grouped<T>(all: readonly T[], groupOf: (one: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const one of all) {
@@ -139,7 +139,7 @@ function nounHelp(mounted: Commander): HelpSection {
   return { title: 'More', parts: [{ items }] };
 }
 
-/** What stands in the definition alone, which commander knows nothing of. */
+/** Sections from the command definition, which commander does not know about. */
 function definedSections({
   command,
   endpoints,
@@ -166,5 +166,5 @@ interface Defined {
   readonly endpoints: readonly string[];
 }
 
-/** What each mounted command was made of, for its help; the help of the program itself loads no contract. */
+/** Definition of each mounted command, for its help; kept here so that the program's own help loads no contract. */
 export const definitions = new WeakMap<Commander, Defined>();

@@ -4,14 +4,14 @@ import type { Io } from '../../platform/streams.ts';
 import { layOutPage, layOutTopic, lookOf } from './layout.ts';
 import { type HelpSection, pageOf } from './page.ts';
 
-/** The help of a mounted command. */
+/** Renders the help of a mounted command. */
 export async function commandHelp(mounted: Commander, io: Io): Promise<string> {
   return layOutPage(pageOf(mounted), await lookOf(io));
 }
 
 /**
- * The help of what `errand help WORDS` names.
- * @throws UsageError where there is neither such a command nor such a topic.
+ * Renders the help for `errand help WORDS`.
+ * @throws UsageError if there is no such command or topic.
  */
 export async function namedHelp(root: Commander, words: readonly string[], io: Io): Promise<string> {
   const { topics } = await import('./topics.ts');

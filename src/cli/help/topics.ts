@@ -41,7 +41,7 @@ const environment: Readonly<Record<string, string>> = {
 const itemsOf = (rows: Readonly<Record<string, string>>): HelpItem[] =>
   Object.entries(rows).map(([term, text]) => ({ term, text }));
 
-/** Numbers stand one below the other by their last digit. */
+/** Right-aligned numbers. */
 const exitItems: readonly HelpItem[] = [
   { term: '  0', text: 'done' },
   ...Object.entries(meanings).map(([category, text]) => ({
@@ -51,7 +51,7 @@ const exitItems: readonly HelpItem[] = [
 ];
 
 export interface HelpTopic extends HelpSection {
-  /** In a few words, for the list of man pages. */
+  /** Short summary for the list of man pages. */
   readonly summary: string;
 }
 

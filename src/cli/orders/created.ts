@@ -16,7 +16,7 @@ import { type Consent, consentOf } from '../../spending/options.ts';
 import type { AnyCommand } from '../define.ts';
 import { watchResult } from './watch-result.ts';
 
-/** What follows an order that was placed. */
+/** Options for following a placed order. */
 export const watchOptions = {
   watch: { kind: 'flag', description: 'follow the order to its end' },
   until: {
@@ -26,7 +26,7 @@ export const watchOptions = {
   },
 } as const;
 
-/** What every command prints that places an order and may follow it. */
+/** Output of every command that places an order and may follow it. */
 export const createdOutput = [
   { record: 'order.create' },
   { list: 'order.get', when: 'that is empty where --watch could not read the order' },
@@ -45,7 +45,7 @@ interface Following {
   readonly until?: Until | undefined;
 }
 
-/** @throws UsageError for what only following has. */
+/** @throws UsageError for options that require following. */
 export function checkFollowing({ watch = false, until }: Following): void {
   if (until !== undefined && !watch) throw new UsageError('--until needs --watch');
 }
@@ -67,19 +67,21 @@ export async function createdResult(
 }
 
 interface Placing extends Following, Consent {
-  /** The file that the payload came from, for what is refused in it. */
+  /** File the payload came from, for error messages. */
   readonly file?: string | undefined;
   readonly yes?: boolean | undefined;
   readonly new?: boolean | undefined;
 }
 
-/** Checks a payload, asks before real money is spent, and places the order; follows it where that is requested. */
+/**
+ * Validates a payload, asks for confirmation before spending real money, and places the order; follows it on request.
+ */
 export async function orderAssembled(
   before: Context,
   { payload, argv }: Completed,
   placing: Placing,
 ): Promise<ResultOf<typeof createdOutput>> {
-  // A command to run again says what was answered, too.
+  // The command to rerun includes the user's answers.
   const context = { ...before, argv };
   const { checkOrder, inUsersWords } = await import('../../orders/input/check.ts');
   const body = await checkOrder(payload, placing.file);
@@ -95,7 +97,7 @@ export async function orderAssembled(
   return createdResult(context, order, placing);
 }
 
-/** An order command that, once it has run, tells of what is in doubt: one line, and only where there is something. */
+/** Wraps an order command to print a one-line reminder afterwards if anything is in doubt. */
 export const reminding = (command: AnyCommand): AnyCommand => ({
   ...command,
   async run(context, input) {
@@ -107,7 +109,7 @@ export const reminding = (command: AnyCommand): AnyCommand => ({
   },
 });
 
-/** What the command has done stands, whatever has become of the journal. */
+/** A journal failure must not affect the finished command. */
 async function reminder(context: Context): Promise<string | undefined> {
   try {
     return await owedLine(context, (await context.journal()).owed());

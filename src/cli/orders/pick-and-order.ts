@@ -8,7 +8,7 @@ import { whereWords } from '../../run/context-flags.ts';
 import type { createdOutput } from './created.ts';
 import { orderAssembled } from './created.ts';
 
-/** Lets a person pick one of the results of a search, and orders it as `order create` does that asks for the rest. */
+/** Lets the user pick a search result and orders it, prompting for the rest as `order create` does. */
 export async function pickAndOrder(
   context: Context,
   words: string,

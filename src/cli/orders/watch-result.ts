@@ -17,7 +17,7 @@ import type { Things } from '../../platform/watch-progress.ts';
 import type { Context } from '../../run/context.ts';
 import { spinnerEveryMs, spinnerSign } from '../output/paint.ts';
 
-/** What a command prints that follows orders. */
+/** Output of commands that follow orders. */
 export const watchedOutput = [
   { record: 'order.get', when: 'for one id' },
   { list: 'order.get', when: 'for several' },
@@ -29,11 +29,11 @@ interface ResultOptions {
   readonly until: Until;
   readonly intervalMs?: number;
   readonly allowMissing?: boolean;
-  /** Whether the ids are those of every open order; there may be none. */
+  /** Whether the ids are all open orders, of which there may be none. */
   readonly isOpen?: boolean;
 }
 
-/** Follows orders and shows them as the output asks for; the exit code is 0, 7 or 8. */
+/** Follows orders and presents them in the requested output; the exit code is 0, 7 or 8. */
 export async function watchResult(
   context: Context,
   ids: readonly string[],
@@ -41,7 +41,7 @@ export async function watchResult(
 ): Promise<ResultOf<typeof watchedOutput>> {
   const { intervalMs, isOpen = false } = options;
   const isStream = context.output.format === 'ndjson';
-  // A program that follows all that is open is owed the first and the last record, however many orders there are.
+  // A streaming consumer of all open orders always gets the first and last record, even if there are no orders.
   if (ids.length === 0 && !(isOpen && isStream))
     return {
       kind: 'none',
@@ -59,7 +59,7 @@ export async function watchResult(
   return finalState(context, ids, following);
 }
 
-/** Orders, in the words of a watch. */
+/** Order wording for a watch. */
 const watched: Things = { one: 'order', several: 'orders', badly: 'failed' };
 
 function followingOf(context: Context, ids: readonly string[], options: WatchOptions): Following<WatchEvent> {
@@ -75,7 +75,7 @@ function followingOf(context: Context, ids: readonly string[], options: WatchOpt
   });
 }
 
-/** One plain line for each change, for a pipe. */
+/** One plain line per change, for pipes. */
 function changeLines(context: Context, following: Following<WatchEvent>): StreamResult {
   let code = 0;
   async function* chunks(): AsyncGenerator<string> {
@@ -88,7 +88,7 @@ function changeLines(context: Context, following: Following<WatchEvent>): Stream
   return { kind: 'stream', chunks: chunks(), exitCode: () => code };
 }
 
-/** The orders as they stand at the end; on a terminal a live table until then. */
+/** Final state of the orders; until then, a live table on a TTY. */
 async function finalState(
   context: Context,
   ids: readonly string[],
@@ -108,7 +108,7 @@ async function finalState(
   } finally {
     await view.done('broken off');
   }
-  // In the order in which they were given, as the live table had them.
+  // Input order, as in the live table.
   const rows = [...new Set(ids)].flatMap((id) => orders.get(id) ?? []);
   const [only] = rows;
   if (ids.length === 1 && only !== undefined) return { kind: 'record', record: only, ...orderView, exitCode };
@@ -123,14 +123,14 @@ async function finalState(
 
 interface WatchView {
   show(event: WatchEvent, orders: ReadonlyMap<string, OrderRecord>): Promise<void>;
-  /** `settled` when the orders are printed next; else what was last seen of them stays. */
+  /** `settled` if the orders are printed next; otherwise the last view stays. */
   done(outcome: 'settled' | 'broken off'): Promise<void>;
 }
 
-/** Ages are counted anew this often, ms. */
+/** Refresh interval for ages, ms. */
 const tableEveryMs = 1000;
 
-/** A live table on a terminal, redrawn between polls; elsewhere one line for each change on stderr. */
+/** Live table on a TTY, redrawn between polls; elsewhere one line per change on stderr. */
 async function watchView(
   context: Context,
   ids: readonly string[],
@@ -174,7 +174,8 @@ async function watchView(
       if (over) return;
       over = true;
       clearInterval(timer);
-      // The orders as they stand are printed next; the live lines would only say it twice. Nothing follows an interruption.
+      // When settled, clear the live lines, since the final orders are printed next. After an interruption nothing
+      // follows, so keep them.
       live.draw(outcome === 'settled' ? [] : await table.lines(latest));
       live.done();
     },
@@ -191,7 +192,7 @@ function lineView(context: Context): WatchView {
   };
 }
 
-/** One change as a line: time, order, status, delivery, and why it failed. */
+/** Formats a change as a line: time, order, status, delivery and failure reason. */
 function changeLine(event: Extract<WatchEvent, { type: 'change' }>, now: number): string {
   const { order } = event;
   const parts = [
@@ -204,17 +205,17 @@ function changeLine(event: Extract<WatchEvent, { type: 'change' }>, now: number)
   return safeText([...parts, ...(reason ? [reason] : [])].join('  '));
 }
 
-/** What most orders go through has room from the start, so that the columns seldom move. */
+/** Initial room for common values, to keep the columns from moving. */
 const rooms: Readonly<Record<string, number>> = {
   state: '● in transit'.length,
   total: '$10.00'.length,
   age: 7,
 };
 
-/** What a live table is drawn with. */
+/** The parts of the context a live table needs. */
 type Drawing = Pick<Context, 'io' | 'serviceClock' | 'output'>;
 
-/** The orders in the columns of a list, which grow and never shrink. */
+/** Orders in the list columns, whose widths never shrink. */
 export class LiveTable {
   readonly #context: Drawing;
   readonly #ids: readonly string[];
@@ -243,7 +244,7 @@ export class LiveTable {
     return new LiveTable(context, ids, tableLines, await paintFor(context.io.stdout.color), titleOf);
   }
 
-  /** A header and a line for each order that the terminal has room for; the rest is counted. */
+  /** A header and one line per order that fits on the terminal; the rest is only counted. */
   async lines(orders: ReadonlyMap<string, OrderRecord>): Promise<string[]> {
     const { io, serviceClock, output } = this.#context;
     const room = Math.max(2, (io.stdout.rows?.() || 24) - 4);
@@ -268,7 +269,7 @@ export class LiveTable {
 const withRoom = (column: Column, width: number): Column =>
   width > (column.room ?? 0) && column.kind !== 'url' ? { ...column, room: width } : column;
 
-/** The failure of an order, with what can be done about it. */
+/** Failure reason of an order, with a hint. */
 function failureOf(order: OrderRecord): string | undefined {
   const type = valueAt<Order>(order, 'job_result.error_type');
   if (typeof type !== 'string') return undefined;

@@ -1,6 +1,6 @@
 import type { Io } from '../../platform/streams.ts';
 
-/** The commands of the first level: after one of their names a text is a command line. */
+/** Top-level commands: text starting with `errand` and one of these is a command line. */
 const nouns = [
   ...['quickstart', 'search', 'product', 'retailer', 'order', 'track', 'return', 'bulk', 'wallet', 'spend'],
   ...['reconcile', 'policy', 'approval', 'audit', 'webhook', 'agent', 'api', 'schema', 'usage', 'legacy'],
@@ -13,8 +13,8 @@ const commandLine = new RegExp(
 );
 
 /**
- * A text for people, its command lines as this terminal takes them: `npx errand order list` where `errand` is not on the
- * PATH. What no terminal shows stays as it is, for scripts and records.
+ * Rewrites command lines in user-facing text for this terminal: `npx errand order list` if `errand` is not on the PATH.
+ * Output not shown on a TTY stays unchanged, for scripts and records.
  */
 export function asTyped(text: string, io: Io, stream: 'stdout' | 'stderr' = 'stderr'): string {
   if (!io[stream].isTerminal || !text.includes('errand ')) return text;

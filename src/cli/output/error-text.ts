@@ -4,7 +4,7 @@ import { safeText } from '../../platform/redact/safe-text.ts';
 import type { ErrorReport } from './error.ts';
 import type { Paint } from './paint.ts';
 
-/** A failure for people: what happened, why, and what to do. Safe for a terminal. */
+/** Formats an error for display: what happened, why and what to do. Safe for a terminal. */
 export function errorLines(report: ErrorReport, paint: Paint): string[] {
   const code = report.code === null ? '' : ` (${report.code})`;
   if (report.category === 'interrupted' && report.outcome !== 'unknown') return stoppedLines(report, paint);
@@ -19,7 +19,7 @@ export function errorLines(report: ErrorReport, paint: Paint): string[] {
   ];
 }
 
-/** Who interrupts knows that it ends: no error, but where things stand and what goes on. */
+/** A user's interruption is not an error: shows the current state and how to resume. */
 const stoppedLines = ({ message, hint, next }: ErrorReport, paint: Paint): string[] => [
   safeText(message),
   ...(hint === null ? [] : [paint.faint(safeText(hint))]),
@@ -28,7 +28,7 @@ const stoppedLines = ({ message, hint, next }: ErrorReport, paint: Paint): strin
   ),
 ];
 
-/** What helps when asking the service about it. */
+/** Facts useful when contacting the service. */
 function circumstances({
   status,
   request_id,
@@ -48,10 +48,13 @@ function circumstances({
   return facts.length === 0 ? [] : [facts.join(', ')];
 }
 
-/** More lines than these are counted, not shown; `-o json` has them all. */
+/** Maximum detail lines shown; the rest is counted, and `-o json` has all. */
 const mostLines = 20;
 
-/** The details of a failure as lines: for missing funds what is needed and the ways forward, else what stands there. */
+/**
+ * Formats an error's details as lines. Insufficient funds list what is needed and the ways forward; anything else is
+ * listed as is.
+ */
 export function detailLines({
   code,
   details,
@@ -69,7 +72,7 @@ function linesOf(code: string | null, details: unknown): string[] {
   return plainLines(details);
 }
 
-/** The message names the first row that a rule stands in the way of; here are all. */
+/** The message names only the first row that violates a rule; lists all of them. */
 function policyLines({ rows }: Readonly<Record<string, unknown>>): string[] {
   const named = (Array.isArray(rows) ? rows : []).filter(isRecord).filter(({ row }) => row !== null);
   return named.length < 2
@@ -77,7 +80,7 @@ function policyLines({ rows }: Readonly<Record<string, unknown>>): string[] {
     : named.map(({ row, rule, message }) => `row ${plain(row)}, ${plain(rule)}: ${plain(message)}`);
 }
 
-/** Whether the message names all that a validation body refuses. */
+/** Whether the message already contains every issue of the validation body. */
 function isSaid(details: unknown, message: string): boolean {
   const issues = isRecord(details) && Array.isArray(details.detail) ? details.detail : [];
   return issues.length > 0 && issues.every((issue) => isRecord(issue) && message.includes(String(issue.msg)));
@@ -105,7 +108,7 @@ function fundLines({
   ];
 }
 
-/** Rails whose meaning the specification gives; any other is shown as it stands. */
+/** Rails explained by the specification; others are shown verbatim. */
 const rails: Readonly<Record<string, string>> = {
   your_retailer_account:
     'order with your own account at the retailer (--account); the wallet then pays the fee only',
@@ -134,7 +137,10 @@ function plainLines(details: unknown): string[] {
   });
 }
 
-/** One entry of a validation body (`loc`, `msg`), of `field_errors` or of `line_rejections`: the place, then what is wrong there. */
+/**
+ * Formats an entry of a validation body (`loc`, `msg`), of `field_errors` or of `line_rejections`: location, then
+ * problem.
+ */
 function fault(entry: unknown): string | undefined {
   if (!isRecord(entry)) return undefined;
   const { loc, field, url, item_id, msg, message } = entry;

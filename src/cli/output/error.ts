@@ -8,12 +8,12 @@ import { deliverErr } from './notice.ts';
 import { paintFor } from './paint.ts';
 import { makeRoom } from './writer.ts';
 
-/** What is reported of a failure of any kind; the member names are those of the JSON. */
+/** Report of any failure; member names match the JSON. */
 export type ErrorReport = Omit<Output<'ErrorReport'>, 'stack'>;
 
 /**
- * Reports a failure on stderr: with json and ndjson as one line of JSON, else as text for people. The stack is shown with
- * `debug` only. @returns whether stderr took it.
+ * Reports an error on stderr: one line of JSON with json and ndjson, else text. Includes the stack only with `debug`.
+ * @returns whether stderr accepted it.
  */
 export async function renderError(
   error: unknown,
@@ -61,7 +61,7 @@ function reportOf(error: unknown): ErrorReport {
   };
 }
 
-/** A chain of causes is followed this far; one that bites its tail has no end. */
+/** Maximum depth of a cause chain, which may be circular. */
 const deepestCause = 8;
 
 function stackOf(error: unknown, depth = 0): string | undefined {

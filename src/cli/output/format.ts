@@ -2,15 +2,14 @@ import { piecesOf, recordsOf } from '../../format/raw-records.ts';
 import type { Format, OutputOptions, PagedRows, Row, RowsOfPage } from '../../format/result.ts';
 import type { Writer } from './writer.ts';
 
-/** Whether a record's line is its JSON as the service sends it without spaces. */
+/** Whether a record is printed exactly as the service's compact JSON. */
 export const isWrittenAsSent = ({ format, fields, query }: OutputOptions): boolean =>
   format === 'ndjson' && fields === undefined && query === undefined;
 
 /**
- * Writes a list as it comes, and stops its source when the reader has gone. Where the source fails, what stands on
- * stdout is whole: nothing at all when no record came, else every record that did and the end of the list, so that it
- * can still be read; the exit code tells that it is short.
- * @returns how many records came.
+ * Streams a list, and stops its source when the reader closes. If the source fails, stdout stays well-formed: empty if
+ * there were no records, else all records so far plus the end of the list; the exit code tells that it is incomplete.
+ * @returns the number of records.
  */
 export async function printRows(
   rows: Iterable<unknown> | AsyncIterable<unknown>,
@@ -51,7 +50,7 @@ export async function printRows(
   return count;
 }
 
-/** Several loops, since waiting for each record of what is there would cost more than printing it. */
+/** Separate loops for sync and async rows: awaiting each available record would cost more than printing it. */
 async function forEachRow(
   rows: Iterable<unknown> | AsyncIterable<unknown>,
   print: (row: unknown) => Promise<void> | undefined,
@@ -75,7 +74,7 @@ async function forEachRow(
 const isPaged = (rows: Iterable<unknown> | AsyncIterable<unknown>): rows is PagedRows<unknown> =>
   'pages' in rows && typeof rows.pages === 'function';
 
-/** All rows in memory: for what must see the whole list, as a query does. */
+/** Collects all rows in memory, for operations on the whole list such as queries. */
 export async function collect(rows: Iterable<Row> | AsyncIterable<Row>): Promise<Row[]> {
   const all: Row[] = [];
   for await (const row of rows) all.push(row);

@@ -2,7 +2,7 @@ import { accessor } from '../../format/path.ts';
 import type { Format } from '../../format/result.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 
-/** One id a line, to be read by another command; a record that has none gives no line. */
+/** One id per line, for use by another command; records without an id are skipped. */
 export function idFormat(path = 'id'): Format {
   const read = accessor(path);
   const line = (value: unknown): string => {

@@ -1,11 +1,17 @@
 import type { Format } from '../../format/result.ts';
 import { invisibleBmp, invisiblePairs } from '../../platform/redact/safe-text.ts';
 
-/** Every record is tested, so this is one class, which V8 runs at memory speed; it lets a few pairs through in vain. */
+/**
+ * Fast pre-check run on every record: a single character class, which V8 matches at memory speed. May match a few
+ * surrogates unnecessarily.
+ */
 const mayHide = new RegExp(`[${invisibleBmp}\\ud82f\\ud834\\udb40-\\udb43]`);
 const hidden = new RegExp(`[${invisibleBmp}]|${invisiblePairs}`, 'g');
 
-/** JSON with what a terminal would obey or hide written as `\uXXXX` (C0 is so already): the same document, safe to look at. */
+/**
+ * Serializes to JSON, escaping as `\uXXXX` what a terminal would interpret or hide (JSON already escapes C0). Same
+ * document, safe to display.
+ */
 export const toJson = (value: unknown): string => escapeHidden(spell(value));
 
 const spell = (value: unknown, indent?: number): string => JSON.stringify(value, undefined, indent) ?? 'null';
@@ -18,7 +24,7 @@ const escaped = (found: string): string =>
     (_, index) => `\\u${found.charCodeAt(index).toString(16).padStart(4, '0')}`,
   ).join('');
 
-/** One array, byte for byte what `JSON.stringify(all, null, 2)` gives, written record by record. */
+/** A single array, byte-identical to `JSON.stringify(all, null, 2)` but written record by record. */
 export function jsonFormat(project: (row: unknown) => unknown): Format {
   return {
     row: (value, index) => (index === 0 ? '[\n' : ',\n') + element(project(value)),
@@ -28,10 +34,10 @@ export function jsonFormat(project: (row: unknown) => unknown): Format {
   };
 }
 
-/** A value indented as an element of the array: the array's own brackets and breaks cut off. */
+/** A value indented as an array element, without the array's brackets and line breaks. */
 const element = (value: unknown): string => spell([value], 2).slice(2, -2);
 
-/** One record a line. */
+/** One record per line. */
 export function ndjsonFormat(project: (row: unknown) => unknown): Format {
   const line = (value: unknown): string => `${spell(project(value))}\n`;
   return { row: line, end: () => '', whole: line, scrub: escapeHidden };

@@ -7,8 +7,8 @@ import { noteLines } from './notice.ts';
 const mostNamed = 40;
 
 /**
- * The result, its first record checked against `--fields`: a path that neither the contract nor that record has is
- * refused where the command only reads, and reported where it has written. @throws UsageError, before anything is printed.
+ * Checks `--fields` against the first record: a path that neither it nor the contract has is an error for a read-only
+ * command, and a note for one that has already written. @throws UsageError before anything is printed.
  */
 export async function withKnownFields<R extends RecordResult | ListResult>(
   result: R,
@@ -58,8 +58,8 @@ async function checkFields(
 }
 
 /**
- * Whether a record has a field at a path. With `isOpen` also where it may: below what is null here, and among the
- * entries of a list, which another record may have.
+ * Whether a record has a field at a path. With `isOpen`, also if another record may have it: below a null, or in the
+ * elements of a list.
  */
 function mayHave(record: Row | undefined, path: string, isOpen: boolean): boolean {
   let value: unknown = record;

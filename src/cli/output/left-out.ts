@@ -2,15 +2,15 @@ import type { Column } from '../../format/result.ts';
 import type { Layout } from './table.ts';
 
 type IdColumn = Pick<Column, 'name' | 'value'> & {
-  /** Whether a row's number stands for its id. */
+  /** Whether row numbers can be used in place of ids. */
   readonly isNumbered: boolean;
 };
 
 /**
- * What a table found no room for, and how to see it: one line that does not wrap for the hidden columns, and one for an
- * id that was cut, since the next command needs it whole.
- * @param id the column of the id; what it shows is not the id itself where it has a `value` of its own.
- * @param width columns of the terminal that the lines are read on; undefined where it is none.
+ * Notes on what a table omitted and how to see it: a single unwrapped line for hidden columns, and one for a truncated
+ * id, since the next command needs it in full.
+ * @param id column of the id; with its own `value`, it does not show the id itself.
+ * @param width terminal width in columns; undefined without a TTY.
  */
 export function leftOut(
   { hidden, narrowed }: Pick<Layout, 'hidden' | 'narrowed'>,

@@ -10,13 +10,13 @@ import {
   type Row,
 } from '../../format/result.ts';
 
-/** As many come together when a list goes on. */
+/** Rows that arrive together in a longer list. */
 const rowsOfPage = 100;
 
-/** Of a label: more than this names nothing better. */
+/** Maximum label length; more would not help to identify a row. */
 const longestText = 200;
 
-/** Counts the rows of a list as they are printed, and keeps what names them. */
+/** Numbers the rows of a list as they are printed, and stores what identifies them. */
 export class RowCounter {
   readonly #numbers = new WeakMap<object, number>();
   readonly #rows: (ListedRow | null)[] = [];
@@ -34,7 +34,7 @@ export class RowCounter {
     this.#labels = labelColumns(result.screen ?? result.columns);
   }
 
-  /** Undefined for a list whose rows nothing names, or whose rows had to be named to get it. */
+  /** undefined if the rows have no references, or had to be named to get the list. */
   static of(result: ListResult, options: CellOptions): RowCounter | undefined {
     const kind = result.columns.find(({ path }) => path === idPath(result))?.names;
     return result.isByName || !kind ? undefined : new RowCounter(kind, result, options);
@@ -44,7 +44,7 @@ export class RowCounter {
     return { kind: this.#kind, rows: this.#rows };
   }
 
-  /** The column with the numbers; a row beyond those that are kept has none. */
+  /** Column with the row numbers; empty for rows beyond the stored ones. */
   get column(): Column {
     const rows = this.#rows;
     return {
@@ -53,7 +53,7 @@ export class RowCounter {
       kind: 'count',
       weight: Number.POSITIVE_INFINITY,
       value: (row: Row): number | undefined => this.#numbers.get(row),
-      // The widths are settled when the first rows are here; a list that goes on may get to the last number.
+      // Widths are fixed once the first rows arrive, so reserve room for the highest number in a longer list.
       get room() {
         return rows.length < rowsOfPage ? 0 : String(mostListed).length;
       },
@@ -89,7 +89,7 @@ const idPath = ({ id = 'id' }: ListResult): string => id;
 
 const saysNothing: readonly Column['kind'][] = ['time', 'date', 'flag', 'count'];
 
-/** The three columns that say most of a row, in their order. */
+/** The three most informative columns of a row, in order. */
 function labelColumns(columns: readonly Column[]): readonly Column[] {
   const telling = columns.filter(
     ({ names, kind, isExtra, weight = 0 }) =>

@@ -6,11 +6,11 @@ import { mayDraw, openArea } from './writer.ts';
 
 export interface Live {
   /**
-   * Draws the lines in place of those drawn before, the footer below them; what is wider than the terminal is cut, and
-   * of lines that are more than it is high the last are counted in one line. The footer always stands.
+   * Replaces the previously drawn lines, with the footer below. Lines wider than the terminal are cut; if there are too
+   * many, the last ones are summarized in one line. The footer is always visible.
    */
   draw(lines: readonly string[], footer?: string): void;
-  /** Leaves the last lines standing and gives the cursor back. Call it whatever happens. */
+  /** Leaves the last lines in place and restores the cursor. Always call it. */
   done(): void;
 }
 
@@ -21,11 +21,11 @@ const clearBelow = '\u001b[J';
 const colour = /(\u001b\[[\d;]*m)/;
 const reset = '\u001b[0m';
 
-/** Whether stdout is a terminal whose cursor can be moved; where it is not, changes are printed one a line. */
+/** Whether stdout is a terminal with a movable cursor; otherwise changes are printed one per line. */
 export const canDrawLive = ({ stdout }: Pick<Io, 'stdout'>): boolean =>
   stdout.isTerminal && stdout.isDumb !== true;
 
-/** An area of a terminal (stdout's, unless another is given in its place) that is drawn again and again. Only where `canDrawLive`. */
+/** Creates a redrawable area on a terminal (stdout unless another is given). Requires `canDrawLive`. */
 export async function createLive({ stdout }: Pick<Io, 'stdout'>): Promise<Live> {
   const measure = await fullMeasure();
   const columns = (): number => stdout.columns() || 100;
@@ -63,18 +63,18 @@ export async function createLive({ stdout }: Pick<Io, 'stdout'>): Promise<Live> 
 
 const up = (rows: number): string => (rows > 0 ? `\u001b[${rows}A\r` : '\r');
 
-/** Rows that lines of these widths take now: a terminal made narrower has wrapped them. */
+/** Rows that lines of these widths occupy now; a terminal narrowed since then has wrapped them. */
 const rowsOf = (widths: readonly number[], columns: number): number =>
   widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
 
-/** At most `most` lines, the last of them counting those left out. */
+/** At most `most` lines, the last counting those omitted. */
 function fold(lines: readonly string[], most: number): readonly string[] {
   const room = Math.max(1, most);
   if (lines.length <= room) return lines;
   return [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more`];
 }
 
-/** A line within `width` columns. Colours take none; any other control in it is made visible. */
+/** Truncates a line to `width` columns. Color codes take no width; other control characters are made visible. */
 function cutPainted(
   line: string,
   width: number,

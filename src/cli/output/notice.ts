@@ -9,20 +9,20 @@ import { wrap } from './wrap.ts';
 import { makeRoom, writerOf } from './writer.ts';
 
 /**
- * Lines for people, on stderr: with `-o table`, or where stderr is a terminal. A program that requested another format
- * and keeps stderr finds nothing there but errors.
+ * Prints notes on stderr with `-o table`, or if stderr is a TTY. A program that requested another format and captures
+ * stderr finds only errors there.
  */
 export function tellPeople(lines: readonly string[], io: Io, format: OutputFormat): void {
   if (format !== 'table' && !io.stderr.isTerminal) return;
   noteLines(lines, io);
 }
 
-/** Lines for people, on stderr; a terminal has them broken between words. */
+/** Prints notes on stderr, wrapped at word boundaries on a TTY. */
 export function noteLines(lines: readonly string[], io: Io): void {
   writeErr(io, textFor(lines, io));
 }
 
-/** The same. @returns whether stderr took them. */
+/** Like `noteLines`. @returns whether stderr accepted them. */
 export const deliverLines = (lines: readonly string[], io: Io): Promise<boolean> =>
   deliverErr(io, textFor(lines, io));
 
@@ -34,7 +34,7 @@ const textFor = (lines: readonly string[], io: Io): string =>
     .map((line) => `${line}\n`)
     .join('');
 
-/** Writes to stderr, without the secrets in use; that nobody reads it stops nothing. */
+/** Writes to stderr with known secrets redacted; ignores a closed reader. */
 export function writeErr(io: Io, text: string): void {
   if (text !== '' && io.stderr.isTerminal) makeRoom(text.endsWith('\n'));
   writeQuietly(io.stderr.stream, redactor.known(asTyped(text, io)));
@@ -42,14 +42,14 @@ export function writeErr(io: Io, text: string): void {
 
 const quiet = new WeakSet<Writable>();
 
-/** Writes to a stream whose reader may have gone, which then is no failure. */
+/** Writes to a stream, ignoring a closed reader. */
 export function writeQuietly(stream: Writable, text: string): void {
   if (text === '') return;
   silence(stream);
   stream.write(text);
 }
 
-/** Writes to stderr. @returns whether it was taken. */
+/** Writes to stderr. @returns whether it was accepted. */
 export async function deliverErr(io: Io, text: string): Promise<boolean> {
   const err = writerOf(io.stderr.stream);
   try {
@@ -70,14 +70,17 @@ function silence(stream: Writable): void {
 const escapes = /\u001b\[[\d;]*m/g;
 const beginning = /^((?:\u001b\[[\d;]{0,9}m)*)( {0,40})/;
 const hanging = 2;
-/** A terminal as narrow as this has no room for sentences. */
+/** Minimum terminal width for folding sentences. */
 const narrowest = 20;
-/** A space, and a place between brackets, within what is not to be broken; in no text of ours. */
+/**
+ * Private-use placeholders for a space, and for a break opportunity between brackets, in unbreakable text; they never
+ * occur in our own text.
+ */
 const [space, seam] = ['\ue000', '\ue001'];
 
 /**
- * Lines for people, broken between words to the width of stderr where that is a terminal; what goes on is set in. What may be
- * copied stays in one piece: a word, a URL, an id, a command. Lines in columns stay as they are. For a pipe nothing changes.
+ * Folds text at word boundaries to the width of stderr if it is a TTY, indenting continuation lines. Copyable parts
+ * (words, URLs, ids, commands) are never broken, and columns stay as they are. Pipes get the lines unchanged.
  */
 export function foldLines(lines: readonly string[], { stderr, commandName }: Io): string[] {
   const width = stderr.isTerminal ? (stderr.columns() ?? 0) : 0;
@@ -88,7 +91,7 @@ export function foldLines(lines: readonly string[], { stderr, commandName }: Io)
 function foldLine(line: string, width: number, command: string): string[] {
   if (columnsOf(line) <= width) return [line];
   const plain = line.replace(escapes, '');
-  // What to type stands alone in its line, so that it can be copied; what it is for goes below.
+  // A suggested command gets its own line to be copied; its purpose goes below.
   const reason = plain.startsWith('try: ') ? line.lastIndexOf(' — ') : -1;
   if (reason >= 0) return [line.slice(0, reason), ...foldLine(`  ${line.slice(reason + 1)}`, width, command)];
   if (isWhole(plain)) return [line];
@@ -97,7 +100,7 @@ function foldLine(line: string, width: number, command: string): string[] {
   const label = labelOf(text);
   const deep = label > 0 && label < width / 2 ? label : hanging;
   const setIn = ' '.repeat(indent.length + deep);
-  // A name stays beside its value.
+  // Keep a label next to its value.
   const beside = deep === label ? text.slice(0, label) : '';
   const [first = '', ...more] = wrap(
     masked(text.slice(beside.length), command),
@@ -107,34 +110,40 @@ function foldLine(line: string, width: number, command: string): string[] {
   return [paint + indent + beside + first, ...more.map((rest) => setIn + rest)].map(unmasked);
 }
 
-/** A line that begins with what to type, or one in columns; a value beside its name goes on below itself. */
+/**
+ * Whether a line must not be folded: a suggested command, or several columns. A label with a value folds beneath the
+ * value.
+ */
 const isWhole = (plain: string): boolean =>
   plain.startsWith('try: ') || (/\S {2}/.test(plain) && labelOf(plain.trimStart()) === 0);
 
 const named = /^(?:[a-z]+ )?[a-z]+ {2,8}(?=\S)/;
 
-/** Columns of a name and the spaces behind it, as in `ship to  Ada Lovelace, …`; 0 where a line has none, or is in more columns. */
+/**
+ * Width of a label including trailing spaces, as in `ship to Ada Lovelace, …`; 0 if there is none, or if the line has
+ * more columns.
+ */
 function labelOf(text: string): number {
   const { length } = named.exec(text)?.[0] ?? '';
   return / {2}/.test(text.slice(length)) ? 0 : length;
 }
 
 /**
- * A value in lines of at most `width` columns, broken between words as notes are: URLs, ids and commands stay whole, and one
- * that is longer is left to the terminal. Plain.
+ * Folds a value to lines of at most `width` columns, by the rules for notes: URLs, ids and commands stay whole, and
+ * overlong ones are left to the terminal. Plain text.
  */
 export function foldValue(text: string, width: number, command = 'errand'): string[] {
   if (columnsOf(text) <= width || text.startsWith(`${command} `)) return [text];
   return wrap(masked(text, command), width, columnsOf).map(unmasked);
 }
 
-/** What stands between backticks, and a command to the end of its line, as one word. */
+/** Makes backticked text, and a command at the end of the line, unbreakable. */
 function masked(text: string, command: string): string {
   const at = startOfCommand(text, command);
   return text.slice(0, at).replace(/`[^`]{1,400}`/g, inOnePiece) + inOnePiece(text.slice(at));
 }
 
-/** Where a command begins that ends with the line: after a colon or a dollar sign. */
+/** Start of a command that extends to the end of the line: after a colon or a dollar sign. */
 function startOfCommand(text: string, command: string): number {
   const plainBefore = /(?::|\$)$/;
   for (let at = text.indexOf(`${command} `); at >= 0; at = text.indexOf(`${command} `, at + 1))
@@ -145,7 +154,7 @@ function startOfCommand(text: string, command: string): number {
 const inOnePiece = (text: string): string => text.replaceAll(' ', space).replaceAll('][', `]${seam}[`);
 const unmasked = (text: string): string => text.replaceAll(space, ' ').replaceAll(seam, '');
 
-/** Columns of a terminal, counted without a library: what may be wide is taken for it, so that a line is rather too short. */
+/** Display width without a library. Characters that may be wide count as wide, so that lines err on the short side. */
 function columnsOf(text: string): number {
   const plain = text.replace(escapes, '').replaceAll(seam, '').replaceAll(space, ' ');
   if (isNarrow(plain)) return plain.length;

@@ -7,8 +7,8 @@ interface Chosen {
 }
 
 /**
- * How a run shows its result. @param serviceClock the time at the service, ms since the epoch. @param defaultFormat the
- * command's own. @throws UsageError for a query that cannot be read.
+ * Resolves how a run presents its result. @param serviceClock the service's time, ms since the epoch. @param
+ * defaultFormat the command's own. @throws UsageError for an unparsable query.
  */
 export async function outputOptions(
   globals: Readonly<Record<string, unknown>>,

@@ -12,34 +12,34 @@ export interface Bar {
 }
 
 const clearLine = '\r\u001b[2K';
-/** Saving and restoring the cursor. */
+/** Escape codes that save and restore the cursor. */
 const cursorKeeping: ReadonlySet<unknown> = new Set(['\u001b7', '\u001b8']);
 
 const widestBar = 20;
 const narrowBar = 8;
 
-/** What opens a bar on the last line of a terminal, once all that it is drawn with is loaded. */
+/** Loads what a progress bar needs. @returns a function that opens one on the terminal's last line. */
 export async function barOpener(terminal: OutputStream): Promise<(total: number | undefined) => Bar> {
   const drawing = { paint: await paintFor(terminal.color), measure: await fullMeasure() };
   return (total) => openBar(terminal, total, drawing);
 }
 
-/** A bar that is redrawn at most ten times a second and taken away when closed. */
+/** Opens a bar that redraws at most ten times a second and is erased when closed. */
 function openBar(terminal: OutputStream, total: number | undefined, drawing: Omit<Drawing, 'width'>): Bar {
   const bar = new cliProgress.SingleBar({
     stream: new BarLine(terminal),
     format: (_, { progress }, payload: ProgressFacts) =>
       barLine(payload, total === undefined ? undefined : progress, {
         ...drawing,
-        // The last column stays free: a terminal may wrap what fills it.
+        // Leave the last column free, since some terminals wrap when it is filled.
         width: columnsOf(terminal) - 1,
       }),
     fps: 10,
     linewrap: true,
-    // What was printed in between has taken the bar away.
+    // Output in between erases the bar.
     forceRedraw: true,
     clearOnComplete: true,
-    // Whoever interrupts is handled by the program, which then ends the bar.
+    // The program handles interruption itself and then closes the bar.
     gracefulExit: false,
   });
   const close = openArea({ hide: () => void (started && terminal.stream.write(clearLine)) });
@@ -60,16 +60,16 @@ function openBar(terminal: OutputStream, total: number | undefined, drawing: Omi
 const columnsOf = (terminal: OutputStream): number => terminal.columns() || 80;
 
 interface Drawing {
-  /** Columns. */
+  /** Width in columns. */
   readonly width: number;
   readonly paint: Paint;
   readonly measure: Measure;
 }
 
 /**
- * A bar with what is told beside it, in one line that fits: first the bar gives way, then the rate, the time left and the
- * label. The count and the note, which may tell of failures, stay.
- * @param progress 0 to 1; undefined where no total is known.
+ * Formats the bar and its facts in one line that fits. Drops or shrinks first the bar, then the rate, the remaining
+ * time and the label; the count and the note, which may report failures, stay.
+ * @param progress 0 to 1; undefined if the total is unknown.
  */
 export function barLine(
   { label, count, rate, left, note }: ProgressFacts,
@@ -105,8 +105,8 @@ export function barLine(
 }
 
 /**
- * The terminal as the library sees it. Saving and restoring the cursor is left out: what was printed in between would
- * have scrolled the saved place away.
+ * Terminal as the library sees it. Suppresses saving and restoring the cursor, since output in between may scroll the
+ * saved position away.
  */
 class BarLine extends Writable {
   readonly isTTY = true;
@@ -117,7 +117,7 @@ class BarLine extends Writable {
     this.#terminal = terminal;
   }
 
-  /** What is drawn fits by itself; the library would cut it within a colour. */
+  /** Lines already fit; with the real width, the library would cut them within a color code. */
   get columns(): number {
     return 10_000;
   }

@@ -4,7 +4,7 @@ import type { Io } from '../../platform/streams.ts';
 import type { Progress, ProgressOptions } from '../../run/context.ts';
 import { tellPeople, writeErr } from './notice.ts';
 
-/** What the bar and the plain line are made of. */
+/** Content of the bar or plain line. */
 export interface ProgressFacts {
   readonly label: string;
   /** `1,200 of 5,000 rows`. */
@@ -16,7 +16,7 @@ export interface ProgressFacts {
   readonly note: string;
 }
 
-/** What was told last. */
+/** Last reported state. */
 interface State {
   readonly done: number;
   readonly note: string;
@@ -24,10 +24,10 @@ interface State {
 }
 
 const lineEveryMs = 10_000;
-/** How often it is looked whether a line is due, ms. */
+/** How often to check whether a line is due, ms. */
 const dueEveryMs = 500;
 
-/** Shows on stderr how far long work is: a bar on a terminal, else one plain line every 10 s. */
+/** Shows progress on stderr: a bar on a TTY, else one plain line every 10 s. */
 export function createProgress(io: Io, options: ProgressOptions): Progress {
   return io.stderr.isTerminal && !io.stderr.isDumb ? barProgress(io, options) : plainProgress(io, options);
 }
@@ -43,7 +43,7 @@ function plainProgress(io: Io, options: ProgressOptions): Progress {
     const { label, count, rate, left, note } = factsOf(options, latest, now - startedAt);
     writeErr(io, `${label}: ${[count, rate, left, note].filter((part) => part !== '').join(', ')}\n`);
   };
-  // Work that stands still for a while is told of too.
+  // Also report while the work stalls.
   const timer = setInterval(report, dueEveryMs);
   timer.unref();
   return {
@@ -57,7 +57,7 @@ function plainProgress(io: Io, options: ProgressOptions): Progress {
   };
 }
 
-/** The library of the bar loads while the work begins; the first states wait for it. */
+/** Loads the bar library while the work begins; earlier states are shown once it is loaded. */
 function barProgress(io: Io, options: ProgressOptions): Progress {
   const startedAt = options.now();
   let latest: State = { done: 0, note: '', isWaiting: false };

@@ -8,8 +8,8 @@ import { inferColumns, projection } from './select.ts';
 export type Query = (value: unknown) => unknown;
 
 /**
- * A JMESPath expression as a function of plain JSON.
- * @throws UsageError naming `--query` for what cannot be parsed; when applied, OutputError for what cannot be computed.
+ * Compiles a JMESPath expression to a function of plain JSON.
+ * @throws UsageError naming `--query` for a syntax error; when applied, OutputError for an evaluation error.
  */
 export function compileQuery(expression: string): Query {
   const shown = JSON.stringify(expression);
@@ -37,7 +37,7 @@ function attempt<T>(work: () => T, failed: (error: unknown) => Error): T {
   }
 }
 
-/** A copy whose objects have no prototype: the library reads fields without asking whose they are. */
+/** Copy with prototype-less objects, since the library reads inherited fields too. */
 function bare(value: unknown): JSONValue {
   if (Array.isArray(value)) return value.map(bare);
   if (typeof value === 'object' && value !== null) {
@@ -52,8 +52,8 @@ const closerOf: Readonly<Record<string, string>> = { '[': ']', '{': '}', '(': ')
 const quotes = '"\'`';
 
 /**
- * Why the parser of JMESPath refuses an expression, without the parser's names for what it read.
- * @param reason the library's own message.
+ * Explains a JMESPath syntax error without the parser's internal token names.
+ * @param reason the library's message.
  */
 function syntaxProblem(expression: string, reason: string): string {
   const unclosed = unclosedIn(expression);
@@ -66,7 +66,7 @@ function syntaxProblem(expression: string, reason: string): string {
     : reason;
 }
 
-/** What the parser did not expect, as it stands in the expression. */
+/** The unexpected token, as written in the expression. */
 function tokenIn(reason: string): string | undefined {
   for (const mark of ['value: ', 'unknown character: ']) {
     const at = reason.lastIndexOf(mark);
@@ -78,7 +78,7 @@ function tokenIn(reason: string): string | undefined {
   return found?.[1] ?? found?.[2];
 }
 
-/** The bracket or quote that opens last of those that nothing closes; a closing one that nothing opens is no matter of this. */
+/** Innermost unclosed bracket or quote; ignores unmatched closing brackets. */
 function unclosedIn(expression: string): string | undefined {
   const open: string[] = [];
   let quote: string | undefined;
@@ -94,7 +94,7 @@ function unclosedIn(expression: string): string | undefined {
   return quote ?? open.at(-1);
 }
 
-/** What a query left: records, one JSON document, or values to print one a line. */
+/** Result of a query: records, one JSON document, or values printed one per line. */
 export type QueryResult =
   | RecordResult
   | ListResult
@@ -104,9 +104,9 @@ export type QueryResult =
 const documentFormats: ReadonlySet<string> = new Set(['json', 'yaml', 'ndjson']);
 
 /**
- * Applies `--query` to the JSON that would be printed without it, `--fields` included: with ndjson to each record of a
- * list as it comes, else to the whole, which is then held in memory.
- * @throws UsageError for a wrong expression, before anything is read from the source.
+ * Applies `--query` to the JSON that would be printed without it, after `--fields`: with ndjson to each record as it
+ * arrives, otherwise to the whole result, held in memory.
+ * @throws UsageError for an invalid expression, before reading from the source.
  */
 export async function queryResult(
   result: RecordResult | ListResult,
@@ -124,7 +124,7 @@ export async function queryResult(
   return documentFormats.has(format) ? { kind: 'document', value } : columnar(value, result.id);
 }
 
-/** A result for table, csv, tsv and id: objects show their keys as columns, arrays their positions. */
+/** Result for table, csv, tsv and id: the keys of objects, or the indexes of arrays, become columns. */
 function columnar(value: unknown, id: string | undefined): QueryResult {
   const named = id === undefined ? {} : { id };
   if (!Array.isArray(value)) {

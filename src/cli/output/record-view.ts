@@ -8,13 +8,14 @@ import { paintMood } from './paint.ts';
 import { inferColumns } from './select.ts';
 import { type TableOptions, tableLines } from './table.ts';
 
-/** Records within records are opened this deep; below stands their JSON. */
+/** Maximum nesting shown as views; deeper records are printed as JSON. */
 const deepest = 4;
 
 /**
- * One record as lines of name and value. A list of records within it becomes a table of its own, an object a view of
- * its own, both set in. Values are whole, and broken between words to the width of a terminal.
- * @param hidden gets the names of the columns for which a table within the record has no room. @param showEmpty whether a column without a value has a line, as it has when it was requested by name.
+ * Formats a record as lines of name and value. A nested list of records becomes an indented table, a nested object an
+ * indented view. Values are shown in full, wrapped at word boundaries to the terminal width.
+ * @param hidden receives the names of columns a nested table has no room for. @param showEmpty whether columns without
+ * a value get a line, as for explicitly requested ones.
  */
 export async function recordLines(
   record: unknown,
@@ -52,7 +53,7 @@ export async function recordLines(
   return (await Promise.all(lines)).flat();
 }
 
-/** In less room than this breaking a text between words does not help. */
+/** Minimum width for wrapping at word boundaries. */
 const leastRoom = 20;
 
 const isEmpty = (value: unknown): boolean =>

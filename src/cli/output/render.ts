@@ -25,11 +25,11 @@ interface Printing {
 }
 
 /**
- * Prints what a command returned. Data goes to stdout as it comes, at the pace of its reader; a reader that goes
- * (`| head`) ends the source and this call quietly. Hints go to stderr.
- * @returns the exit code: the result's own, 0 by default and for a list whose reader has gone.
- * @throws UsageError for a wrong `--query`; OutputError where stdout cannot be written; whatever the source throws,
- * once the records that came are out whole.
+ * Prints a command's result. Streams data to stdout with backpressure; a closed reader (`| head`) ends the source and
+ * this call quietly. Hints go to stderr.
+ * @returns the exit code: the result's own, or 0 by default and for a list whose reader closed.
+ * @throws UsageError for an invalid `--query`; OutputError if stdout cannot be written; whatever the source throws,
+ * after the records received are completely written.
  */
 export async function printResult(result: Result, io: Io, options: OutputOptions): Promise<number> {
   const printing = { io, options, out: writerOf(io.stdout.stream) };
@@ -60,15 +60,15 @@ export async function printResult(result: Result, io: Io, options: OutputOptions
   }
 }
 
-/** Whether what is printed is read by a spreadsheet. */
+/** Whether the output is meant for a spreadsheet. */
 function isTable(result: Result, { format }: OutputOptions): boolean {
   if (result.kind === 'stream') return result.isCsv === true;
   return result.kind !== 'none' && (format === 'csv' || format === 'tsv');
 }
 
 /**
- * Checks `--query` before anything is done whose result it would be applied to.
- * @throws UsageError naming the expression and what is wrong with it.
+ * Validates `--query` before the command runs.
+ * @throws UsageError naming the expression and its error.
  */
 export async function checkQuery(expression: string): Promise<void> {
   const { compileQuery } = await import('./query.ts');
@@ -106,7 +106,7 @@ async function printList(result: ListResult, { io, options, out }: Printing): Pr
   }
 }
 
-/** The rows of a list, counted where a terminal is shown them: each can then be named by its number. */
+/** Numbers the rows of a list shown on a TTY, so that each can be referred to by its number. */
 async function numbered(result: ListResult, io: Io, options: OutputOptions, titleOf: TitleOf | undefined) {
   const plain = { rows: result.rows, numbers: [], tell: async (): Promise<void> => {} };
   if (!io.stdout.isTerminal) return plain;
@@ -117,7 +117,7 @@ async function numbered(result: ListResult, io: Io, options: OutputOptions, titl
   return { rows: counter.count(result.rows), numbers: [counter.column], tell };
 }
 
-/** What is known of titles, where a record has none of its own for what these columns show. */
+/** Looks up product titles, if a record lacks its own for these columns. */
 async function titlesFor(
   columns: readonly Column[],
   record: RecordResult['record'],
@@ -145,7 +145,7 @@ async function printListTable(
   if (table.count === 0) tellPeople([result.empty ?? 'Nothing found.'], io, 'table');
   const shown = table.shown.map(({ index }) => columns[index]);
   const id = shown.find((column) => column?.path === (result.id ?? 'id'));
-  // Titles tell rows apart, and a command takes the number: who looks for the id it stands for is told where it is.
+  // If the table shows no ids, point out row numbers and `-o id`.
   if (id === undefined && numbers.length > 0 && table.count > 0)
     tellPeople([`@1 names the first row; -o id prints the ${result.id ?? 'id'} of each`], io, 'table');
   if (table.hidden.length + table.narrowed.length === 0) return;
@@ -181,7 +181,7 @@ async function printRecord(result: RecordResult, { io, options, out }: Printing)
   tellPeople(leftOut({ hidden: [...hidden], narrowed: [] }, undefined, io.stderr.columns()), io, 'table');
 }
 
-/** Scripts that read a table find its columns where they were; a person sees what matters first. */
+/** Column order is stable for scripts; on a TTY the most important come first. */
 const columnsFor = (
   { columns, screen = columns }: RecordResult | ListResult,
   { stdout }: Io,
@@ -196,7 +196,7 @@ const columnsFor = (
 async function tableOptions(io: Io, { now, localNow, utc = false, fields }: OutputOptions) {
   const { stdout } = io;
   const typed = (text: string): string => asTyped(text, io, 'stdout');
-  // Who names a field means the value that stands there.
+  // A field requested by name is shown with its raw value.
   const isScreen = stdout.isTerminal && !fields;
   const width = stdout.isTerminal ? stdout.columns() || 100 : undefined;
   const plain = stdout.isDumb === true;
@@ -241,7 +241,7 @@ async function printText(result: TextResult, printing: Printing): Promise<void> 
 
 const asText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
-/** The formats that spell one record after another; a table looks at many before it shows one. */
+/** Formats that write record by record; a table has to see many records first. */
 type RecordFormat = Exclude<OutputFormat, 'table'>;
 
 type Shape = Pick<RecordResult, 'columns' | 'id'>;
@@ -256,7 +256,7 @@ const opens: Record<RecordFormat, Open> = {
   tsv: (shape, io, options) => separated(shape, io, options, '\t'),
 };
 
-/** A format, loaded with its library when it is requested. */
+/** Loads a format and its library on demand. */
 const openFormat = (name: RecordFormat, shape: Shape, io: Io, options: OutputOptions): Promise<Format> =>
   opens[name](shape, io, options);
 
@@ -273,7 +273,7 @@ async function separated(
   return csvFormat(selectColumns(plain, options.fields), csvOptions(io, options, delimiter));
 }
 
-/** The format of values that are not records, one a line: the result of a query, without a header. */
+/** Format for non-record query results: one value per line, without a header. */
 async function openValues(io: Io, options: OutputOptions): Promise<Format> {
   if (options.format === 'ndjson') return (await import('./json.ts')).ndjsonFormat((value) => value);
   const line = await valueLine(io, options);

@@ -1,14 +1,14 @@
 import { accessor, isRecord } from '../../format/path.ts';
 import type { Column, ListResult, RecordResult, Row } from '../../format/result.ts';
 
-/** The columns that `--fields` names, in its order: known ones as they are, any other path as plain text. */
+/** Columns selected by `--fields`, in its order; unknown paths become plain text columns. */
 export function selectColumns(
   columns: readonly Column[],
   fields: readonly string[] | undefined,
 ): readonly Column[] {
   if (!fields) return columns;
   const known = new Map(columns.map((column) => [column.path, column]));
-  // Who names columns means the first ones most, so a narrow terminal hides the last ones.
+  // The first fields requested matter most, so a narrow terminal hides the last ones.
   return fields.map((path, index) => ({
     name: path,
     path,
@@ -18,8 +18,8 @@ export function selectColumns(
 }
 
 /**
- * The result with the one state of its records, which only a terminal's columns have, under the name that its heading
- * shows, so that `--fields` can name it: `state`.
+ * Adds the derived state, which otherwise only the TTY columns have, under its heading `state`, so that `--fields` can
+ * select it.
  */
 export function withStates<R extends RecordResult | ListResult>(result: R): R {
   const { columns, screen = [] } = result;
@@ -32,8 +32,8 @@ export function withStates<R extends RecordResult | ListResult>(result: R): R {
 }
 
 /**
- * What `--fields` leaves of a record in JSON: an object with the paths as keys, in their order; null where nothing
- * stands at a path and no column computes it. Without fields the record itself.
+ * Projects a record to `--fields` for JSON: an object keyed by path, in the order given; null if the path has no value
+ * and no column computes it. Without fields, the record itself.
  */
 export function projection(
   columns: readonly Column[],
@@ -49,7 +49,7 @@ export function projection(
     isRecord(value) ? Object.fromEntries(readers.map(([path, read]) => [path, read(value)])) : value;
 }
 
-/** A column for each key of the rows, in the order in which they are first seen. */
+/** One column per key of the rows, in order of first appearance. */
 export function inferColumns(rows: readonly unknown[]): Column[] {
   const keys = new Set(rows.flatMap((row) => (isRecord(row) ? Object.keys(row) : [])));
   return Array.from(keys, (key) => ({

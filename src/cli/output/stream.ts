@@ -5,7 +5,7 @@ import type { Writer } from './writer.ts';
 
 type Chunks = StreamResult['chunks'];
 
-/** Prints chunks as they come: byte for byte to a file or pipe, with control characters made visible to a terminal. */
+/** Streams chunks unchanged to a file or pipe; on a TTY, makes control characters visible. */
 export async function printStream(
   { chunks, isPainted = false }: StreamResult,
   stdout: OutputStream,
@@ -26,7 +26,7 @@ async function* visible(chunks: Chunks): AsyncGenerator<string> {
   let held = '';
   for await (const chunk of chunks) {
     const text = held + (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }));
-    // A carriage return may be half of a line break whose other half comes next.
+    // Hold back a trailing carriage return: it may be half of a CRLF.
     held = text.endsWith('\r') ? '\r' : '';
     yield safeLines(held === '' ? text : text.slice(0, -1));
   }

@@ -17,41 +17,41 @@ import type { Writer } from './writer.ts';
 
 const gap = 2;
 
-/** A column narrower than this says little, so the least important one goes first. */
+/** Minimum useful width; below this, the least important column is dropped instead. */
 const leastText = 12;
-/** Enough of a status for its sign and its first word. */
+/** Fits a status's symbol and first word. */
 const leastStatus = 16;
-/** A few words to a line. */
+/** Fits a few words per line. */
 const leastProse = 20;
-/** A status is kept before anything else: a row that hides it may pass for one that ended well. */
+/** Weight that keeps a status to the last: a row without it may look successful. */
 const statusFirst = 1000;
-/** A column that weighs less, such as an age, goes before a status is broken. */
+/** Columns with less weight, such as an age, are dropped before a status is wrapped. */
 const leastBeforeStatus = 5;
 
 export interface PlacedColumn {
-  /** Position in the columns given. */
+  /** Index into the given columns. */
   readonly index: number;
   readonly width: number;
   readonly align: 'left' | 'right';
-  /** Whether a longer text is cut with `…`; an amount or an id never is, it would say something else. */
+  /** Whether longer text is truncated with `…`; never for amounts and ids, whose meaning would change. */
   readonly cuts: boolean;
-  /** Whether a longer text goes on below, broken between words. */
+  /** Whether longer text wraps at word boundaries. */
   readonly wraps: boolean;
-  /** What of a cut text stays: of a URL its host, and the end, which tells one product from another. */
+  /** What truncation keeps: for a URL, its host and its end, which identifies the product. */
   readonly keeps: 'start' | 'ends' | 'host';
 }
 
 export interface Layout {
   readonly shown: readonly PlacedColumn[];
-  /** Columns that found no room beside the others, and are told below each row. */
+  /** Columns that did not fit and are shown below each row. */
   readonly below: readonly number[];
-  /** Names of the columns that found no room; of those that are empty in every row nothing is missed. */
+  /** Names of the columns that did not fit, except those empty in every row. */
   readonly hidden: readonly string[];
-  /** Names of the columns shown that are narrower than their widest text. */
+  /** Names of shown columns narrower than their widest text. */
   readonly narrowed: readonly string[];
 }
 
-/** What the texts of a column say of the room that it needs. */
+/** Space requirements derived from a column's texts. */
 interface Need {
   /** In place of the column's own `least`. */
   readonly least?: number | undefined;
@@ -69,12 +69,12 @@ interface Candidate extends Omit<PlacedColumn, 'width'> {
 }
 
 /**
- * Places columns within a terminal: drops the lowest weights first (of equals the last), puts back those for
- * which there is room all the same, then narrows the widest texts. Columns without a text go before any other gives
- * way; extra columns come where nothing else gives way.
- * @param natural width of the widest text of each column, its header included.
- * @param limit columns of the terminal; undefined for a pipe, where everything is shown whole.
- * @param needs of each column, as far as its texts say them.
+ * Fits columns into the terminal: drops the lowest weights first (the last of equals), restores those that still fit,
+ * then narrows the widest texts. Empty columns are dropped first; extra columns appear only if nothing else has to give
+ * way.
+ * @param natural width of each column's widest text, including its header.
+ * @param limit terminal width in columns; undefined for a pipe, where everything is shown in full.
+ * @param needs of each column, if its texts determine any.
  */
 export function layOut(
   columns: readonly Column[],
@@ -117,7 +117,10 @@ export function layOut(
   };
 }
 
-/** A wide column that was dropped leaves room that narrower ones may fill, the most important first; never that of a status. */
+/**
+ * Fills the room a wide dropped column leaves with narrower ones, most important first, without taking any from a
+ * status.
+ */
 function withThoseThatFit(
   shown: readonly Candidate[],
   dropped: readonly Candidate[],
@@ -162,7 +165,7 @@ const alignment = (kind: ColumnKind | undefined): 'left' | 'right' =>
 const total = (columns: readonly Candidate[], key: 'width' | 'least'): number =>
   columns.reduce((sum, column) => sum + column[key], gap * Math.max(0, columns.length - 1));
 
-/** Takes columns off the widest texts, and off a status last, until all fit or every text has its least width. */
+/** Narrows the widest texts one column at a time, and a status last, until everything fits or is at its minimum. */
 function narrow(columns: readonly Candidate[], limit: number): void {
   for (let excess = total(columns, 'width') - limit; excess > 0; excess -= 1) {
     const wide = columns.filter(({ width, least }) => width > least);
@@ -174,7 +177,7 @@ function narrow(columns: readonly Candidate[], limit: number): void {
   }
 }
 
-/** The one column that is left must fit whatever it is. */
+/** The only remaining column must fit, whatever its kind. */
 function onlyOne(shown: readonly Candidate[], limit: number): Partial<PlacedColumn> {
   const [only] = shown;
   return only && shown.length === 1 && only.width > limit ? { width: limit, cuts: true } : {};
@@ -184,19 +187,22 @@ const names = (columns: readonly Column[], isMeant: (index: number) => boolean):
   columns.filter((_, index) => isMeant(index)).map(({ name }) => name);
 
 export interface TableOptions extends CellOptions {
-  /** Columns of the terminal; undefined for a pipe, where nothing is hidden or cut. */
+  /** Terminal width in columns; undefined for a pipe, where nothing is hidden or truncated. */
   readonly width: number | undefined;
   readonly paint: Paint;
-  /** What this terminal calls the program, so that a command line is known. */
+  /** Name of the program on this terminal, to recognize command lines. */
   readonly command?: string | undefined;
-  /** Every row is one line, whatever has to be cut for it. */
+  /** Keeps each row on one line, truncating as needed. */
   readonly isOneLine?: boolean;
 }
 
-/** Rows that are drawn at a time. */
+/** Rows drawn at once. */
 const pageSize = 100;
 
-/** Rows as lines: a header, then one line each, or several where a sentence is broken. For what is drawn whole; a list is printed with `printTable`. */
+/**
+ * Formats rows as a header and lines: one per row, or several if prose wraps. For complete tables; use `printTable` for
+ * lists.
+ */
 export async function tableLines(
   rows: readonly unknown[],
   columns: readonly Column[],
@@ -210,8 +216,8 @@ export async function tableLines(
 }
 
 /**
- * Prints a list as it comes. The widths come from its first rows; a later text that is longer is cut on a terminal,
- * and sticks out in a pipe. Where the source fails before the table has begun, nothing is printed.
+ * Streams a list as a table. Column widths come from the first rows; longer text in later rows is truncated on a TTY
+ * and overflows in a pipe. Prints nothing if the source fails before the table has begun.
  */
 export async function printTable(
   rows: Iterable<unknown> | AsyncIterable<unknown>,
@@ -236,7 +242,7 @@ export async function printTable(
   return { count, ...(table?.layout ?? { shown: [], below: [], hidden: [], narrowed: [] }) };
 }
 
-/** A table whose widths are settled. */
+/** A table with fixed widths. */
 class Table {
   readonly #missed = new Set<string>();
 
@@ -247,7 +253,7 @@ class Table {
     readonly ids: ShortIds,
   ) {}
 
-  /** As it turned out: a column that was empty where the table began may have texts later. */
+  /** Final layout; a column that was empty in the first rows may have text later. */
   get layout(): Layout {
     return { ...this.placed, hidden: [...this.placed.hidden, ...this.#missed] };
   }
@@ -288,7 +294,7 @@ class Table {
     return [this.options.paint.strong(header), ...lines];
   }
 
-  /** @returns the lines of each row. */
+  /** @returns each row's lines. */
   page(rows: readonly unknown[]): Promise<string[]> {
     learnIds(this.ids, rows, this.columns);
     const texts = this.#texts(rows);
@@ -309,7 +315,7 @@ class Table {
     }
   }
 
-  /** @param records what the rows were made of; the header has none. */
+  /** @param records the rows' records; undefined for the header. */
   async #draw(rows: readonly (readonly string[])[], records: readonly unknown[]): Promise<string[]> {
     const { shown } = this.placed;
     const measure = await measureFor(rows.flat());
@@ -337,7 +343,7 @@ class Table {
     });
   }
 
-  /** What of a row stands below it, set in. */
+  /** Columns shown below a row, indented. */
   #below(texts: readonly string[], measure: Measure): string[] {
     const width = (this.options.width ?? Number.POSITIVE_INFINITY) - setIn.length;
     return this.placed.below
@@ -366,15 +372,15 @@ const heading = ({ name }: Column): string => safeText(name.toUpperCase());
 const late = Symbol('late');
 
 interface BatchOptions {
-  /** Rows of the first batch. */
+  /** Maximum rows of the first batch. */
   readonly size: number;
   /** How long the first batch waits for more rows once it has one, in ms. */
   readonly waitMs: number;
 }
 
 /**
- * The rows in batches: first as many as `size`, or those that came within `waitMs` of the first one; then one by one.
- * So whoever needs to see some rows before the first is shown (a table its widths) holds up nobody for long.
+ * Batches rows: first up to `size`, or those that arrive within `waitMs` of the first, then one at a time. Lets a table
+ * compute widths from several rows without much delay.
  */
 export async function* headFirst<T>(
   rows: Iterable<T> | AsyncIterable<T>,
@@ -403,7 +409,7 @@ export async function* headFirst<T>(
       coming = undefined;
       if (!step.done) head.push(step.value);
     }
-    // The row that came too late for the first batch may yet fail, while nobody waits for it.
+    // Mark as handled: the row that missed the first batch may still reject while nobody awaits it.
     coming?.catch(() => {});
     if (head.length > 0) yield head;
     while (coming || !ended) {
@@ -417,14 +423,14 @@ export async function* headFirst<T>(
   }
 }
 
-/** Ends a source before its time; one that is busy ends when it gets to it, which nobody need wait for. */
+/** Stops a source early; a busy one stops later, without being awaited. */
 async function stop(iterator: Iterator<unknown> | AsyncIterator<unknown>, busy: boolean): Promise<void> {
   const stopped = Promise.resolve(iterator.return?.());
   if (busy) stopped.catch(() => {});
   else await stopped;
 }
 
-/** One timer for the whole first batch, started when it is first requested. */
+/** A single timer for the whole first batch, started on first use. */
 class Patience {
   readonly #ms: number;
   #timer: NodeJS.Timeout | undefined;
@@ -447,12 +453,14 @@ class Patience {
 }
 
 interface Cell {
-  /** Plain, and cut to its column where it may be. */
+  /** Plain text, truncated to its column if allowed. */
   readonly text: string;
   readonly paint?: (text: string) => string;
 }
 
-/** Stands for a column of a text that cli-table3 would measure wrongly; in no narrow text. */
+/**
+ * Private-use placeholder for one column of a text that cli-table3 would measure wrongly; never occurs in narrow text.
+ */
 const placeholder = '\ue000';
 
 const unpainted = (text: string): string => text;
@@ -479,9 +487,9 @@ const borderless = {
 };
 
 /**
- * Draws one page, a line for each row, without borders or trailing spaces. cli-table3 measures wide, combining and
- * emoji characters by an older Unicode than terminals do, and cuts a text that is wider than its column: such texts are
- * measured here, and put in place of placeholders of their width. Its time grows with the square of the rows.
+ * Draws a page, one line per row, without borders or trailing spaces. cli-table3 measures wide, combining and emoji
+ * characters by an older Unicode version than terminals, and truncates accordingly. Such texts are therefore measured
+ * here and substituted for placeholders of their width. cli-table3 takes quadratic time in the number of rows.
  */
 export async function drawRows(
   rows: readonly (readonly Cell[])[],

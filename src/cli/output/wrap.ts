@@ -1,11 +1,11 @@
 import type { Measure } from '../../format/width.ts';
 
-/** Between the optional parts of a placeholder (`[,quantity=N][,condition=New]`) a line may end. */
+/** Break opportunity between the optional parts of a placeholder (`[,quantity=N][,condition=New]`). */
 const betweenBrackets = /(?<=\])(?=\[)/;
 
 const unitsOf: Measure = (text) => text.length;
 
-/** Lines of at most `width` columns, where words allow it: none is ever broken, nor is a placeholder. */
+/** Wraps text to lines of at most `width` columns, never breaking a word or a part of a placeholder. */
 export function wrap(text: string, width: number, measure: Measure = unitsOf): string[] {
   const lines: string[] = [];
   let line = '';
@@ -23,7 +23,7 @@ export function wrap(text: string, width: number, measure: Measure = unitsOf): s
 
 const words = /(?:'[^']*'|"[^"]*"|[^\s'"])+/g;
 
-/** Words of a command, each flag with its value where a line has room for both. */
+/** Joins each flag with its value, if both fit on a line. */
 function withValues(parts: readonly string[], width: number): string[] {
   const whole: string[] = [];
   for (const part of parts) {
@@ -35,13 +35,13 @@ function withValues(parts: readonly string[], width: number): string[] {
   return whole;
 }
 
-/** A command line on several, each but the last ending in a backslash, so that a shell takes them as one. */
+/** Folds a command line with backslash continuations, so that a shell reads it as one. */
 export function foldCommand(command: string, width: number): string[] {
   if (command.length <= width) return [command];
   const lines: string[] = [];
   for (const word of withValues(command.match(words) ?? [], width)) {
     const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
-    // The backslash and the space before it.
+    // Reserves room for the backslash and the space before it.
     if (lines.length > 0 && longer.length > width - 2) lines.push(`  ${word}`);
     else lines.splice(-1, 1, longer);
   }

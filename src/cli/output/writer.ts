@@ -6,11 +6,11 @@ import { OutputError } from '../../platform/errors.ts';
 
 const chunkSize = 64 * 1024;
 const del = 0x7f;
-/** How long the output may wait for its reader in all, once the user wants to stop, ms. */
+/** Total time the output may still wait for its reader after an abort, ms. */
 const graceMs = 200;
 const lineBreak = 0x0a;
 
-/** Nobody reads any more: `| head` has what it wants. */
+/** Error codes of a closed reader, such as `| head` when it has enough. */
 const goneCodes = new Set([
   'EPIPE',
   'EOF',
@@ -20,8 +20,8 @@ const goneCodes = new Set([
 ]);
 
 /**
- * Gathers small writes into chunks of 64 KB, sends the rest as soon as the program waits for something, and lets the
- * producer wait for the reader: await what `write` returns.
+ * Buffers small writes into 64 KB chunks, flushes when the program becomes idle, and applies backpressure: await what
+ * `write` returns.
  */
 export class Writer {
   readonly #stream: Writable;
@@ -42,29 +42,32 @@ export class Writer {
     stream.on('error', (error) => this.#note(error));
   }
 
-  /** Once the signal is aborted, what the reader does not take within a moment is dropped, and every call throws its reason. */
+  /**
+   * After the signal aborts, drops whatever the reader does not accept within a grace period; every call then throws
+   * the abort reason.
+   */
   endWith(signal: AbortSignal): void {
     this.#signal = signal;
   }
 
-  /** @param before stands before the first text that is written; where none is, it is not written either. */
+  /** @param before prefix for the first text written; omitted if none is. */
   beginWith(before: string): void {
     this.#before = before;
   }
 
-  /** True once the reader has gone; what is written then is dropped. */
+  /** Whether the reader has closed; further writes are dropped. */
   get isClosed(): boolean {
     return this.#closed;
   }
 
-  /** Whether the signal came before the reader, which is still there, had taken everything. */
+  /** Whether the signal aborted before an open reader had received everything. */
   get isCutShort(): boolean {
     return this.#isCutShort;
   }
 
   /**
-   * @param scrub applied to the text when it is sent; a chunk that is all ASCII, as most are, is spared it.
-   * @throws OutputError where an earlier write failed, other than by a reader that has gone; the reason of the signal.
+   * @param scrub applied when the text is sent; skipped for all-ASCII chunks, which most are.
+   * @throws OutputError if an earlier write failed for a reason other than a closed reader; the abort reason.
    */
   write(text: string, scrub?: Scrub): Promise<void> | undefined {
     this.#check();
@@ -87,7 +90,7 @@ export class Writer {
     if (!this.#closed) await this.#send(bytes);
   }
 
-  /** Resolves when all is out. @throws OutputError where it could not be written; the reason of the signal. */
+  /** Resolves once everything is written. @throws OutputError if it could not be; the abort reason. */
   async flush(): Promise<void> {
     await this.#push();
     this.#check();
@@ -172,7 +175,7 @@ export class Writer {
 
 const writers = new WeakMap<Writable, Writer>();
 
-/** The one writer of a stream: what it learned (a reader that has gone) holds for every later result. */
+/** The only writer per stream, so that its state, such as a closed reader, carries over to later results. */
 export function writerOf(stream: Writable): Writer {
   const known = writers.get(stream);
   if (known) return known;
@@ -182,18 +185,18 @@ export function writerOf(stream: Writable): Writer {
 }
 
 /**
- * What is drawn again and again on the terminal: a bar, a live table. It goes before anything else is printed there, and
- * is drawn anew below it; not in the middle of a line that is still being printed.
+ * A redrawn area of the terminal, such as a progress bar or live table. It is hidden before other output and redrawn
+ * below it, but not while a line is incomplete.
  */
 interface LiveArea {
-  /** Takes what is drawn away, and leaves the cursor at the start of its line. */
+  /** Erases the area, leaving the cursor at the start of its line. */
   hide(): void;
 }
 
 let current: LiveArea | undefined;
 let isLineOpen = false;
 
-/** Puts an area on the terminal. @returns how to take it off. */
+/** Installs an area on the terminal. @returns a function that removes it. */
 export function openArea(area: LiveArea): () => void {
   current = area;
   return () => {

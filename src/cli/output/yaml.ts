@@ -5,7 +5,9 @@ import { invisibleAstral, invisibleBmp } from '../../platform/redact/safe-text.t
 const hidden = new RegExp(`[\\x00-\\x08\\x0b-\\x1f${invisibleBmp}${invisibleAstral}]`, 'u');
 const allHidden = new RegExp(`[${invisibleBmp}${invisibleAstral}]`, 'gu');
 
-/** A sequence of records. What an older reader would take for another type (`no`, `2026-01-01`) is quoted. */
+/**
+ * Formats a sequence of records. Quotes strings that an older parser would read as another type (`no`, `2026-01-01`).
+ */
 export function yamlFormat(project: (row: unknown) => unknown): Format {
   return {
     row: (value) => toYaml([project(value)]),
@@ -14,7 +16,7 @@ export function yamlFormat(project: (row: unknown) => unknown): Format {
   };
 }
 
-/** YAML in which control and invisible characters stand as escapes within double quotes. */
+/** YAML with control and invisible characters escaped in double-quoted strings. */
 function toYaml(value: unknown): string {
   const document = new Document(value ?? null, {
     aliasDuplicateObjects: false,
@@ -29,12 +31,12 @@ function toYaml(value: unknown): string {
   return document.toString({ lineWidth: 0, blockQuote: false }).replace(allHidden, escaped);
 }
 
-/** A number that JavaScript writes with an exponent stands in decimal digits, as files that errand reads must have it. */
+/** Writes exponent notation as decimal digits, which the files errand reads require. */
 const inDigits: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
   identify: (value) => typeof value === 'number' && /e/.test(String(value)),
-  // Nothing is read by it.
+  // Write-only: matches nothing when parsing.
   test: /(?!)/,
   resolve: Number,
   stringify: ({ value }) => {

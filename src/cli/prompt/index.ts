@@ -17,7 +17,7 @@ export function askText(context: Context, message: string, options: TextOptions 
   const question = {
     message: safeText(message),
     validate,
-    // What is typed next must stand alone: 10 and then 10.00 are not 1010.00.
+    // Clear a rejected value, so that retyping does not append: 10 followed by 10.00 must not become 1010.00.
     theme: { validationFailureMode: 'clear' } as const,
     ...(options.default !== undefined && { default: options.default }),
   };
@@ -35,8 +35,8 @@ export function askChoice<T extends string>(
 }
 
 /**
- * Asks for one of several records, each shown as a row that the terminal holds, or for one of `others`, which stand below
- * them. The columns are shown in their order; those that do not fit give way by their weight. `first` is what an Enter takes.
+ * Prompts for one of several records, each shown as a row that fits the terminal, or one of `others` below them.
+ * Columns keep their order; those that do not fit are dropped by weight. `first` is preselected.
  */
 export async function askRow<R extends Row, O extends string = never>(
   context: Context,
@@ -55,7 +55,7 @@ export async function askRow<R extends Row, O extends string = never>(
   return answeredAfresh(context, (on) => select<R | O>(from, on));
 }
 
-/** Asks for some of several records, at least one; all are chosen until one is taken away. */
+/** Prompts for one or more of several records; all are preselected. */
 export async function askRows<R extends Row>(
   context: Context,
   message: string,
@@ -74,7 +74,7 @@ export async function askRows<R extends Row>(
   return answeredAfresh(context, (on) => checkbox<R>(question, on));
 }
 
-/** What was chosen stands behind the question, where columns would only take room. */
+/** After the question, the choice is shown without column padding. */
 const rowChoice = <T>(value: T, name = ''): { value: T; name: string; short: string } => ({
   value,
   name,
@@ -82,7 +82,7 @@ const rowChoice = <T>(value: T, name = ''): { value: T; name: string; short: str
 });
 
 const shownAtOnce = 12;
-/** Columns that a list of choices takes for itself. */
+/** Columns taken by the choice list's markers. */
 const marks = 4;
 
 async function rowLines(
@@ -103,14 +103,14 @@ async function rowLines(
   return lines.slice(1);
 }
 
-/** Asks yes or no; no unless yes is said. */
+/** Yes/no prompt, defaulting to no. */
 export function confirm(context: Context, message: string): Promise<boolean> {
   return answeredAfresh(context, (on) => confirmPrompt({ message: safeText(message), default: false }, on));
 }
 
 /**
- * Asks for a secret until one is taken; nothing of it is shown. Whoever has pressed Enter too early still types it here,
- * and not into the shell.
+ * Prompts for a secret until one is accepted, without echo. After a stray Enter the user is asked again, so the secret
+ * is not typed into the shell.
  */
 export async function askSecret(
   context: Context,
@@ -124,14 +124,14 @@ export async function askSecret(
     const secret = await answered(context, (on) => password(question, on));
     const problem = secret === '' ? undefined : await check?.(secret);
     if (problem === undefined) return secret;
-    // The library would put what is typed next behind the secret that was refused.
+    // Start a new prompt: the library would append the next input to the rejected secret.
     context.note(`${problem}; type it again, or press Ctrl-C to end`);
   }
 }
 
 type On = NonNullable<Parameters<typeof input>[1]>;
 
-/** A key that was pressed before the question could be read is no answer to it: an Enter or a `y` would spend money. */
+/** Ignores keys pressed before the question was readable: a stray Enter or `y` could spend money. */
 async function answeredAfresh<T>(context: Context, ask: (on: On) => Promise<T>): Promise<T> {
   if (await discardTyped(context.io.stdin.stream, context.signal)) throw interrupted();
   return answered(context, ask);
@@ -139,7 +139,8 @@ async function answeredAfresh<T>(context: Context, ask: (on: On) => Promise<T>):
 
 async function answered<T>(context: Context, ask: (on: On) => Promise<T>): Promise<T> {
   const { stdin, stderr } = context.io;
-  // Ctrl-D on an empty line, or the end of stdin, stops the reading and settles nothing: nobody would ever answer.
+  // Ctrl-D on an empty line, or the end of stdin, ends the input without settling the prompt, which would then hang
+  // forever.
   const unread = new AbortController();
   const stop = (): void => unread.abort();
   stdin.stream.on('pause', stop);
@@ -160,19 +161,19 @@ async function answered<T>(context: Context, ask: (on: On) => Promise<T>): Promi
 const interrupted = (cause?: unknown): ErrandError =>
   new ErrandError('interrupted', 'interrupted; nothing was sent', { outcome: 'not_sent', cause });
 
-/** A terminal that was quiet for this long has delivered everything that was typed, ms. */
+/** Quiet time after which a terminal has delivered all pending input, ms. */
 const quietMs = 30;
 const controlC = '\u0003';
 
 /**
- * Discards what was typed before a question appears, so that it cannot answer it.
- * @returns whether Ctrl-C was among it: in raw mode a terminal delivers it as a character.
+ * Discards pending input before a prompt appears, so that it cannot answer it.
+ * @returns whether it contained Ctrl-C, which raw mode delivers as a character.
  */
 async function discardTyped(stdin: Readable, signal: AbortSignal): Promise<boolean> {
   if (!(stdin instanceof ReadStream) || signal.aborted) return false;
   let interrupted = false;
   const wasRaw = stdin.isRaw;
-  // Text without an Enter can be read in raw mode only.
+  // Input without Enter is only readable in raw mode.
   stdin.setRawMode(true);
   await new Promise<void>((resolve) => {
     const end = (): void => {

@@ -74,7 +74,7 @@ export const add = defineCommand({
 const askEmail = async (context: Context): Promise<string> =>
   (await context.prompt()).askText(context, 'Email at the retailer', { check: emailProblem });
 
-/** @throws UsageError naming all that is missing, why there is no prompt, and the command to run again. */
+/** @throws UsageError naming everything missing, why there is no prompt, and the command to rerun. */
 function checkGiven({ argv, interactive }: Context, email?: string, passwordFile?: string): void {
   const missing = [
     ...(email === undefined ? ['--email'] : []),

@@ -13,7 +13,7 @@ import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { readBytes, readDocument } from '../../run/read-document.ts';
 
-/** What an account has besides its secrets. */
+/** Account options other than secrets. */
 export const accountOptions = {
   email: { kind: 'text', description: 'login at the retailer' },
   retailer: {
@@ -35,7 +35,7 @@ interface Given {
   readonly configFile?: string | undefined;
 }
 
-/** The given fields as the service takes them. @throws UsageError. */
+/** Converts the given fields for the service. @throws UsageError. */
 export async function accountFields(
   context: Context,
   { email, retailer, configFile }: Given,
@@ -52,7 +52,7 @@ export async function accountFields(
 
 const largestSecretBytes = 4096;
 
-/** Where the secrets of an account come from; no flag and no variable holds one. */
+/** Sources of an account's secrets; never a flag value or an environment variable. */
 export const secretOptions = {
   passwordFile: {
     kind: 'text',
@@ -73,7 +73,7 @@ interface Files {
   readonly totpFile?: string | undefined;
 }
 
-/** The secrets that files or stdin hold. @throws UsageError naming the flag, never the secret. */
+/** Reads secrets from files or stdin. @throws UsageError naming the flag, never the secret. */
 export async function readSecrets(
   context: Context,
   { passwordFile, totpFile }: Files,
@@ -85,7 +85,7 @@ export async function readSecrets(
   return { ...(password && { password }), ...(totp && { totp_secret: totp }) };
 }
 
-/** A two-factor secret without the spaces it is shown with. @throws UsageError saying what it is and is not. */
+/** Normalizes a two-factor secret by removing its display spaces. @throws UsageError explaining the expected format. */
 export function checkTotp(text: string, where: string): string {
   const secret = text.replace(/\s+/g, '');
   if (secret.length === limits.totpSecretLength) return secret;
@@ -102,21 +102,21 @@ async function readSecret(context: Context, flag: string, file: string): Promise
   const bytes = await readBytes(context, flag, file, { bytes: largestSecretBytes, holds: 'one secret' });
   const secret = bytes
     .toString('utf8')
-    // Editors and echo end a file with a line break; it is no part of the secret.
+    // Strip the trailing line break that editors and echo add.
     .replace(/\r?\n$/, '');
   if (secret === '') throw new UsageError(`${flag} ${file} is empty`);
   if (/[\r\n]/.test(secret)) throw new UsageError(`${flag} ${file} has more than one line`);
   return secret;
 }
 
-/** What every command takes that says which retailer an account is for. */
+/** Shared option of commands that set an account's retailer. */
 export const unlistedOption = {
   yes: { kind: 'flag', description: 'take a retailer that the service does not list without confirmation' },
 } as const;
 
 const anyRetailer = 'any retailer';
 
-/** Asks which retailer the account is for. Where the service lists none, its name is typed. */
+/** Prompts for the account's retailer; as free text if the service lists none. */
 export async function askRetailer(context: Context): Promise<string | undefined> {
   const prompt = await context.prompt();
   const rows = (await listed(context)).filter((row) => row.use_your_account === true);
@@ -142,9 +142,9 @@ const retailerColumns: readonly Column<Shape<'PublicRetailer'>>[] = [
 ];
 
 /**
- * A retailer that the service does not list may be a slip, and an account for it is never used: a person is asked, a
- * script is told. The service takes any name, since it orders from stores that it does not list.
- * @param done what was not done where the answer is no: `stored`. @throws UsageError for that answer.
+ * Confirms an unlisted retailer, which may be a typo that leaves the account unused: asks a user, warns a script. The
+ * service accepts any name, since it orders from unlisted stores too.
+ * @param done what is cancelled if the user declines: `stored`. @throws UsageError if the user declines.
  */
 export async function agreeToRetailer(
   context: Context,
@@ -179,7 +179,7 @@ const bare = (name: string): string =>
     .toLowerCase()
     .replace(/^www\./, '');
 
-/** What else a retailer is called: its name, and its host. */
+/** Other names of a retailer: its display name and its host. */
 function namesOf(row: JsonObject): string[] {
   const address = textIn(row, 'base_url') ?? '';
   const names = [textIn(row, 'display_name') ?? '', URL.canParse(address) ? new URL(address).host : ''];
@@ -188,9 +188,9 @@ function namesOf(row: JsonObject): string[] {
 
 type Listed = JsonObject & { readonly retailer: string };
 
-/** The retailers that the service lists; with `all` also the stores that it has seen. None where it cannot be asked. */
+/** Retailers the service lists; with `all`, also stores it has seen. Empty if it cannot be queried. */
 async function listed(context: Context, include?: readonly ['all']): Promise<Listed[]> {
-  // With --curl nothing is read.
+  // --curl performs no reads.
   if (context.previewsReads) return [];
   try {
     const query = { limit: limits.otherListLimit.max, ...(include && { include }) };
@@ -202,7 +202,7 @@ async function listed(context: Context, include?: readonly ['all']): Promise<Lis
     }
     return found;
   } catch (error) {
-    // The list only helps; whatever is the matter, storing the account will tell.
+    // Best effort: any real problem will surface when the account is stored.
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
     return [];
   }
@@ -224,7 +224,9 @@ export const accountDetailColumns: readonly Column<Shape<'ManagedAccount'>>[] = 
   { name: 'forwarding address', path: 'forwarding_email', weight: 7 },
 ];
 
-/** Changes a retailer account at the service, with its records in the audit chain. @param shortId of one that is there. */
+/**
+ * Changes a retailer account at the service, recording it in the audit chain. @param shortId of an existing account.
+ */
 export function auditedAccount<T>(
   context: Context,
   change: AuditDetails['account']['change'],

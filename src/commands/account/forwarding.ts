@@ -12,7 +12,7 @@ import { accountDetailColumns } from './fields.ts';
 
 type Account = ReceivedRow<'account.list'>;
 
-/** Between two looks for the first message, ms. */
+/** Polling interval for the first message, ms. */
 const pollMs = 3000;
 
 export const forwarding = defineCommand({
@@ -45,7 +45,7 @@ export const forwarding = defineCommand({
 
 const isForwarded = ({ has_forwarding: has }: Account): boolean => has === true;
 
-/** @throws ErrandError where the service does not name the address. */
+/** @throws ErrandError if the service does not return the address. */
 function instructions(account: Account): string[] {
   const address = textIn(account, 'forwarding_email');
   if (address === undefined)
@@ -61,7 +61,7 @@ const steps = [
   '  4. send one message: the first that arrives verifies the address',
 ];
 
-/** The service reads accounts in lists alone. @throws ErrandError not_found. */
+/** Finds an account in the list, since the service has no single lookup. @throws ErrandError not_found. */
 async function find(client: Client, id: string, deadline: Deadline): Promise<Account> {
   for await (const { rows } of pages(client, 'account.list', {}, { all: true, deadline })) {
     const found = rows.find(({ short_id, id: uuid }) => short_id === id || uuid === id);
@@ -78,7 +78,7 @@ async function untilForwarded(
 ): Promise<Account> {
   const forwarded = await poll(
     async () => {
-      // The last look begins when --timeout has passed.
+      // The last poll starts after --timeout has passed, so give it time of its own.
       const account = await find(client, id, new Deadline(clock, Math.max(deadline.leftMs, pollMs)));
       return isForwarded(account) ? account : undefined;
     },

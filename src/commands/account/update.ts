@@ -12,14 +12,14 @@ import {
   unlistedOption,
 } from './fields.ts';
 
-/** What can be taken away: its field, and the value that stands for nothing there. */
+/** Clearable values: each field, and the value that clears it. */
 const clearable = {
   password: ['password', ''],
   'two-factor': ['totp_secret', ''],
   config: ['retailer_config', {}],
 } as const;
 
-/** The body that takes values away. @throws UsageError for what another flag gives. */
+/** Body that clears values. @throws UsageError if another flag sets the same field. */
 function cleared(names: readonly string[], given: object): object {
   const fields = Object.entries(clearable).filter(([name]) => names.includes(name));
   const [twice] = fields.find(([, [field]]) => Object.hasOwn(given, field)) ?? [];

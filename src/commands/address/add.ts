@@ -47,7 +47,7 @@ export const add = defineCommand({
     await store.addAddress(name, address, { asDefault, replace: isReplaced });
     return { kind: 'record', record: { name, ...address }, columns: addressColumns, id: 'name' };
 
-    /** Whether a person has agreed to lose the address of that name. @throws UsageError where nobody has. */
+    /** Whether the user agreed to replace the address of that name. @throws UsageError if not. */
     async function isAgreed(): Promise<boolean> {
       if (!store.isTaken(name)) return false;
       if (!context.interactive.yes) throw addressTaken(name);

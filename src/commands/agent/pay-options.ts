@@ -3,7 +3,7 @@ import type { Options } from '../../run/option.ts';
 
 const group = 'Payment';
 
-/** How a call is paid. */
+/** Payment options of a call. */
 export const payOptions = {
   maxPay: {
     kind: 'money',
@@ -30,7 +30,7 @@ interface PayFlags {
   readonly yes?: boolean;
 }
 
-/** The options as they are used; amounts in cents. */
+/** Parsed payment options; amounts in cents. */
 export function paymentFrom({ maxPay, method, payCommand, yes }: PayFlags): PayOptions {
   return { method, payCommand, maxPayCents: maxPay, yes: yes === true };
 }

@@ -27,8 +27,8 @@ interface Request extends GivenBody {
 }
 
 /**
- * Sends a request of which one intent makes one thing: it is journaled, confirmed and settled as the own command of the
- * operation does it. @throws UsageError for a body that is not valid; conflict for a repeated request.
+ * Sends a request for an operation where one intent creates one record: journals, confirms and settles it like the
+ * operation's own command. @throws UsageError for an invalid body; conflict for a repeated request.
  */
 export async function sendByHand(context: Context, request: Request): Promise<MadeRecord> {
   const name = nameOf(request.target.operation);
@@ -90,7 +90,7 @@ function nameOf(operation: Operation | undefined): JournaledOperation {
   throw new TypeError(`no journal for ${operation?.path}`);
 }
 
-/** What is not shown in detail is asked about by its path. */
+/** Confirms a request by its path if it has no detailed view. */
 function confirmRequest(context: Context, { target, yes }: Request): Promise<void> {
   const { method, path, surface, operation } = target;
   return confirmSpending(context, {
@@ -105,14 +105,14 @@ const centFields = ['max_price'] as const satisfies readonly (keyof Shape<'Order
 
 const mostShown = 10;
 
-/** The body of a request, and where it comes from. */
+/** Body of a request and its source. */
 interface GivenBody {
   readonly body: Buffer | undefined;
-  /** The file of `--input`; undefined where fields made the body. */
+  /** File given with `--input`; undefined if the body was built from fields. */
   readonly file: string | undefined;
 }
 
-/** @throws UsageError naming the source and each field that is wrong. */
+/** @throws UsageError naming the source and each invalid field. */
 function readShape<N extends 'OrderCreate' | 'BulkUploadRequest' | 'ReturnRequestCreate'>(
   shape: N,
   what: string,

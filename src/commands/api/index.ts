@@ -9,9 +9,9 @@ import { readHeaders, readPayload, sendsSomething, tellHead } from './payload.ts
 import { everyRow, showJson, showResponse } from './response.ts';
 
 /**
- * A write goes to the path that its operation has, and nowhere else: a gateway may read another spelling as the path that
- * makes an order, past the journal and the policy. Whether a read comes back changes nothing, so any path is read.
- * @throws UsageError for a write that is none of the service, unless `allowed`; ErrandError policy where there is a policy.
+ * Allows a write only on the exact path of a known operation: a gateway might route another spelling to the order
+ * endpoint, bypassing journal and policy. Reads change nothing, so any path is allowed.
+ * @throws UsageError for a write to an unknown path, unless `allowed`; ErrandError policy if a policy is active.
  */
 async function checkWrite(
   context: Context,
@@ -129,7 +129,7 @@ export const command = defineRootCommand({
   },
 });
 
-/** What goes through the journal is a body and a path: nothing else of the request is left to choose. */
+/** Journaled requests consist of a body and a path; other options do not apply. */
 function refuseBeside({ method, path }: Target, flags: Readonly<Record<string, boolean | undefined>>): void {
   const [flag] = Object.entries(flags).find(([, isGiven]) => isGiven) ?? [];
   if (flag === undefined) return;

@@ -4,7 +4,7 @@ import { redactor } from '../../platform/redact/redactor.ts';
 import type { Context } from '../../run/context.ts';
 import { readBytes } from '../../run/read-document.ts';
 
-/** Bytes of a body, and of a field that comes from a file. */
+/** Maximum size of a body, and of a field read from a file, bytes. */
 const largest = 64 * 1024 * 1024;
 const bound = { bytes: largest, holds: 'the body of a request' };
 
@@ -14,18 +14,17 @@ interface Given {
   readonly bodyFrom?: string | undefined;
 }
 
-/** What goes with a request besides its path. */
 interface Payload {
   readonly query: Readonly<Record<string, readonly string[]>>;
   readonly body: Buffer | undefined;
 }
 
-/** Whether anything is given that makes a request without a method a POST. */
+/** Whether the flags carry data, which makes POST the default method. */
 export const sendsSomething = ({ rawField = [], field = [], bodyFrom }: Given): boolean =>
   rawField.length > 0 || field.length > 0 || bodyFrom !== undefined;
 
 /**
- * Fields go into the body as JSON; into the query of a read, and where `--input` gives the body.
+ * Sends fields as a JSON body; as query parameters for a read, or when `--input` gives the body.
  * @throws UsageError naming the flag.
  */
 export async function readPayload(context: Context, method: string, given: Given): Promise<Payload> {
@@ -63,7 +62,7 @@ async function readFields(
 
 const literals: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
 
-/** A whole number in its one spelling is a number, so that a postal code with a zero in front stays text. */
+/** Types a `-F` value. Only canonical whole numbers become numbers, so a postal code with a leading zero stays text. */
 async function typedValue(context: Context, key: string, text: string): Promise<FieldValue> {
   if (Object.hasOwn(literals, text)) return literals[text] ?? null;
   if (text.startsWith('@')) return textOf(await readBytes(context, `-F ${key}`, text.slice(1), bound), key);
@@ -81,7 +80,10 @@ function textOf(bytes: Buffer, key: string): string {
   }
 }
 
-/** Fields as query parameters; a list is repeated. @throws UsageError for an object, which no query holds. */
+/**
+ * Converts fields to query parameters, repeating the name for a list. @throws UsageError for an object, which a query
+ * cannot hold.
+ */
 function queryOf(fields: Fields): Record<string, readonly string[]> {
   const entries = Object.entries(fields).map(([name, value]): [string, string[]] => [
     name,
@@ -103,9 +105,9 @@ interface Fields {
 const deepest = 32;
 
 /**
- * `a=1`, `a[b]=1`, `a[]=1` and `a[][b]=1` as one object: brackets with a name open an object, empty ones a list. A name
- * that the last object of a list has already begins the next one. Pure.
- * @throws UsageError naming the field that is none, or that says something else than one before it.
+ * Folds `a=1`, `a[b]=1`, `a[]=1` and `a[][b]=1` into one object: named brackets open an object, empty ones a list. A
+ * name that the list's last object already has starts the next object. Pure.
+ * @throws UsageError naming a malformed field, or one that conflicts with an earlier field.
  */
 export function collectFields(pairs: readonly (readonly [string, FieldValue])[]): Fields {
   const fields = emptyFields();
@@ -113,7 +115,7 @@ export function collectFields(pairs: readonly (readonly [string, FieldValue])[])
   return fields;
 }
 
-/** Splits `key=value`; a key alone ends with `[]` and stands for an empty list. @throws UsageError naming the flag. */
+/** Splits `key=value`; a bare key must end in `[]` and means an empty list. @throws UsageError naming the flag. */
 export function splitField(flag: string, text: string): { readonly key: string; readonly value?: string } {
   const at = text.indexOf('=');
   if (at > 0) return { key: text.slice(0, at), value: text.slice(at + 1) };
@@ -121,10 +123,10 @@ export function splitField(flag: string, text: string): { readonly key: string; 
   throw new UsageError(`${flag} takes key=value, key[sub]=value or key[]=value, not "${text}"`);
 }
 
-/** No prototype: a field may have any name. */
+/** No prototype, so a field may have any name. */
 const emptyFields = (): Fields => Object.create(null);
 
-/** `a[b][]` to `a`, `b` and the empty name. */
+/** Splits `a[b][]` into `a`, `b` and the empty name. */
 function keyParts(key: string): string[] {
   const [, name, brackets = ''] = /^([^[\]]+)((?:\[[^[\]]*\])*)$/.exec(key) ?? [];
   if (name === undefined) throw new UsageError(`the field "${key}" is not a name followed by [brackets]`);
@@ -166,10 +168,10 @@ function append(list: FieldValue[], parts: readonly string[], value: FieldValue,
   place(inner, parts, value, key);
 }
 
-/** What `key[]` without a value adds: nothing, but the list is there. */
+/** Value of `key[]` without `=`: an empty list. */
 export const emptyList: FieldValue[] = [];
 
-/** Whether an object has this value already, so that another of the kind begins. */
+/** Whether an object already has this value, so a new list element must start. */
 function isTaken(fields: Fields, [name = '', next, ...rest]: readonly string[]): boolean {
   if (!Object.hasOwn(fields, name)) return false;
   const here = fields[name];
@@ -184,8 +186,8 @@ const clash = (key: string, name: string, kind: string): UsageError =>
   new UsageError(`the field "${key}" makes "${name}" a ${kind}, and another field makes it something else`);
 
 /**
- * `Name: value` lines as headers, names in lower case; one given twice is sent as a list. The client checks names and
- * values. @throws UsageError for what is not a header, and for a credential given by hand.
+ * Parses `Name: value` lines into headers with lowercase names; repeated ones are joined as a list. The client
+ * validates names and values. @throws UsageError for a malformed header, or a credential passed by hand.
  */
 export function readHeaders(lines: readonly string[]): Readonly<Record<string, string>> {
   const headers = new Map<string, string>();
@@ -200,14 +202,14 @@ export function readHeaders(lines: readonly string[]): Readonly<Record<string, s
   return Object.fromEntries(headers);
 }
 
-/** On the command line a key stays in the shell's history and in the list of processes. */
+/** A key on the command line ends up in the shell history and the process list. */
 const byHand = (): UsageError =>
   new UsageError('-H does not take an Authorization header: everyone on this machine could read the key', {
     hint: 'Set ERRAND_API_KEY, or store the key from stdin with `errand auth token`; it is sent by itself.',
     next: [{ command: 'errand auth status', when: 'to see which key is used' }],
   });
 
-/** Status and headers of a response on stderr, since stdout carries data only; secrets are replaced. */
+/** Prints a response's status and headers on stderr, since stdout is for data only; secrets are redacted. */
 export function tellHead(
   context: Context,
   { status, headers }: Pick<AnyResponse, 'status' | 'headers'>,

@@ -14,8 +14,9 @@ import type { Context } from '../../run/context.ts';
 type Chunks = AsyncIterable<Uint8Array>;
 
 /**
- * A response as a result: JSON whole, a list's records where the format has columns; anything else as it comes.
- * @throws ErrandError for what cannot be shown as requested.
+ * Converts a response to a result: JSON as a whole, or as a list's records if the format has columns; other content
+ * streams unchanged.
+ * @throws ErrandError if it cannot be shown as requested.
  */
 export async function showResponse(
   response: AnyResponse,
@@ -32,7 +33,7 @@ export async function showResponse(
   return { kind: 'stream', chunks: toTerminal ? await textOnly(response.chunks, type) : response.chunks };
 }
 
-/** Any JSON value as a result. */
+/** Converts any JSON value to a result. */
 export function showJson(json: unknown, operation: Operation | undefined, output: OutputOptions): Result {
   if (!isRecord(json)) return { kind: 'text', lines: [JSON.stringify(json)] };
   const name = operation?.response.type === 'json' ? operation.response.rows : undefined;
@@ -42,7 +43,7 @@ export function showJson(json: unknown, operation: Operation | undefined, output
   return { kind: 'record', record: json, columns: inferColumns([json]) };
 }
 
-/** A column for each field of the records; a table leaves out those that hold records of their own. */
+/** Infers one column per record field; a table omits fields that hold nested records. */
 function columnsOf(rows: readonly JsonObject[], { format }: OutputOptions): Column[] {
   const columns = inferColumns(rows);
   if (format !== 'table') return columns;
@@ -54,7 +55,7 @@ const holdsRecords = (value: unknown): boolean =>
 
 const isRecord = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
 
-/** The chunks, once the first of them is seen to be text. */
+/** Returns the chunks after checking that the first one is text. */
 async function textOnly(chunks: Chunks, type: string): Promise<Chunks> {
   const iterator = chunks[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -69,26 +70,26 @@ async function textOnly(chunks: Chunks, type: string): Promise<Chunks> {
   })();
 }
 
-/** UTF-8 without zero bytes; a character may be cut at the end. */
+/** Whether the bytes are UTF-8 without NULs; the last character may be cut off. */
 function isText(bytes: Uint8Array): boolean {
   if (bytes.includes(0)) return false;
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
     return true;
   } catch {
-    // Not UTF-8: that is the response.
+    // Decoding failed: the response is not UTF-8.
     return false;
   }
 }
 
-/** The request was answered; only its showing is refused. */
+/** The service applied the request; only displaying the response is refused. */
 const notAsRequested = (message: string): ErrandError =>
   new ErrandError('usage', message, { outcome: 'applied', retryable: false });
 
 /**
- * Every page of a list as one list of records, which holds no more than two pages at once. A path that the table knows
- * is paged as it says there; of any other `next_page` is followed.
- * @throws UsageError for a write; ErrandError where the response is not a list.
+ * Fetches every page of a list as one stream, holding at most two pages in memory. Known paths are paged as their table
+ * row says; for any other, follows `next_page`.
+ * @throws UsageError for a write; ErrandError if the response is not a list.
  */
 export async function everyRow(
   context: Context,
@@ -114,7 +115,7 @@ export async function everyRow(
     all: true,
     deadline: new Deadline(context.clock, context.waitMs()),
   });
-  // The columns are those of the first page: a table cannot wait for the last one.
+  // Columns come from the first page, since a table cannot wait for the last.
   const first = await pages.next();
   const columns = columnsOf(first.done ? [] : first.value.rows, context.output);
   return { kind: 'list', rows: rowsOf(first, pages), columns };
@@ -140,7 +141,7 @@ function queryOf(search: string): Record<string, readonly string[]> {
   return Object.fromEntries([...new Set(parameters.keys())].map((name) => [name, parameters.getAll(name)]));
 }
 
-/** A whole number of the query; whatever else stands there is left to the service to refuse. */
+/** Parses a whole-number query parameter; leaves any other value for the service to reject. */
 function numberIn(
   query: Readonly<Record<string, string | readonly string[]>>,
   name: string,

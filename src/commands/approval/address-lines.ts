@@ -8,8 +8,8 @@ import { differences } from '../../spending/approval/covers.ts';
 import { subjectOf } from '../../spending/approval/subject.ts';
 
 /**
- * The address of an order that a request is about, from the order's own file; nothing without a file.
- * @throws ErrandError policy where the order in the file is another one.
+ * Reads the address of the order under approval from its order file; empty without a file.
+ * @throws ErrandError policy if the file describes a different order.
  */
 export async function addressLinesOf(
   context: Context,

@@ -82,7 +82,7 @@ export const approve = defineCommand({
   },
 });
 
-/** What was decided on it before. */
+/** Describes an earlier decision on the request. */
 function decidedLines({ decidedBy, decidedAt }: Approval, state: ShownState): string[] {
   if (state === 'denied')
     return [`  it was denied by ${decidedBy} at ${decidedAt}; approving it takes that back`];
@@ -93,7 +93,7 @@ function decidedLines({ decidedBy, decidedAt }: Approval, state: ShownState): st
     : [];
 }
 
-/** @returns who signed, and the signature. */
+/** @returns the signer and the signature. */
 async function withKey(
   context: Context,
   policy: Policy,

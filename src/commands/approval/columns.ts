@@ -33,7 +33,7 @@ export const approvalColumns: readonly Column<ShownApproval>[] = [
   { name: 'profile', path: 'profile', weight: 2 },
 ];
 
-/** Of a single one. */
+/** Columns for a single approval. */
 export const recordColumns: readonly Column<ShownApproval>[] = [
   { name: 'id', path: 'id' },
   { name: 'state', path: 'state', kind: 'status' },

@@ -50,10 +50,10 @@ export const importApproval = defineCommand({
   },
 });
 
-/** As many open requests are tried. */
+/** Maximum number of open requests to try. */
 const mostTried = 100;
 
-/** The request that a signature is of, also where it was taken before. */
+/** Finds the request that a signature approves, including one already approved. */
 async function signedRequest(context: Context, policy: Policy, signature: string): Promise<ApprovalRequest> {
   const approvals = await (await context.journal()).reservations.approvals();
   const open = approvals

@@ -3,7 +3,7 @@ import { journalExists } from '../../journal/journal-tables.ts';
 import { policyToShow, type ShownState, shownApproval } from '../../spending/approval/shown.ts';
 import { approvalColumns } from './columns.ts';
 
-/** What can still be decided on, or used. */
+/** States of requests that can still be decided or used. */
 const listed: readonly ShownState[] = ['open', 'approved', 'untrusted'];
 
 export const list = defineCommand({

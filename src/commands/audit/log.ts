@@ -50,7 +50,7 @@ export const log = defineCommand({
 
     function* matching(): Generator<LogRow> {
       for (const row of audit.rows()) {
-        // The table is STRICT: its columns hold what they are declared as.
+        // The table is STRICT, so its columns hold their declared types.
         const record = recordOfRow(row) as LogRow;
         if (isWanted(record)) yield record;
       }
@@ -60,7 +60,7 @@ export const log = defineCommand({
 
 type LogRow = Output<'AuditRecord'>;
 
-/** The last of many, without keeping more than those. */
+/** Returns the last `most` rows without buffering all of them. */
 function newest(rows: Iterable<LogRow>, most: number): LogRow[] {
   let kept: LogRow[] = [];
   for (const row of rows) {
@@ -70,13 +70,13 @@ function newest(rows: Iterable<LogRow>, most: number): LogRow[] {
   return kept.slice(-most);
 }
 
-/** What a record says of how something ended, in one word, or why it was done. */
+/** One word for how a record's action ended, or the reason for it. */
 function outcomeOf({ detail }: Unchecked<LogRow>): unknown {
   const { code, outcome, status, change, reason } = Object(detail);
   return code ?? outcome ?? status ?? change ?? reason;
 }
 
-/** What no other column shows, in words; no hashes and no counts of ours. */
+/** Describes what no other column shows; omits hashes and internal counts. */
 function detailOf({ detail }: Unchecked<LogRow>): unknown {
   if (typeof detail !== 'object' || detail === null) return detail;
   const words = Object.entries(detail).flatMap(([name, value]) => {

@@ -68,13 +68,16 @@ export const verify = defineCommand({
   },
 });
 
-/** Findings that are told beside the record. */
+/** Maximum number of findings printed beside the record. */
 const mostTold = 5;
 
-/** Other processes may append meanwhile: what the journal counts is read first. */
+/**
+ * Verifies the chain in the journal. Reads the journal's record count first, because other processes may append
+ * meanwhile.
+ */
 async function walk(context: Context, check: ChainCheck): Promise<void> {
   const journal = await context.journal();
-  // Where machines share the chain, it is the database's that is to be proved, not what this one remembers of it.
+  // On a shared chain, verify the database itself, not the local cache.
   await journal.refresh('anew');
   const recorded = journal.recorded();
   try {

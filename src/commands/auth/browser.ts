@@ -8,10 +8,10 @@ const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   linux: ['xdg-open'],
 };
 
-/** An opener that finds no browser says so within this, ms; one that goes on has become the browser itself. */
+/** How long an opener may take to report failure, ms; one still running by then has become the browser. */
 const saysNoWithinMs = 1000;
 
-/** Opens a page in the person's browser, without a shell. @returns whether it did, as far as its opener tells. */
+/** Opens a page in the user's browser, without a shell. @returns whether it opened, as far as the opener reports. */
 export function openBrowser(address: string, environment: Environment): Promise<boolean> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const opener = openers[platform()] ?? openers.linux;

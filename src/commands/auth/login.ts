@@ -83,18 +83,18 @@ async function tell(context: Context, device: Received<'device.code'>, browser: 
   if (await openBrowser(whole, context.environment)) context.note('opened it in the browser');
 }
 
-/** The codes that mean: keep waiting (specification, Device approval polling). */
+/** Error codes that mean keep polling (specification, Device approval polling). */
 const waiting: ReadonlySet<string | undefined> = new Set(['authorization_pending', 'slow_down']);
 const usualIntervalSeconds = limits.deviceIntervalSeconds;
-/** What a service can ask for; anything longer is no interval. */
+/** Longest polling interval accepted from the service, seconds; longer values are ignored. */
 const longestIntervalSeconds = 600;
-/** How long a code lives where the service does not say (RFC 8628 leaves it open), and at most. */
+/** Default lifetime of a code if the service names none (RFC 8628 leaves it open), and the maximum, seconds. */
 const usualLifeSeconds = 900;
 const longestLifeSeconds = 24 * 3600;
 
 /**
- * Polls at the interval that the service sets, until the code's own end or --timeout.
- * @throws ErrandError authentication where it is denied or expires; deadline.
+ * Polls at the service's interval until the code expires or --timeout passes.
+ * @throws ErrandError authentication if the code is denied or expires; deadline.
  */
 async function untilApproved(
   context: Pick<Context, 'clock' | 'signal' | 'waitMs' | 'settings'>,
@@ -121,17 +121,20 @@ async function untilApproved(
   }
 }
 
-/** Trouble on the way ends nothing: the code goes on waiting. A good status with a strange body is no such trouble. */
+/**
+ * A transient failure: the code stays pending, so polling continues. A success status with a malformed body is not
+ * transient.
+ */
 const isBlip = ({ category, facts: { status } }: ErrandError): boolean =>
   (category === 'unavailable' || category === 'deadline') && (status === undefined || status >= 400);
 
-/** A span that the service names; the usual one where it names none that can be. */
+/** Reads a duration from the service, seconds; the default if it is missing or out of range. */
 function secondsIn(from: unknown, name: string, longest: number, usual: number): number {
   const seconds = numberIn(from, name);
   return seconds !== undefined && seconds > 0 && seconds <= longest ? seconds : usual;
 }
 
-/** Seconds until the next poll: what the service tells, and more than before where that was too fast (RFC 8628, 3.5). */
+/** Seconds until the next poll: the interval the service requests, raised after `slow_down` (RFC 8628, 3.5). */
 function nextInterval(seconds: number, { facts: { code, details, retryAfterMs = 0 } }: ErrandError): number {
   const unnamed = Math.max(seconds, retryAfterMs / 1000);
   const requested = secondsIn(details, 'interval', longestIntervalSeconds, unnamed);

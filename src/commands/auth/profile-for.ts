@@ -5,8 +5,9 @@ import { shellLine, typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 
 /**
- * The profile in use, for what is stored in it: a key of one service in the profile of another would be sent there.
- * @param then what stores it for the service that is named. @throws UsageError.
+ * Returns the active profile for storing a key. Refuses if another service is selected, because its key would later be
+ * sent to the profile's service.
+ * @param then command that stores the key for the selected service. @throws UsageError.
  */
 export function profileFor({ settings }: Context, kept: Profile | undefined, then: NextStep): Profile {
   const { profile, baseUrl } = settings;
@@ -27,14 +28,14 @@ export function profileFor({ settings }: Context, kept: Profile | undefined, the
   );
 }
 
-/** What every command takes that stores a key. */
+/** Option of every command that stores a key. */
 export const replaceOption = {
   replace: { kind: 'flag', description: 'in place of the one in use, which is forgotten' },
 } as const;
 
 /**
- * A stored client token is never replaced unasked. @param before the one that the profile has, if any.
- * @throws UsageError where nobody agrees; nothing is stored then.
+ * Asks before replacing a stored client token. @param before the profile's current token, if any.
+ * @throws UsageError if nobody agrees; nothing is stored then.
  */
 export async function agreeToReplace(
   context: Context,

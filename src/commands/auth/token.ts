@@ -27,7 +27,7 @@ export const token = defineCommand({
     const store = await context.store();
     const kept = store.profile(profile);
     const before = legacy ? kept?.legacy_token : undefined;
-    // A client token of an address of its own is no matter of the base URL.
+    // A client token with its own address does not depend on the base URL.
     if (kept && (!legacy || context.settings.legacyBaseUrl.from === 'default'))
       profileFor(context, kept, {
         command: 'errand auth token --profile NAME',
@@ -66,7 +66,7 @@ export const token = defineCommand({
       return [];
     }
 
-    /** The token is for the service that the environment names, and goes nowhere else. */
+    /** Binds the token to the service named by the environment; it is never sent elsewhere. */
     function legacyAddress(): { legacy_base_url?: string } {
       const { value, from } = context.settings.legacyBaseUrl;
       return from === 'environment' ? { legacy_base_url: value } : {};

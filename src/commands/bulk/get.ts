@@ -45,7 +45,10 @@ export const get = defineCommand({
   },
 });
 
-/** The service's own record; a table adds what it does not say: the rows' numbers in their file, the orders that rows met, and why orders failed. */
+/**
+ * The service's own record. A table adds what the record lacks: row numbers in the file, the existing orders that rows
+ * matched, and failure reasons.
+ */
 async function record(context: Context, batch: Batch): Promise<Result> {
   const isTable = context.output.format === 'table';
   const [whole = batch] = isTable ? await withMetOrders(context, [batch]) : [batch];
@@ -61,7 +64,10 @@ async function record(context: Context, batch: Batch): Promise<Result> {
   };
 }
 
-/** A row that was ordered says no more than that: its order may be under way, delivered or lost. */
+/**
+ * Hints at the command that lists the placed orders: a placed row does not say whether its order is under way,
+ * delivered or lost.
+ */
 function whatBecame(context: Context, batch: Batch): string[] {
   const rows = rowsOf(batch);
   if (!rows.some((row) => stateOf(row, batch) === 'placed')) return [];

@@ -52,5 +52,5 @@ const columns: readonly Column[] = [
   { name: 'what it does', path: 'description', weight: 8, isProse: true },
 ];
 
-/** What a map adds to stands in its description. */
+/** Omits `adds_to`, which the description already includes. */
 const screen = columns.filter(({ path }) => path !== 'adds_to');

@@ -14,7 +14,7 @@ import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { followResult } from './watch.ts';
 
-/** Checks a file, shows what it comes to, places its orders, and shows what became of them. @throws ErrandError. */
+/** Checks a file, shows its totals, places its orders and reports the results. @throws ErrandError. */
 export async function placeFile(
   context: Context,
   file: string,
@@ -33,7 +33,7 @@ export async function placeFile(
   }
 }
 
-/** Uploads a file as one of several workers, and shows what became of all of it. @throws ErrandError. */
+/** Uploads a file as one of several workers and reports the combined result. @throws ErrandError. */
 export async function shareFile(
   context: Context,
   file: string | undefined,
@@ -59,18 +59,18 @@ export async function shareFile(
   }
 }
 
-/** What names everything that was sent, in a command to type. */
+/** Arguments that name everything sent, for a command to type. */
 const wordsOf = ({ name, batches }: Sent): readonly string[] =>
   name === undefined ? batches.map(({ id }) => id) : [name];
 
-/** What a command prints that sends batches. */
+/** Output of the commands that send batches. */
 export const sentOutput = [
   { list: 'SentBatch' },
   { list: 'bulk.list', when: 'with --watch' },
   { events: 'BatchWatchEvent', when: 'and --watch' },
 ] as const satisfies readonly Printed[];
 
-/** What becomes of a shard that no row falls to. @param shard `3/8`. @param name of the file or the plan. */
+/** Result for a shard without rows. @param shard `3/8`. @param name of the file or plan. */
 export const nothingIn = (shard: string, name: string): ResultOf<typeof sentOutput> => ({
   kind: 'list',
   rows: [],
@@ -79,8 +79,8 @@ export const nothingIn = (shard: string, name: string): ResultOf<typeof sentOutp
 });
 
 /**
- * The batches that were sent, followed to their end where that is asked for. @param facts what is to be told of them.
- * @param toldRows as `followResult` takes them.
+ * Lists the sent batches, or follows them to completion with `watch`. @param facts notes to print.
+ * @param toldRows see `followResult`.
  */
 export async function sentResult(
   context: Context,
@@ -113,11 +113,11 @@ export async function sentResult(
       hints: () => [...facts, follow],
     };
   context.note(follow);
-  // Other workers may have sent a part of it.
+  // Other workers may have sent part of the upload.
   await (await context.journal()).refresh('now');
   await (await context.uploads()).refresh('now');
   const named = await namedBatches(context, words);
-  // What was left out of a plan was left out on purpose.
+  // Rows left out of a plan are not pending; they were excluded on purpose.
   const uploads = named.uploads.map((upload) => ({ ...upload, rows: upload.sent }));
   const result = await followResult(context, { ...named, uploads }, toldRows);
   return { ...result, hints: () => [...facts, ...(result.hints?.() ?? [])] };

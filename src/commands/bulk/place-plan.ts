@@ -29,7 +29,7 @@ import { type Consent, consentOf } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
 import { nothingIn, type sentOutput, sentResult } from './place-file.ts';
 
-/** What a user says of a plan that is applied, and agrees to. */
+/** Options and consent for applying a plan. */
 interface Given extends Omit<Consent, 'plan'> {
   readonly only?: readonly string[] | undefined;
   readonly rows?: readonly string[] | undefined;
@@ -40,7 +40,7 @@ interface Given extends Omit<Consent, 'plan'> {
   readonly watch?: boolean | undefined;
 }
 
-/** Places what is left of a plan, and shows what became of it. @throws ErrandError. */
+/** Places the remaining orders of a plan and reports the results. @throws ErrandError. */
 export async function applyPlan(
   context: Context,
   path: string,
@@ -89,7 +89,9 @@ interface Applying {
   readonly work: Work;
 }
 
-/** What may have moved against the plan since, and whoever sits at the terminal. Nothing where nothing is left. */
+/**
+ * Checks what may have changed since the plan was made, then asks for confirmation. Does nothing if no rows are left.
+ */
 async function checkAndConfirm(
   context: Context,
   { read, selected, work }: Applying,
@@ -122,7 +124,7 @@ async function checkAndConfirm(
   if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
 }
 
-/** A plan and its file are one upload: both order the same rows. */
+/** Identifies the upload by its row keys, so a plan and its file count as one upload. */
 async function uploadOf(context: Context, { path, plan, rows }: ReadPlan): Promise<BeginningUpload> {
   const file = plan.file.name;
   const identity = identityOf(rows.map(({ key }) => key));
@@ -131,7 +133,7 @@ async function uploadOf(context: Context, { path, plan, rows }: ReadPlan): Promi
   return { name, upload: { identity, file, rows: rows.length, source: { plan: resolve(path), leftOut } } };
 }
 
-/** What an earlier upload has made; the user is shown it now, whether or not they were then. */
+/** Batches placed by an earlier upload. Marks them as shown, because the user sees them now. */
 async function doneBefore(context: Context, { done }: Work): Promise<Uploaded[]> {
   if (done.length === 0) return [];
   const journal = await context.journal();

@@ -98,13 +98,13 @@ export const report = defineCommand({
   },
 });
 
-/** The uploads by their names, else their files. */
+/** Title: the upload names if given, else the file names. */
 function titleOf({ ids, uploads, words }: NamedBatches, { batches }: Report): string {
   if (uploads.length === words.length && ids.length > 0) return words.join(', ');
   return [...new Set(batches.map(({ filename }) => String(filename ?? 'an upload')))].join(', ');
 }
 
-/** @throws UsageError with what there is. */
+/** @throws UsageError listing the available groupings. */
 function checkGrouping(text: string, headings: readonly string[]): Grouping {
   const found = groupingNamed(text, headings);
   if (found) return found;

@@ -65,7 +65,7 @@ export const show = defineCommand({
   },
 });
 
-/** @throws UsageError for what the rows do not have in common. */
+/** @throws UsageError if no row has the requested grouping. */
 function totalsBy(path: string, { rows, products, totals, fee_cents: feeCents }: Plan, by: string) {
   const known = new Map(products.map((product) => [product.url, product]));
   const day = totals.find((total) => total.by === 'day')?.value ?? '';

@@ -3,7 +3,7 @@ import { defineCommand } from '../../cli/define.ts';
 
 const optional = ['address_line2', 'state', ...plainBulkFields.map(([name]) => name), 'idempotency_key'];
 
-/** A comment of at most 100 characters a line, its words one below the other. */
+/** Formats a comment of at most 100 characters per line, with its words aligned. */
 function described(title: string, words: readonly string[]): string[] {
   const lines = [`# ${title.padEnd(16)}`];
   for (const [index, word] of words.entries()) {

@@ -55,7 +55,7 @@ export const upload = defineCommand({
   writesCsv: savesErrors,
   related: ['bulk validate', 'bulk uploads', 'bulk watch', 'bulk resume', 'bulk retry'],
   run(context, { file, share = false, ...given }) {
-    // What is only shown goes to no queue.
+    // A preview never joins the shared queue.
     if (share && !context.previewsRequests) return shareFile(context, file, given);
     if (given.rate !== undefined && !share) throw new UsageError('--rate is for the workers of --share');
     if (file === undefined) throw new UsageError('bulk upload needs a file; - reads stdin');

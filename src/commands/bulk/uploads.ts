@@ -10,7 +10,6 @@ import {
 import { defineCommand } from '../../cli/define.ts';
 import type { Column } from '../../format/result.ts';
 
-/** An upload as it is listed. */
 type ListedUpload = Omit<Output<'BulkUpload'>, 'next'>;
 
 const moods = { sent: 'past', 'cut short': 'waiting', 'in doubt': 'bad' } as const;

@@ -69,7 +69,7 @@ export const validate = defineCommand({
       yield* check.wholeIssues();
     }
 
-    /** To a person the same error is one line, however many rows have it. */
+    /** For people, groups identical errors into one line, however many rows have them. */
     async function* grouped(): AsyncGenerator<Row> {
       const groups = new IssueGroups();
       for await (const found of parts()) groups.add(found);

@@ -27,7 +27,7 @@ import { eventRecords } from '../../format/result.ts';
 import { interruptionText } from '../../platform/poll.ts';
 import type { Context, Progress } from '../../run/context.ts';
 
-/** What a command prints that follows batches. */
+/** Output of the commands that follow batches. */
 export const followedOutput = [
   { list: 'bulk.list' },
   { events: 'BatchWatchEvent' },
@@ -55,8 +55,8 @@ export const watch = defineCommand({
 });
 
 /**
- * Follows batches and shows them as the output asks for; the exit code is 0, 7 or 8.
- * @param toldRows numbers of rows of which the user knows that their key is that of an order with other content.
+ * Follows batches and shows them in the requested format; exits with 0, 7 or 8.
+ * @param toldRows numbers of the rows whose key, as the user already knows, belongs to an order with different content.
  */
 export async function followResult(
   context: Context,
@@ -98,13 +98,13 @@ export async function followResult(
   };
 }
 
-/** What the service does not have yet, and the command that sends it. */
+/** Describes rows not yet sent, with the commands that send them. */
 const unsentHints = (context: Context, { uploads }: NamedBatches): string[] => [
   ...unsentLines(uploads),
   ...nextSteps(context, uploads).map(({ command }) => `go on: ${command}`),
 ];
 
-/** Columns of batches that are printed without their rows, read off the batches as they came. */
+/** Columns for batches printed without their rows; values come from the full batches last received. */
 const withTheirRows = (
   columns: typeof batchColumns,
   latest: ReadonlyMap<string, Batch>,
@@ -119,7 +119,7 @@ const withTheirRows = (
     };
   });
 
-/** How many rows of all batches have ended; shown once each batch has been read and their sum is known. */
+/** Counts finished rows across all batches. Appears once every batch has been read and the total is known. */
 class PlacingProgress {
   readonly #context: Context;
   readonly #named: NamedBatches;
@@ -131,7 +131,7 @@ class PlacingProgress {
     this.#named = named;
   }
 
-  /** Counts once each time that a batch has been read, however many of its rows changed. */
+  /** Updates once per read of a batch, however many rows changed. */
   tell(latest: ReadonlyMap<string, Batch>, id: string): void {
     const batch = latest.get(id);
     if (batch === this.#shown || latest.size < this.#named.ids.length) return;

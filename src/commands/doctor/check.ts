@@ -1,7 +1,7 @@
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 
-/** `info` is neither good nor bad; `skipped` could not be looked at, because of another finding. */
+/** `info` is neutral; `skipped` could not be checked because of another finding. */
 type Status = 'ok' | 'trouble' | 'skipped' | 'info';
 
 export interface Finding {
@@ -11,16 +11,16 @@ export interface Finding {
   readonly remedy?: string | undefined;
 }
 
-/** The description that the service gives of itself: one request, which several checks look at. */
+/** The service's description of itself: one request, shared by several checks. */
 export type Probe =
   | {
       readonly reached: true;
       readonly tookMs: number;
-      /** When its response came, ms since the epoch. */
+      /** When the response arrived, ms since the epoch. */
       readonly at: number;
-      /** The header `date`, where the service sent one. */
+      /** The `date` header, if sent. */
       readonly date: string | undefined;
-      /** `info.version`, where the response was the description. */
+      /** `info.version`, if the response was the description. */
       readonly version: string | undefined;
     }
   | { readonly reached: false; readonly message: string; readonly remedy: string | undefined };
@@ -44,7 +44,7 @@ export const trouble = (message: string, remedy: string | undefined): Finding =>
   remedy,
 });
 
-/** A failure as a finding, with the remedy that it names itself. */
+/** Converts a failure to a finding; the remedy defaults to the error's own. */
 export function troubleOf(error: unknown, remedy?: string): Finding {
   const message = error instanceof Error ? error.message : String(error);
   const facts = error instanceof ErrandError ? error.facts : {};

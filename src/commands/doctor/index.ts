@@ -17,7 +17,7 @@ import {
 } from './checks/machine.ts';
 import { clock, contract, key, proxy, service, tls } from './checks/service.ts';
 
-/** In the order in which one explains the next. */
+/** Ordered so that earlier checks explain later ones. */
 const checks: readonly Check[] = [
   program,
   configuration,
@@ -36,7 +36,7 @@ const checks: readonly Check[] = [
   terminal,
 ];
 
-/** Each finding is shown when it is there, the widest perhaps last. */
+/** Rows print as they arrive, so widths are reserved: the widest row may come last. */
 const columns: readonly Column[] = [
   { name: 'check', path: 'check', weight: 9, room: 'configuration'.length },
   { name: 'status', path: 'status', kind: 'status', weight: 8, room: '✖ trouble'.length },
@@ -71,7 +71,7 @@ export const command = defineRootCommand({
   },
 });
 
-/** Every finding as it is made; those that are trouble leave a line for people in `remedies`. */
+/** Yields each finding as it is made; adds a line to `remedies` for each trouble. */
 async function* examine(context: Context, remedies: string[]) {
   let probed: Promise<Probe> | undefined;
   const ground: Ground = {
@@ -98,7 +98,7 @@ async function findings(check: Check, ground: Ground) {
   }
 }
 
-/** Asks the service for its description, once. Any response of the service, a refusal too, shows that it is reached. */
+/** Requests the service's description once. Any response, even an error, proves the service is reachable. */
 async function probe(context: Context): Promise<Probe> {
   const tookMs = stopwatch(context.clock);
   const reached = (date: string | undefined, version: string | undefined): Probe => {

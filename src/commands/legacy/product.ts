@@ -32,7 +32,7 @@ export const product = defineCommand({
   arguments: [productArgument],
   options: {
     ...freshnessOptions,
-    // The legacy surface has bounds of its own.
+    // The legacy surface has its own limits.
     retailer: optionFor(query.retailer, { completes: 'retailers' }),
     maxAge: { ...optionFor(query.max_age), description: freshnessOptions.maxAge.description },
   },
@@ -52,7 +52,7 @@ export const product = defineCommand({
     const { productId, retailer } = await namedProduct(context, id, wanted.retailer);
     const fields = {
       ...freshnessFields({ ...wanted, retailer }),
-      // The legacy surface takes a fraction of a second.
+      // The legacy surface takes fractional seconds.
       ...(newerThan !== undefined && { newer_than: Date.parse(newerThan) / 1000 }),
     };
     const client = await context.client();

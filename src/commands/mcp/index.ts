@@ -3,7 +3,7 @@ import { type ToolName, toolNames } from '../../integrations/mcp/names.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 
-// The keys of an object that was written out are its own.
+// Safe cast: an object literal has no keys but its own.
 const toolWords = Object.keys(toolNames) as ToolName[];
 
 export const command = defineRootCommand({
@@ -35,7 +35,7 @@ export const command = defineRootCommand({
     const wanted = names && (await Promise.all(names.map(toolNamed)));
     if (wanted && readOnly) await checkAnyReads(wanted);
     refuseOutput(context);
-    // A rehearsal, which most starts are, waits for no policy to be read.
+    // Rehearsals, the common case, start without reading the policy.
     if (live || !context.isRehearsal()) {
       const { checkDayLimit, checkLive } = await import('../../integrations/mcp/guard.ts');
       checkLive(context, live);
@@ -48,7 +48,7 @@ export const command = defineRootCommand({
   },
 });
 
-/** @throws UsageError for a flag that would shape what is not there to be shaped. */
+/** @throws UsageError for an output flag, since there is no output to format. */
 function refuseOutput({ output, settings }: Context): void {
   const flags = {
     '--output': settings.output.from === 'flag',
@@ -60,7 +60,7 @@ function refuseOutput({ output, settings }: Context): void {
     throw new UsageError(`${flag} has nothing to shape: errand mcp prints messages of its protocol alone`);
 }
 
-/** @throws UsageError for a name that no tool has. */
+/** @throws UsageError for an unknown tool name. */
 async function toolNamed(name: string): Promise<ToolName> {
   const known = toolWords.find((one) => one === name);
   if (known !== undefined) return known;
@@ -72,7 +72,7 @@ async function toolNamed(name: string): Promise<ToolName> {
   );
 }
 
-/** @throws UsageError where no tool is left. */
+/** @throws UsageError if no tool remains. */
 async function checkAnyReads(wanted: readonly ToolName[]): Promise<void> {
   const { tools } = await import('../../integrations/mcp/tools/index.ts');
   if (tools.some(({ name, effect }) => effect === 'reads' && wanted.includes(name))) return;
@@ -81,7 +81,7 @@ async function checkAnyReads(wanted: readonly ToolName[]): Promise<void> {
   });
 }
 
-/** What whoever typed it at a terminal needs to know. */
+/** Instructions for a user who starts the server at a terminal. */
 async function forPerson(context: Context): Promise<string[]> {
   const { whereWords } = await import('../../run/context-flags.ts');
   const args = JSON.stringify(['mcp', ...whereWords(context)]);

@@ -72,7 +72,7 @@ export const create = defineCommand({
 
 type Input = Parameters<typeof assembleOrder>[1] & { readonly like?: string };
 
-/** The payload by flags, over that of a file or of an earlier order. */
+/** Merges flags over the payload of a file or an earlier order. */
 async function assembled(context: Context, { like, ...input }: Input): Promise<Completed> {
   if (like === undefined) return assembleOrder(context, input);
   if (input.file !== undefined) throw new UsageError('--like and --file exclude each other; give one');
@@ -86,7 +86,7 @@ async function assembled(context: Context, { like, ...input }: Input): Promise<C
   return whole;
 }
 
-/** What a person at a terminal knows a product by; a log has its URL. */
+/** Names products by title on a TTY; a log gets the URL. */
 async function shownTitles(context: Context, received: TitleOf): Promise<TitleOf> {
   if (!context.io.stderr.isTerminal) return () => undefined;
   const { knownTitles } = await import('../../orders/products/pick.ts');

@@ -1,7 +1,7 @@
 import { listCommand } from '../../cli/list-command.ts';
 import { orderList } from '../../orders/screen.ts';
 
-/** How the filters of orders are shown, by `list` and `export`. */
+/** How `list` and `export` present the order filters. */
 export const orderFilters = {
   group: 'Filters',
   rename: { status_filter: 'status' },

@@ -55,11 +55,11 @@ export const watch = defineCommand({
   },
 });
 
-/** Of what was placed longer ago and has not arrived, nothing more comes, days. */
+/** Days after which an undelivered order is not expected to change. */
 const openDays = 60;
 const dayMs = 24 * 3600 * 1000;
 
-/** The ids of the orders that a watch would wait for, newest first: those on their way to the state that is awaited. */
+/** Ids of the orders a watch would wait for, newest first: those still moving toward the awaited state. */
 async function openOrders(context: Context, until: Until): Promise<string[]> {
   const since = new Date(context.serviceClock.now() - openDays * dayMs).toISOString();
   const queries = [
@@ -67,7 +67,7 @@ async function openOrders(context: Context, until: Until): Promise<string[]> {
     { status_filter: 'in_progress' },
     ...(until === 'delivered' ? [{ status_filter: 'order_placed', created_after: since }] : []),
   ];
-  // One may go on from a status to the next between two requests.
+  // An order may change status between two requests, so deduplicate by id.
   const open = new Map<string, string>();
   for (const query of queries) {
     const { rows } = await listRows(

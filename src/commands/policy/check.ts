@@ -99,13 +99,13 @@ async function ofFile(
   }
 }
 
-/** What to do about a verdict that waits for somebody. */
+/** Next step for a verdict that needs approval. */
 const nextOf = ({ outcome, approval }: Pick<Verdict, 'outcome' | 'approval'>): NextStep[] =>
   outcome === 'needs_approval' && approval
     ? [{ command: `errand approval show ${approval.id}`, when: 'to see the approval that it waits for' }]
     : [];
 
-/** Where no policy applies, everything is allowed. */
+/** Without a policy, everything is allowed. */
 const allowedUnseen = (meant: readonly Meant[]): Omit<Verdict, 'policy'> & { readonly policy: null } => ({
   outcome: 'allowed',
   policy: null,

@@ -41,7 +41,7 @@ export const show = defineCommand({
   },
 });
 
-/** What is published is shown though the file of this machine differs, which keeps it from ordering. */
+/** Shows the published policy even if this machine's file differs, which blocks ordering. */
 async function policyToShow(context: Context): Promise<Policy | undefined> {
   try {
     return await loadPolicy(context);

@@ -15,12 +15,12 @@ interface ReadOptions extends Freshness {
   readonly wait?: boolean | undefined;
 }
 
-/** Between two looks at a product that is being fetched, ms. */
+/** Polling interval while a product is being fetched, ms. */
 const pollMs = 1000;
 
 /**
- * A product's details or offers; with `wait` once they are fetched.
- * @throws ErrandError deadline where --timeout passes first; ended_badly where the retailer did not respond.
+ * Reads a product's details or offers; with `wait`, once they are fetched.
+ * @throws ErrandError deadline if --timeout passes first; ended_badly if the retailer did not respond.
  */
 export async function readProduct(
   context: Context,

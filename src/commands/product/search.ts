@@ -57,7 +57,7 @@ export const search = defineCommand({
       id: 'product_id',
       facts: productFacts(retailer),
       empty: `nothing on this page of ${retailer} for "${words.join(' ')}"`,
-      // Who says how many wants no more.
+      // No paging hint once the user's own limit is reached.
       hints: () => (limit !== undefined && shown >= limit ? [] : moreHint(paged, 'products')),
     };
 

@@ -15,7 +15,7 @@ export const profileColumns: readonly Column[] = [
   { name: 'plain http', path: 'allow_plain_http', kind: 'flag', weight: 1 },
 ];
 
-/** A profile as it may be shown: keys masked, and of the database's address the part that is no secret. */
+/** A profile safe to display: masks keys and hides the secret part of the database address. */
 export function shownProfile(name: string, profile: Profile, current: string) {
   const { api_key: key, key_stored_at: _, other_keys: __, legacy_token: token, database, ...rest } = profile;
   return {

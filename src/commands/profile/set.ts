@@ -78,7 +78,7 @@ interface Given {
   readonly defaultPolicy?: boolean;
 }
 
-/** A profile with what is given, and what is dropped then. @throws UsageError for an address that is none. */
+/** Applies the given values to a profile and lists what that drops. @throws UsageError for an invalid address. */
 function changed(
   before: Profile | undefined,
   { baseUrl, legacyBaseUrl, allowPlainHttp, policy, defaultPolicy }: Given,
@@ -115,7 +115,7 @@ function changed(
 const hasKeys = ({ api_key: key, other_keys: others }: Partial<Profile> = {}): boolean =>
   key !== undefined || others !== undefined;
 
-/** Whether a person agrees to lose what is stored for another address. @throws UsageError where nobody does. */
+/** Asks whether to drop secrets stored for another address. @throws UsageError if nobody agrees. */
 async function agreeToDrop(
   context: Context,
   name: string,
@@ -144,6 +144,6 @@ function wouldDrop(
   );
 }
 
-/** Where a profile's client token goes. */
+/** Address that a profile's client token is sent to. */
 const legacyAddress = (profile: Profile | undefined): string | undefined =>
   profile?.legacy_base_url ?? profile?.base_url;

@@ -43,15 +43,14 @@ export const command = defineRootCommand({
 });
 
 /**
- * What a run that stopped on the way says: where, and what was done by then. Ctrl-C is no failure, as long as nothing is
- * in doubt.
+ * Reports where an interrupted run stopped and what it had done. Ctrl-C is not a failure unless something is in doubt.
  */
 function stopped({ context, view, steps, state }: Run, error: unknown): NoResult {
   const step = steps.at(-1);
   const { reason }: { reason: unknown } = context.signal;
   const made = context.unreported();
   if (step === undefined) throw error;
-  // What is sent before an order costs nothing: a key of the sandbox that may have been minted is in nobody's way.
+  // Requests before the order cost nothing; a sandbox key that may have been minted does no harm.
   const isInDoubt =
     made.some(({ madeId }) => madeId === undefined) ||
     (step === 'order' && error instanceof ErrandError && error.facts.outcome === 'unknown');
@@ -86,7 +85,7 @@ const columns: readonly Column<Order>[] = [
   { name: 'tracking number', path: 'tracking_numbers.0.tracking_number' },
 ];
 
-/** Follows the order to the door, and says what to type next. */
+/** Follows the order until delivery and suggests what to type next. */
 async function follow(run: Run, order: OrderRecord): Promise<RecordResult | NoResult> {
   const { context, view } = run;
   const id = String(order.id);
@@ -134,7 +133,7 @@ const nextAfter = (id: string) => [
 
 const stateOf = (order: OrderRecord): string => stateOfOrder(order).text;
 
-/** The end of an order: what came, what it cost, and by whom; or why nothing did. */
+/** Summarizes a finished order: state, cost and carrier, or why it failed. */
 function outcomeOf(order: OrderRecord): string {
   const total = valueAt<Order>(order, 'job_result.price_components.total');
   const carrier = valueAt<Order>(order, 'tracking_numbers.0.carrier');

@@ -15,7 +15,6 @@ const words = 'coffee';
 const searchCeilingCents = 3_000;
 const orderCeilingCents = 5_000;
 
-/** A step and what it is called. */
 export const labels = {
   sandbox: 'Sandbox',
   search: 'Search',
@@ -28,9 +27,9 @@ export type Step = keyof typeof labels;
 export interface Run {
   readonly context: Context;
   readonly view: QuickstartView;
-  /** Those that were begun. */
+  /** Steps started so far. */
   readonly steps: Step[];
-  /** How the order stood when it was last seen. */
+  /** Last known state of the order. */
   state: string;
 }
 

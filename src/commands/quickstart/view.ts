@@ -7,7 +7,7 @@ import { cut, fullMeasure } from '../../format/width.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import type { Context } from '../../run/context.ts';
 
-/** What came of a step; a long text is cut so that the tail is seen. */
+/** Result of a step; long `text` is cut so that `tail` stays visible. */
 export interface Outcome {
   readonly text: string;
   readonly tail?: string;
@@ -18,24 +18,24 @@ export interface NextCommand {
   readonly note: string;
 }
 
-/** The steps as they go, on stderr. */
+/** Shows the steps on stderr as they run. */
 export interface QuickstartView {
-  /** Whether a person watches: then everything is told here, and nothing need be printed after it. */
+  /** Whether a user watches a live terminal: the view then shows everything, and nothing more needs printing. */
   readonly isLive: boolean;
-  /** What is being done, on the line that moves. */
+  /** Shows the current activity on the live line. */
   working(label: string, state: string): void;
   done(label: string, outcome: Outcome, command: string): void;
-  /** A step that did not end well, or not yet. */
+  /** Marks a step as failed or still open. */
   ended(sign: 'failed' | 'open', label: string, outcome: string): void;
   next(commands: readonly NextCommand[]): void;
-  /** Takes away the line that moves. Call it whatever happens. */
+  /** Removes the live line. Always call it. */
   close(): void;
 }
 
 const labelWidth = 9;
 const indent = '  ';
 
-/** A line a step with its command below it; while a step goes on, a line that moves. In a pipe plain lines. */
+/** On a TTY: one line per step with its command below, and a live line for the running step. In a pipe: plain lines. */
 export async function quickstartView(context: Context): Promise<QuickstartView> {
   return canDrawLive({ stdout: context.io.stderr }) ? terminalView(context) : plainView(context);
 }
@@ -112,7 +112,7 @@ function plainView(context: Context): QuickstartView {
   return {
     isLive: false,
     working(label, state) {
-      // A line that does not move is printed once.
+      // Without a live line, prints each state once.
       if (state === '' || state === said) return;
       said = state;
       context.note(`${label}: ${state}`);

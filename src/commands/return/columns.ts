@@ -3,7 +3,7 @@ import type { Shape } from '../../api/schemas/index.ts';
 import { plainText } from '../../format/path.ts';
 import type { Column } from '../../format/result.ts';
 
-/** A return's columns, for every format. Links of labels are permissions: tables tell only how many there are. */
+/** Columns of a return, for every format. Label links grant access, so tables show only their count. */
 export const returnColumns: readonly Column<Shape<'ReturnRequest'>>[] = [
   { name: 'id', path: 'id', kind: 'id', names: 'returns', weight: 10 },
   { name: 'status', path: 'status', kind: 'status', weight: 9 },
@@ -21,7 +21,7 @@ export const returnColumns: readonly Column<Shape<'ReturnRequest'>>[] = [
   { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
 ];
 
-/** What a person wants of one return, line by line. */
+/** Columns for the detail view of one return. */
 export const returnDetailColumns: readonly Column<Shape<'ReturnRequest'>>[] = [
   ...returnColumns.slice(0, 2),
   { name: 'outcome', path: 'resolution_notes' },

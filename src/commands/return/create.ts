@@ -107,7 +107,10 @@ interface Input {
   readonly file?: string;
 }
 
-/** File, flags and prompts to one payload, in that order of precedence. @throws UsageError naming what is refused. */
+/**
+ * Merges file, flags and prompts into one payload: flags override the file, prompts fill in what is missing. @throws
+ * UsageError naming what is rejected.
+ */
 async function assemble(context: Context, { order, item, reason, notes, file }: Input): Promise<Body> {
   const given = file === undefined ? {} : (await readDocument(context, '--file', file)).value;
   const payload = await completeReturn(context, {
@@ -129,7 +132,7 @@ async function assemble(context: Context, { order, item, reason, notes, file }: 
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** How many placed orders are offered. */
+/** Number of placed orders to offer. */
 const offered = 20;
 
 const needed = [
@@ -138,10 +141,10 @@ const needed = [
 ] as const;
 
 /**
- * Fills in what a return cannot do without: by asking where someone can answer, and then once more before it is sent;
- * elsewhere, without --item, everything of the order that was bought.
- * @throws UsageError naming the missing flags, why there is no prompt, and the command to run again; ErrandError when
- * the answer is no.
+ * Fills in the required fields of a return. In an interactive session it prompts for them and asks for confirmation;
+ * otherwise, without --item, it returns everything bought.
+ * @throws UsageError naming the missing flags, why there is no prompt, and the command to run again; ErrandError if the
+ * user declines.
  */
 async function completeReturn(context: Context, payload: Fields): Promise<Fields> {
   const missing = needed.filter(({ field }) => payload[field] === undefined);
@@ -203,7 +206,7 @@ const placedColumns: readonly Column<Order>[] = [
   { name: 'product', path: 'product', kind: 'url', weight: 10, value: productLine },
 ];
 
-/** A line of an order, and how many of its units go back. */
+/** A line of an order, with how many of its units to return. */
 type ChosenItem = ReturnItem & { readonly name: string; readonly bought: number };
 
 async function chooseItems(context: Context, orderId: string): Promise<ChosenItem[]> {
@@ -216,7 +219,7 @@ async function chooseItems(context: Context, orderId: string): Promise<ChosenIte
   return items;
 }
 
-/** As many as --item takes where it says no number, unless more are typed. */
+/** Asks for the quantity; defaults to the same as --item without a number. */
 async function askQuantity(context: Context, { name, bought }: ChosenItem): Promise<number> {
   const { min } = limits.quantity;
   if (bought === min) return min;
@@ -232,7 +235,7 @@ const itemColumns: readonly Column[] = [
   { name: 'item', path: 'order_item_id', value: (it) => plainText(it.order_item_id).slice(0, 8), weight: 8 },
 ];
 
-/** Everything that was bought, to be chosen from. */
+/** Reads everything bought, as choices for the user. */
 async function readBought(context: Context, orderId: string): Promise<ChosenItem[]> {
   const client = await context.client();
   try {
@@ -254,7 +257,10 @@ type ReturnItem = Shape<'ReturnRequestCreate'>['items'][number];
 
 const neverBought: readonly ItemStatus[] = ['skipped', 'failed', 'cancelled'];
 
-/** `ID[=QUANTITY]` of each --item; one unit where none is said. @throws UsageError naming --item and what is wrong. */
+/**
+ * Parses `ID[=QUANTITY]` of each --item; the quantity defaults to one. @throws UsageError naming --item and the
+ * problem.
+ */
 function parseItems(texts: readonly string[]): ReturnItem[] {
   const items = texts.map(parseItem);
   const ids = items.map(({ order_item_id }) => order_item_id);
@@ -272,7 +278,9 @@ function parseItem(text: string): ReturnItem {
 
 type BoughtItem = ReturnItem & { readonly url: string };
 
-/** Everything of an order that was bought, as many of each as were. @throws ErrandError where the service does not say. */
+/**
+ * Everything bought with an order, in the quantities bought. @throws ErrandError if the service does not report them.
+ */
 function boughtItems(order: Received<'order.get'>): BoughtItem[] {
   const conceded = objectsIn(order.fulfillment, 'concessions').filter(
     ({ concern }) => concern === 'quantity',

@@ -79,7 +79,7 @@ export const labels = defineCommand({
   },
 });
 
-/** @throws ErrandError conflict for a return without labels. */
+/** @throws ErrandError conflict if the return has no labels. */
 async function readLabelled(client: Client, id: string): Promise<Return> {
   const { body } = await client.call('return.get', { path: { return_request_id: id } });
   if (labelUrls(body).length > 0) return body;
@@ -105,10 +105,10 @@ async function download(client: Client, file: LabelFile, force: boolean): Promis
   return saveFile(file.path, checked(chunks), { force, isTyped: false });
 }
 
-/** Largest label, bytes. */
+/** Maximum size of a label, bytes. */
 const largest = 25 * 1024 * 1024;
 
-/** @throws ErrandError for what is too large, or empty. */
+/** @throws ErrandError if the label is too large or empty. */
 async function* checked(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const chunk of chunks) {
@@ -128,11 +128,11 @@ async function open(client: Client, url: string): Promise<AsyncIterable<Uint8Arr
   return chunks;
 }
 
-/** A signed link that is no longer good is forbidden, whatever body says so. */
+/** An expired signed link returns 403, whatever the body. */
 const isRefused = (error: unknown): error is ErrandError =>
   error instanceof ErrandError && error.facts.status === errorCodes.forbidden.status;
 
-/** The key is not to blame for a link that is no good: that would be the wrong hint. */
+/** Replaces the default hint, which would blame the key: here the link is invalid. */
 function refusedAgain(error: unknown): never {
   if (!isRefused(error)) throw error;
   const message = 'the link of a label is refused, though it has just been made anew';
@@ -151,25 +151,25 @@ function makeFolder(dir: string): void {
 interface LabelFile {
   /** As the caller requested it. */
   readonly returnId: string;
-  /** From 0, among the labels of its return. */
+  /** Zero-based, among the labels of its return. */
   readonly index: number;
   readonly url: string;
-  /** Where it goes. */
+  /** Destination file. */
   readonly path: string;
 }
 
-/** The links of a return's labels; what is not text leads nowhere. */
+/** Label links of a return; skips entries that are not strings. */
 export const labelUrls = (record: { readonly label_urls?: unknown }): string[] =>
   listIn(record, 'label_urls').filter((url) => typeof url === 'string');
 
-/** Where each label goes: names hold the return, so that labels of several returns share a folder. No two are the same. */
+/** Assigns each label a unique path. Names include the return id, so several returns can share a folder. */
 function labelFiles(dir: string, returns: readonly Received<'return.get'>[]): LabelFile[] {
   const taken = new Map<string, number>();
   return returns.flatMap((record) =>
     labelUrls(record).map((url, index) => {
       const { id } = record;
       const name = freeName(`return-${safeFileName(id, 'x').slice(0, 8)}-${nameIn(url)}`, taken);
-      // As short as the caller wrote the folder.
+      // Keeps the folder as the caller wrote it instead of resolving it.
       return { returnId: id, index, url, path: join(dir, basename(pathInside(dir, name))) };
     }),
   );
@@ -181,10 +181,10 @@ function nameIn(url: string): string {
   return labelExtension.test(name) ? name : `${name}.pdf`;
 }
 
-/** What labels come as. Any other ending could make a program or a page of a file that somebody opens. */
+/** Allowed label extensions. Any other could make the file open as a program or a page. */
 const labelExtension = /\.(?:pdf|png|gif|jpe?g|tiff?|zpl|epl|txt)$/i;
 
-/** A name that none of the others has; file systems of people's machines often do not tell case. */
+/** Returns a name not yet taken. Ignores case, as many users' file systems do. */
 function freeName(name: string, taken: Map<string, number>): string {
   const dot = name.lastIndexOf('.');
   const known = name.toLowerCase();
@@ -199,36 +199,37 @@ function freeName(name: string, taken: Map<string, number>): string {
   return free;
 }
 
-/** Names that Windows keeps for devices, whatever their extension. */
+/** Names that Windows reserves for devices, with any extension. */
 const reserved = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
 const longest = 80;
 const unfit = /[^\p{L}\p{N}._ -]/gu;
-/** Some of these count as letters. */
+/** Replaced separately, because some of these count as letters. */
 const invisible = new RegExp(`[${invisibleBmp}${invisibleAstral}]`, 'gu');
 
 /**
- * A name from outside as the name of a file, or as a part of one: of its last part the letters, digits and a few marks.
- * No path, drive, device, control or invisible character is left; `fallback` where nothing else is. Pure.
+ * Turns untrusted text into a file name, or part of one: keeps letters, digits and a few marks of the last path
+ * segment. Removes any path, drive, device, control or invisible character; returns `fallback` if nothing is left.
+ * Pure.
  */
 export function safeFileName(given: string, fallback = 'label'): string {
-  // What lies beyond is cut off anyway.
+  // Anything longer is cut off anyway.
   const last = (given.split(/[/\\]/).at(-1) ?? '').slice(-4 * longest);
   const plain = trimmed(last.normalize('NFC').replace(invisible, '_').replace(unfit, '_'));
   const name = plain === '' ? fallback : plain;
   return shortened(reserved.test(name) ? `_${name}` : name);
 }
 
-/** The path of a file in a folder. @throws Error where it would lie elsewhere: the last door, whatever the names are. */
+/** Joins a folder and a file name. @throws Error if the path would leave the folder: the last line of defense. */
 export function pathInside(folder: string, name: string): string {
   const path = resolve(folder, name);
   if (dirname(path) !== resolve(folder)) throw new Error(`${JSON.stringify(name)} would leave the folder`);
   return path;
 }
 
-/** A file of that beginning would be hidden or taken for a flag, and Windows drops that end. */
+/** Strips leading characters that would hide the file or look like a flag, and trailing ones that Windows drops. */
 const trimmed = (name: string): string => name.replace(/^[. _-]+/, '').replace(/(?<![. ])[. ]+$/, '');
 
-/** Cut to what every file system takes, its extension kept. */
+/** Shortens a name to what every file system accepts, keeping its extension. */
 function shortened(name: string): string {
   if (Buffer.byteLength(name) <= longest) return name;
   const extension = /\.[A-Za-z0-9]{1,8}$/.exec(name)?.[0] ?? '';

@@ -31,10 +31,10 @@ const untilValues = ['approved', 'credited'] as const;
 export type Until = (typeof untilValues)[number];
 
 const denied: readonly unknown[] = ['denied'] satisfies ReturnStatus[];
-/** An earlier version of the service calls a return that is over `completed`. */
+/** Earlier versions of the service call a finished return `completed`. */
 const over: readonly unknown[] = ['completed', 'credited'] satisfies ReturnStatus[];
 
-/** Where one return stands. A status that is not known is waited on. Pure. */
+/** Judges the state of one return; an unknown status means keep waiting. Pure. */
 export function verdictOf({ status }: Pick<ReturnRecord, 'status'>, until: Until): Verdict {
   if (denied.includes(status)) return 'failed';
   if (over.includes(status)) return 'reached';
@@ -53,9 +53,9 @@ type FollowEvent =
   | ({ readonly type: 'summary' } & WatchSummary);
 
 /**
- * Follows returns until each has reached what is awaited, was denied, or the deadline has passed. Yields one `change` for
- * each return whose status is new. A blip of the network is a `gap`, not an end.
- * @throws ErrandError not_found for an unknown id, and whatever polling cannot mend.
+ * Follows returns until each reaches the awaited status, is denied, or the deadline passes. Yields one `change` per
+ * return with a new status; a network interruption is a `gap`, not an end.
+ * @throws ErrandError not_found for an unknown id, or any failure that polling cannot recover from.
  */
 async function* followReturns(
   context: Context,
@@ -94,7 +94,7 @@ async function* followReturns(
   }
 }
 
-/** Returns, in the words of a watch. */
+/** Wording for watching returns. */
 const watched: Things = {
   one: 'return',
   several: 'returns',
@@ -118,18 +118,18 @@ function followingOf(
 }
 
 interface FollowView {
-  /** Whether it shows each change itself. */
+  /** Whether the view itself shows each change. */
   readonly isLive: boolean;
   show(returns: ReadonlyMap<string, ReturnRecord>): Promise<void>;
-  /** `settled` when the returns are printed next; else what was last seen of them stays. */
+  /** `settled` if the returns are printed next; otherwise the last view stays on screen. */
   done(outcome: 'settled' | 'broken off'): void;
 }
 
-/** What a return goes through has room from the start, so that the columns do not move. */
+/** Reserves the full status width from the start, so columns do not shift. */
 const columns = returnColumns.map((column) => (column.name === 'status' ? { ...column, room: 12 } : column));
 const nothing: FollowView = { isLive: false, show: async () => {}, done: () => {} };
 
-/** The returns that are followed as a table that is redrawn, where stdout is a terminal; else nothing. */
+/** Live table of the followed returns if stdout is a TTY; otherwise a no-op. */
 async function followView(context: Context, following: Following<FollowEvent>): Promise<FollowView> {
   const { canDrawLive, createLive } = await import('../../cli/output/live.ts');
   const { io, output } = context;
@@ -222,10 +222,10 @@ export const watch = defineCommand({
   },
 });
 
-/** A return takes longer than an order. */
+/** Polling pace: a return takes longer than an order. */
 const usualPace = { shortestMs: 1_000, longestMs: 60_000 };
 
-/** One plain line for each change: time, return, status, what was credited. */
+/** Prints one plain line per change: time, return, status, credited amount. */
 function changeLines(context: Context, following: Following<FollowEvent>): Result {
   let code = 0;
   return { kind: 'stream', chunks: chunks(), exitCode: () => code };
@@ -244,7 +244,7 @@ const changeLine = ({ clock }: Context, { id, status, order_id }: ReturnRecord):
     [new Date(clock.now()).toISOString(), id, plainText(status), `order ${plainText(order_id)}`].join('  '),
   );
 
-/** The returns as they stand at the end; on a terminal a live table until then. */
+/** Final state of the returns; on a TTY, a live table until then. */
 async function finalState(
   context: Context,
   ids: readonly string[],

@@ -13,20 +13,21 @@ import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { isLoopback } from '../../platform/net/lookup.ts';
 import type { Context } from '../../run/context.ts';
 
-/** An action may bring about much; how long its response is waited for without `--timeout`, ms. */
+/** Response timeout for an action without `--timeout`, ms; an action may do much work. */
 const patienceMs = 10 * 60_000;
 
-/** The sandbox that is named, found to be one. */
+/** The selected sandbox, verified to be one. */
 export interface Controlled {
   readonly state: ControlState;
-  /** @returns how it stands then. @throws ErrandError, UsageError for what the sandbox refuses. */
+  /** @returns the resulting state. @throws ErrandError, or UsageError if the sandbox refuses. */
   act<A extends ControlAction>(action: A, body: ControlActions[A]): Promise<AdvancedState>;
 }
 
 /**
- * The sandbox that base URL, profile and environment name. It is asked first whether it is one: to a service that is not,
- * nothing is sent that could change it, and to one that other machines reach nothing at all.
- * @param mayMakeOne an embedded one that nobody has used yet is made. @throws UsageError naming the service and where it was set.
+ * Connects to the sandbox selected by base URL, profile and environment. First checks that it is one: any other service
+ * receives no request that could change it, and one not on loopback receives none at all.
+ * @param mayMakeOne creates the embedded sandbox if it was never used. @throws UsageError naming the service and where
+ * it was set.
  */
 export async function controlled(
   context: Context,
@@ -59,19 +60,19 @@ export async function controlled(
   };
 }
 
-/** Whether the sandbox that is named can have anything in it: an embedded one that nobody has used has not. */
+/** Whether the selected sandbox may hold data; an embedded one that was never used does not. */
 export async function mayBeThere({ settings: { baseUrl, folders } }: Context): Promise<boolean> {
   if (baseUrl.value !== embeddedUrl) return true;
   const { hasSandbox } = await import('../../sandbox-door.ts');
   return hasSandbox(folders.state);
 }
 
-/** @throws UsageError where the service that is named is not a sandbox. */
+/** @throws UsageError if the selected service is not a sandbox. */
 export async function checkSandbox(context: Context, verb: string): Promise<void> {
   if (context.settings.baseUrl.value !== embeddedUrl) await askState(context, verb);
 }
 
-/** How the sandbox stands, or why it does not say so to this machine. @throws UsageError for no sandbox. */
+/** Reads the sandbox's state, or why it withholds that from this machine. @throws UsageError if it is not a sandbox. */
 async function askState(
   context: Context,
   verb: string,
@@ -85,7 +86,7 @@ async function askState(
     const state = 'json' in response ? response.json : await discarded(response.chunks);
     if (isState(state)) return state;
   } catch (error) {
-    // What no service has answered is said as for any request.
+    // Without a response, report the failure as for any request.
     if (!(error instanceof ErrandError) || error.facts.status === undefined) throw error;
     if (own(error.facts.details, 'resource') === 'sandbox_control') return { refusal: plain(error.message) };
     throw notSandbox(context, verb, `its response to GET ${controlPath} is ${error.facts.status}`);
@@ -93,7 +94,7 @@ async function askState(
   throw notSandbox(context, verb, `it responds to GET ${controlPath} as no sandbox does`);
 }
 
-/** What shows a sandbox that this user serves it, where the system does not. */
+/** Headers that prove to the sandbox that this user runs it, on systems that cannot tell. */
 function ownHeaders({ settings: { baseUrl, folders } }: Context): Record<string, string> {
   const token = tokenFor(folders.state, baseUrl.value);
   return token === undefined ? {} : { [controlTokenHeader]: token };
@@ -130,7 +131,7 @@ function refused({ settings: { baseUrl } }: Context, rule: string, why = ''): Us
   });
 }
 
-/** The form of what was sent is right, so what the sandbox refuses is what the user gave. */
+/** The request is well-formed, so an error from the sandbox concerns the user's input. */
 function refusalOfAction(error: unknown): never {
   const code = error instanceof ErrandError ? error.facts.code : undefined;
   if (!(error instanceof ErrandError) || error.facts.status === undefined) throw error;
@@ -143,6 +144,6 @@ function refusalOfAction(error: unknown): never {
 
 const rejected = { outcome: 'rejected', retryable: false } as const;
 
-/** A sentence of the sandbox as a message of the program. */
+/** Turns a sentence from the sandbox into an errand message. */
 const plain = (sentence: string): string =>
   sentence.replace(/^[A-Z]/, (letter) => letter.toLowerCase()).replace(/\.$/, '');

@@ -3,28 +3,28 @@ import { countText } from '../../format/counts.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import type { Context } from '../../run/context.ts';
 
-/** A change that brings a sandbox back to an earlier state, and when. */
+/** A change that takes a sandbox back to an earlier state. */
 export interface Gone {
-  /** Only what was recorded after this time is gone, ms since the epoch; without it all is. */
+  /** Drops only records made after this time, ms since the epoch; all of them if unset. */
   readonly since?: number;
-  /** When the change was asked for, ms since the epoch. */
+  /** When the change was requested, ms since the epoch. */
   readonly until: number;
-  /** What is said of each record: `the sandbox was emptied`. */
+  /** Reason noted on each record: `the sandbox was emptied`. */
   readonly why: string;
-  /** The file of the sandbox's data; null in memory. */
+  /** File that holds the sandbox's data; null if in memory. */
   readonly keptIn: string | null | undefined;
 }
 
 /**
- * Tells the journal that the sandbox in use no longer has what this machine ordered there. Only after the sandbox itself
- * has said that it is one. @returns lines about what was in doubt. @throws StorageError.
+ * Tells the journal that the current sandbox no longer has what this machine ordered there. Call it only once the
+ * service has proved to be a sandbox. @returns lines about what was in doubt. @throws StorageError.
  */
 export async function noteGone(context: Context, { since, until, why, keptIn }: Gone): Promise<string[]> {
   const { baseUrl, folders } = context.settings;
   if (!journalExists(context.settings)) return [];
   const journal = await context.journal();
   const sandbox = await import('../../sandbox-door.ts');
-  // Served on the data of the embedded one, it is that one that went back too.
+  // A sandbox served on the embedded one's data takes that one back, too.
   const services = new Set([
     baseUrl.value,
     ...(keptIn === sandbox.fileOf(folders.state) ? [embeddedUrl] : []),

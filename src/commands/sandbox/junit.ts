@@ -2,14 +2,13 @@ import { open, stat } from 'node:fs/promises';
 import { UsageError } from '../../platform/errors.ts';
 import { type Html, html } from '../../platform/html.ts';
 
-/** A step or a check as a test case. */
+/** A step or check as a test case. */
 export interface JunitCase {
   readonly name: string;
   readonly line: number;
   readonly status: 'held' | 'failed' | 'skipped';
-  /** Why it failed, a line each. */
+  /** Why it failed, one line each. */
   readonly lines: readonly string[];
-  /** ms. */
   readonly tookMs: number;
 }
 
@@ -19,12 +18,12 @@ export interface JunitSuite {
   readonly cases: readonly JunitCase[];
 }
 
-/** XML 1.0 has no form for these, escaped or not; control characters are left to the template. */
+/** XML 1.0 cannot represent these, even escaped; the template handles control characters. */
 const unwritable = /[\ufffe\uffff]/g;
 
 const plain = (text: string): string => text.toWellFormed().replace(unwritable, '\ufffd');
 
-/** Reports as the JUnit consumers of CI systems read them. Pure. */
+/** Builds a JUnit report as CI systems read it. Pure. */
 export function junitReport(suites: readonly JunitSuite[]): string {
   const counts = countsOf(suites.flatMap(({ cases }) => cases));
   return `<?xml version="1.0" encoding="UTF-8"?>\n${
@@ -57,15 +56,15 @@ const countsOf = (cases: readonly JunitCase[]) => ({
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 
-/** How a report begins, of whatever program. */
+/** Start of a JUnit report, from any program. */
 const reportStart = /^\uFEFF?\s{0,9}<(?:\?xml|testsuite)/;
 
 /**
- * An earlier report is replaced; the scenario itself, or other work that a slip of the hand names, is not.
+ * Allows replacing an earlier report, but not the scenario or another file named by mistake.
  * @throws UsageError before anything is played.
  */
 export async function checkReportPlace(path: string): Promise<void> {
-  // What cannot be looked at is told when the report is written.
+  // If stat fails, writing the report will say why.
   const there = await stat(path).catch(() => undefined);
   if (there?.isDirectory()) throw new UsageError(`--report: ${path} is a folder; name a file`);
   if (!there?.isFile() || there.size === 0) return;
@@ -75,7 +74,7 @@ export async function checkReportPlace(path: string): Promise<void> {
   );
 }
 
-/** Empty where it cannot be read: it is left alone then. */
+/** First bytes of a file; empty if unreadable, so the file is left alone. */
 async function beginningOf(path: string): Promise<string> {
   const file = await open(path).catch(() => undefined);
   if (!file) return '';

@@ -51,11 +51,14 @@ export const mint = defineCommand({
 
 interface Keeper {
   readonly profile: string;
-  /** Its address, as it is stored. */
+  /** The profile's stored base URL. */
   readonly service: string;
 }
 
-/** The profile that may keep the key: one of the address it is minted at. @throws UsageError where --store asks for another. */
+/**
+ * The profile that may store the key: one with the base URL the key is minted at. @throws UsageError if --store names
+ * another.
+ */
 async function profileFor(context: Context, isRequested: boolean): Promise<Keeper | undefined> {
   const { profile, baseUrl } = context.settings;
   const stored = (await context.store()).profile(profile.value);
@@ -75,7 +78,7 @@ const notStored = ({ settings: { profile, baseUrl } }: Context): string =>
 const profileLine = (baseUrl: string): string =>
   `errand profile set NAME --base-url ${shellWord(baseUrl)} --use`;
 
-/** Stores the key and uses it; one that the profile has is kept beside it. */
+/** Stores the key and makes it the current one; the profile's previous key is kept. */
 async function keep(
   context: Context,
   keeper: Keeper,
@@ -92,7 +95,7 @@ async function keep(
     });
     return { isStored: true, hints: [`stored for profile ${keeper.profile}`, ...beside] };
   } catch (error) {
-    // The key is minted: it is printed where it cannot be stored any more.
+    // The key is already minted, so print it even if it cannot be stored.
     if (!(error instanceof UsageError)) throw error;
     return { isStored: false, hints: [error.message] };
   }

@@ -5,7 +5,7 @@ import type { ScenarioFile } from './scenario-file.ts';
 
 type Row = Output<'ScenarioCheck'>;
 
-/** Plays one file in a sandbox of its own, whose clock stands still unless the file says otherwise. */
+/** Plays one file in its own sandbox; the clock is frozen unless the file says otherwise. */
 export async function* play(context: Context, file: ScenarioFile): AsyncGenerator<Row> {
   const { startSandbox } = await import('../../sandbox-door.ts');
   const { clock } = file.scenario;
@@ -54,10 +54,10 @@ const differenceText = ({ field, expected, actual }: Told): string =>
 const told = (expected: unknown, actual: unknown, show: (value: unknown) => string): string =>
   `expected ${show(expected)}, got ${show(actual)}`;
 
-/** A text in quotes, so that "2500" is not 2500. */
+/** Quotes a text, to distinguish "2500" from 2500. */
 const quoted = (value: unknown): string => shortened(JSON.stringify(value) ?? 'nothing');
 
-/** As much of a value as a line shows. */
+/** Maximum length of a value in one line. */
 const mostShown = 300;
 
 const shown = (value: unknown): string => (typeof value === 'string' ? shortened(value) : quoted(value));
@@ -66,7 +66,7 @@ function shortened(text: string): string {
   return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
 }
 
-/** The same as a suite of a report. */
+/** Converts the results of a file to a JUnit suite. */
 export const suiteOf = ({
   name,
   file,

@@ -3,7 +3,7 @@ import { faultGrammar, sandboxFaults } from '../../api/sandbox-faults.ts';
 import { formatMoney } from '../../format/money.ts';
 import { UsageError } from '../../platform/errors.ts';
 
-/** How a sandbox that is started behaves. */
+/** Options for the behavior of a sandbox being started. */
 export const rehearsalOptions = {
   speed: { kind: 'integer', min: 1, max: 1000, description: 'speed-up factor for the life of an order' },
   seed: {
@@ -19,10 +19,10 @@ export const rehearsalOptions = {
   },
 } as const;
 
-/** What `fault` takes, for the help. */
+/** Values of `fault`, for the help. */
 export const faultList = { title: 'Faults', rows: sandboxFaults, note: faultGrammar };
 
-/** Cents for a wallet of the sandbox. @throws UsageError for more than one holds. */
+/** Checks the cents of a sandbox wallet. @throws UsageError above the maximum. */
 export function walletCents(flag: string, cents: number): number {
   if (cents > fullestSandboxWalletCents)
     throw new UsageError(

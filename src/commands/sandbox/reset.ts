@@ -17,7 +17,7 @@ export const reset = defineCommand({
   async run(context, { yes = false }) {
     const { baseUrl, folders } = context.settings;
     const isEmbedded = baseUrl.value === embeddedUrl;
-    // Found before anyone is asked, so that the question is about a sandbox.
+    // Checks before asking, so the question is about an actual sandbox.
     const served = isEmbedded ? undefined : await controlled(context, 'reset');
     const where = isEmbedded ? `in ${folders.state}` : `at ${baseUrl.value}`;
     if (!yes) {
@@ -34,7 +34,7 @@ export const reset = defineCommand({
         return { kind: 'none', hints: ['nothing was deleted'] };
       }
     }
-    // Data that cannot be read any more is deleted too, and no sandbox can be opened on it.
+    // Unreadable data is deleted too, so do not open a sandbox on it.
     const sandbox = await import('../../sandbox-door.ts');
     const until = context.clock.now();
     if (served) await served.act('reset', {});
@@ -45,7 +45,7 @@ export const reset = defineCommand({
     const store = await context.store();
     const mayComeBack = served ? served.state.snapshots.length > 0 : sandbox.hasSnapshots(folders.state);
     await store.retireKeysAt(baseUrl.value, mayComeBack);
-    // Served on the data of the embedded one, it is that one that is empty too.
+    // A sandbox served on the embedded one's data empties that one, too.
     if (served?.state.kept_in === sandbox.fileOf(folders.state))
       await store.retireKeysAt(embeddedUrl, mayComeBack);
     const keys = mayComeBack

@@ -30,7 +30,7 @@ export const restore = defineCommand({
   },
 });
 
-/** Which of the keys that the profile keeps was in use by a time, where the one in use is newer. @param since ms. */
+/** Suggests the stored key that was in use at a given time, if the current key is newer. @param since ms. */
 async function keyOf(context: Context, since: number): Promise<string[]> {
   const { profile, baseUrl } = context.settings;
   const stored = (await context.store()).profile(profile.value);

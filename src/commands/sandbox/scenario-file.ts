@@ -4,7 +4,7 @@ import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { readBytes } from '../../run/read-document.ts';
 
-/** Largest scenario, in bytes. */
+/** Maximum size of a scenario, bytes. */
 const largest = 5 * 1024 * 1024;
 
 interface Problem {
@@ -12,17 +12,17 @@ interface Problem {
   readonly message: string;
 }
 
-/** A scenario, and how what is wrong with it is told. */
+/** A scenario, with what is needed to report problems in it. */
 export interface ScenarioFile {
-  /** The file's name, `stdin`, or the name of one that errand brings along. */
+  /** File name, `stdin`, or the name of a bundled scenario. */
   readonly name: string;
   readonly scenario: Scenario;
-  /** The line of a part of the file, from 1. */
+  /** One-based line of a part of the file. */
   lineOf(path: Problem['path']): number;
   refused(problems: readonly Problem[]): UsageError;
 }
 
-/** The option of the commands that begin with one. */
+/** Option of the commands that start from a scenario. */
 export const scenarioOption = {
   kind: 'text',
   placeholder: 'file',
@@ -32,7 +32,7 @@ export const scenarioOption = {
 
 export const isBuiltIn = (name: string): name is BuiltInScenario => Object.hasOwn(builtInScenarios, name);
 
-/** A scenario by the name of its file, or one that errand brings along. @throws UsageError naming file, line and field. */
+/** Reads a scenario file, or a bundled scenario by name. @throws UsageError naming file, line and field. */
 export async function readScenario(
   context: Pick<Context, 'readInput' | 'signal'>,
   flag: string,
@@ -50,7 +50,7 @@ export async function readScenario(
   return checked(name, value, lineOf);
 }
 
-/** The scenario of `--scenario`, where it is given. @throws UsageError, as `readScenario`. */
+/** Reads the scenario of `--scenario`, if given. @throws UsageError, as `readScenario`. */
 export async function scenarioNamed(
   context: Parameters<typeof readScenario>[0],
   given: string | undefined,
@@ -82,7 +82,7 @@ async function checked(name: string, value: unknown, lineOf: ScenarioFile['lineO
   return { name, scenario, lineOf, refused };
 }
 
-/** The addresses of a sandbox that is not there yet. */
+/** Fills in the address placeholders of a sandbox that does not run yet. */
 function addressed(value: unknown): unknown {
   if (typeof value === 'string') {
     return Object.entries(scenarioAddresses).reduce(
@@ -121,7 +121,7 @@ function refusal(name: string, lineOf: ScenarioFile['lineOf'], problems: readonl
   });
 }
 
-/** `orders[2].order.max_price`: places are counted from 1, as people count. */
+/** Field path such as `orders[2].order.max_price`, with one-based indexes for people. */
 const fieldName = (path: Problem['path']): string =>
   path
     .map((part, index) => (typeof part === 'number' ? `[${part + 1}]` : index === 0 ? part : `.${part}`))

@@ -14,7 +14,7 @@ import type { Context } from '../../run/context.ts';
 import { faultList, rehearsalOptions, walletCents } from './rehearsal-options.ts';
 import { scenarioNamed, scenarioOption } from './scenario-file.ts';
 
-/** Who reaches a served sandbox, and whom it calls. */
+/** Options for who may reach a served sandbox, and whom it may call. */
 const reachOptions = {
   allowExternalWebhooks: {
     kind: 'flag',
@@ -45,7 +45,8 @@ interface ReachFlags {
 }
 
 /**
- * The same as the sandbox takes it. Where other machines reach it, none of them may make it call this one.
+ * Converts the flags to sandbox options. If remote machines can reach it, they must not be able to make it call this
+ * one.
  * @throws UsageError naming the flag.
  */
 function reachOf({
@@ -64,7 +65,7 @@ function reachOf({
   };
 }
 
-/** A host as URLs write it. @throws UsageError naming the flag for what is none. */
+/** Normalizes a host as URLs write it. @throws UsageError naming the flag if invalid. */
 function hostName(flag: string, given: string): string {
   const address = `http://${given}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -75,12 +76,13 @@ function hostName(flag: string, given: string): string {
 
 const methodWidth = 'DELETE'.length;
 const gap = '  ';
-/** A target needs so much room to be told from another; below, a terminal shows less of how its request went. */
+/** Minimum width of a target, to tell it from others; with less room, a terminal omits other columns. */
 const leastTarget = 24;
 
 /**
- * Shows each request of the served sandbox as one line on stderr: time, status, how long its response took to begin,
- * method, target, cut in its middle, what it did or why it was refused. On a terminal only: who runs the sandbox for a test reads its stderr for failures.
+ * Prints one stderr line per request to the served sandbox: time, status, time to the first byte, method, target (cut
+ * in the middle), effect or reason for refusal. Only on a TTY: a test that runs the sandbox reads its stderr for
+ * failures.
  */
 export async function requestLines({
   io,
@@ -122,7 +124,7 @@ export async function requestLines({
 
 type Served = Awaited<ReturnType<typeof import('../../sandbox-door.ts').serveSandbox>>;
 
-/** What a script reads first of a sandbox that is served. */
+/** First record that a script reads from a served sandbox. */
 const readyRecord = (
   { baseUrl, legacyBaseUrl, shopUrl, keys }: Served,
   pid: number,
@@ -135,7 +137,7 @@ const readyRecord = (
   ...(hasScenario && { keys: keys.map(({ name, apiKey }) => ({ name, api_key: apiKey })) }),
 });
 
-/** The same for a person: where it is, and the keys of its scenario or how to get one. */
+/** The same for people: the address, and the scenario's keys or how to get one. */
 const firstLines = ({ baseUrl, shopUrl, consoleUrl, keys }: Served): string => {
   const minting = `curl -sX POST ${baseUrl}/sandbox/keys`;
   const shown = keys.length > 0 ? keys.map(({ name, apiKey }) => `${apiKey}  ${name}`) : [minting];
@@ -192,7 +194,7 @@ export const serve = defineCommand({
   ) {
     if (inMemory && data !== undefined) throw new UsageError('--memory and --data exclude each other');
     const scenario = await scenarioNamed(context, file, more.seed);
-    // What a scenario makes is not mixed with what is there.
+    // Keep a scenario's data apart from existing data.
     const memory = inMemory || (scenario !== undefined && data === undefined);
     if (!isLoopback(host) && !allowRemote) {
       throw new UsageError(`--host ${host} can be reached by other machines; the sandbox checks no caller`, {
@@ -254,7 +256,7 @@ export const serve = defineCommand({
       chunks: lines(firstLines(served)),
     };
 
-    /** The first lines, then nothing until a signal ends the service; last what there is to say of it. */
+    /** Prints the first lines, waits for a signal to stop the service, then prints the closing line. */
     async function* lines(first: string, last?: () => string): AsyncGenerator<string> {
       try {
         yield first;

@@ -30,7 +30,7 @@ export const snapshot = defineCommand({
     };
 
     async function stateAfter(): Promise<Pick<ControlState, 'snapshots'>> {
-      // To look for what is kept makes no sandbox.
+      // Listing snapshots must not create a sandbox.
       if (name === undefined && !(await mayBeThere(context))) return { snapshots: [] };
       const sandbox = await controlled(context, 'snapshot');
       return name === undefined ? sandbox.state : sandbox.act('snapshot', { name, force });

@@ -81,7 +81,9 @@ export const test = defineCommand({
   },
 });
 
-/** A test that checks nothing would be green whatever happens. @throws UsageError where that is all that there is. */
+/**
+ * Warns about scenarios that check nothing, since they would always pass. @throws UsageError if none checks anything.
+ */
 function tellEmpty(context: Pick<Context, 'note'>, files: readonly ScenarioFile[]): void {
   const empty = files.filter(({ scenario: { steps, expect } }) => steps.length + expect.length === 0);
   const tell = ({ name }: ScenarioFile): string =>

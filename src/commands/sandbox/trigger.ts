@@ -101,7 +101,7 @@ export const trigger = defineCommand({
         return 'json' in response ? { event, ...Object(response.json) } : { event, id };
       } catch (error) {
         if (!(error instanceof ErrandError)) throw error;
-        // The form of what was sent is right: what the sandbox refuses then is what the target stands at.
+        // The request is well-formed, so the sandbox refuses because of the target's state.
         if (error.facts.code === 'bad_request')
           throw new ErrandError('conflict', error.message, state(error));
         throw error;
@@ -114,7 +114,7 @@ const state = ({ facts: { hint: _, details: __, ...facts } }: ErrandError): Erra
 
 function checkEvent(event: string): SandboxTrigger {
   const known = events.find((name) => name === event);
-  // Found among the keys of the table.
+  // Found among the table's keys.
   if (known) return known as SandboxTrigger;
   throw new UsageError(`there is no event "${event}"; the sandbox knows ${events.join(', ')}`);
 }

@@ -65,7 +65,7 @@ const columns: readonly Column[] = [
   { name: 'observed', path: 'observed', kind: 'flag', weight: 1 },
 ];
 
-/** The description to compare with, and how messages name it. */
+/** Reads the description to compare with, and its name for messages. */
 async function readDescription(
   context: Context,
   against: string | undefined,

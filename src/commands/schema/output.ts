@@ -76,18 +76,18 @@ const columns: readonly Column[] = [
   { name: 'prints', path: 'prints', weight: 8, isProse: true },
 ];
 
-/** The part whose fields a table shows: a record of a list. */
+/** The schema whose fields a table shows: that of one record in a list. */
 const recordPart = (schema: JsonObject): JsonObject =>
   schema.type === 'array' ? { ...Object(schema.items), $defs: schema.$defs } : schema;
 
-/** @throws UsageError where a part is asked of what is printed as it is. */
+/** @throws UsageError for --query or --fields with output that is not JSON. */
 function checkPicking(given: OutputOptions): void {
   const flag = given.query !== undefined ? '--query' : given.fields !== undefined ? '--fields' : undefined;
   if (flag !== undefined && showsRows({ ...given, query: undefined }))
     throw new UsageError(`${flag} picks from JSON: add -o json to --all`);
 }
 
-/** @throws UsageError with what is near. */
+/** @throws UsageError suggesting close names. */
 function named(
   asTyped: string,
   commands: readonly PrintingCommand[],
@@ -122,7 +122,7 @@ function named(
   });
 }
 
-/** A name that is a slip away, else those of the noun that is. */
+/** The closest name; failing that, the names of the closest noun. */
 function nearTo(name: string, names: readonly string[]): readonly string[] {
   const near = nearestWord(name, names);
   if (near !== undefined) return [near];

@@ -10,7 +10,7 @@ import { showsRows } from '../../cli/shows-rows.ts';
 import type { Column, ListResult, OutputOptions, RecordResult } from '../../format/result.ts';
 import { forTable } from '../../format/result.ts';
 
-/** Every shape with the operations it belongs to. */
+/** Every shape, with the operations that use it. */
 export const shapeRows = [
   ...Object.keys(schemas).map((name) => ({ name, used_by: usesOf(name) })),
   { name: 'Scenario', used_by: 'sandbox serve --scenario, sandbox test' },
@@ -36,17 +36,17 @@ const fieldColumns: readonly Column[] = [
   { name: 'observed', path: 'observed', kind: 'flag', weight: 2 },
 ];
 
-/** What is printed has no defaults, and of no field is it said where it was seen. */
+/** Columns for printed output, which has no defaults and no `observed` mark. */
 export const printedColumns = fieldColumns.filter(({ name }) => name !== 'default' && name !== 'observed');
 
-/** A shape as its JSON Schema, or as a table of its fields where the format has columns. */
+/** Renders a shape as JSON Schema, or as a table of fields if the format has columns. */
 export function shapeResult(name: ShapeName, output: OutputOptions): RecordResult | ListResult<never> {
   const schema = name === 'Scenario' ? scenarioSchema() : shapeSchema(name);
   if (!showsRows(output)) return { kind: 'record', record: schema, columns: inferColumns([schema]) };
   return fieldList(schema, [`-o json gives the JSON Schema${usesOf(name) && `; ${usesOf(name)}`}`]);
 }
 
-/** The fields of a JSON Schema, for a table. */
+/** Lists the fields of a JSON Schema, for a table. */
 export function fieldList(
   schema: JsonObject,
   hints: readonly string[],

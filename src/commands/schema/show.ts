@@ -68,7 +68,7 @@ const listOf = ({ rows, columns, id }: Table): ListResult<ContractRow> => ({
   id,
 });
 
-/** Every name with its kind; errors by their table alone, as there are many. */
+/** Lists every name with its kind; errors appear only as a table, because there are many. */
 function overview(topics: Readonly<Record<string, Table>>): ListResult<ContractRow> {
   const named = Object.entries(topics).filter(([topic]) => topic !== 'errors');
   return {
@@ -109,7 +109,7 @@ function summaryOf({
   return said !== '' ? said : Array.isArray(values) ? values.join(', ') : spelled.join(', ');
 }
 
-/** A list of values, a limit, an event or an error by its name; an error may be a code and an error_type. */
+/** Looks up an enum, limit, event or error by name; an error name may be both a code and an error_type. */
 function oneRow(name: string, output: OutputOptions): ListResult<ContractRow> | RecordResult<ContractRow> {
   const all: readonly Table[] = Object.values(tables);
   const table = all.find(({ rows, id }) => rows.some((row) => own(row, id) === name));
@@ -124,7 +124,7 @@ function oneRow(name: string, output: OutputOptions): ListResult<ContractRow> | 
   return { kind: 'record', record: only, columns: table.columns, id: table.id };
 }
 
-/** The contract's own spelling of a name; `METHOD PATH` is that of an operation. @throws UsageError. */
+/** Resolves a name to the contract's spelling; `METHOD PATH` resolves to the operation. @throws UsageError. */
 function resolve(name: string, topics: Readonly<Record<string, Table>>): string {
   const names = [
     ...Object.keys(topics),
@@ -142,7 +142,7 @@ function resolve(name: string, topics: Readonly<Record<string, Table>>): string 
   });
 }
 
-/** Whether one name is in the other, but for case, punctuation and plurals. */
+/** Whether one name contains the other, ignoring case, punctuation and plurals. */
 function isNear(name: string, wanted: string): boolean {
   const [a, b] = [name, wanted].map((text) => text.toLowerCase().replace(/[^a-z]|s/g, ''));
   if (a === undefined || b === undefined || b.length < 3) return false;
@@ -202,7 +202,7 @@ const operationDetailColumns: readonly Column[] = [
   },
 ];
 
-/** One operation with everything the table says of it. */
+/** Everything the table knows about one operation. */
 function operationRecord(name: OperationName): Output<'ContractOperation'> {
   const operation: Operation = operations[name];
   const { method, path, surface, summary, auth, retry, body, response, errors, rules } = operation;
@@ -255,11 +255,11 @@ function boundsText({ min, max, min_length: shortest, max_length: longest }: Jso
   return range(min, max) || (length && `${length} characters`);
 }
 
-/** A part of the contract that is a plain table. */
+/** A part of the contract that renders as a plain table. */
 interface Table {
   readonly summary: string;
   readonly columns: readonly Column[];
-  /** Field that names a row. */
+  /** Field that identifies a row. */
   readonly id: string;
   readonly rows: readonly Output<'ContractRow'>[];
 }
@@ -288,7 +288,7 @@ const errorRows: Table['rows'] = [
   })),
 ];
 
-/** The closed lists, bounds, events and errors of the contract, each by the name it is requested by. */
+/** Enums, limits, events and errors of the contract, by the name used to request them. */
 const tables = {
   enums: {
     summary: 'every closed list of values',

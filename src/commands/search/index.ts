@@ -41,7 +41,7 @@ export const command = defineRootCommand({
   },
 });
 
-/** @throws UsageError where nobody can pick, with the commands that need nobody. */
+/** @throws UsageError if no prompt is possible, suggesting non-interactive commands. */
 function checkPick(context: Context, words: string): void {
   if (context.interactive.yes) return;
   const where = whereFlags(context);

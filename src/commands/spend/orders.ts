@@ -2,7 +2,7 @@ import { listRows } from '../../cli/list-command.ts';
 import type { Context } from '../../run/context.ts';
 import type { Span } from '../../spending/report/tally.ts';
 
-/** Options that say which orders a report is about. */
+/** Options that select a report's orders. */
 export const spanOptions = {
   since: {
     kind: 'text',
@@ -21,7 +21,7 @@ export const spanOptions = {
   },
 } as const;
 
-/** All orders of a span, as they come. @throws ErrandError. */
+/** Streams all orders in a time span. @throws ErrandError. */
 export async function* ordersOf(context: Context, { since, before }: Span): AsyncGenerator<unknown> {
   const query = {
     ...(since !== undefined && { created_after: since }),

@@ -75,7 +75,7 @@ export const show = defineCommand({
   },
 });
 
-/** @throws UsageError with what is near. */
+/** @throws UsageError suggesting the closest grouping. */
 function groupingNamed(text: string): Grouping {
   const known = groupings.find((name) => name === text);
   if (known) return known;

@@ -29,7 +29,10 @@ export const command = defineRootCommand({
   },
 });
 
-/** What was relaxed for an order, where it is one of the key in use: nothing that came short is to look whole. */
+/**
+ * Reads the concessions made on an order, if it belongs to the current key, so that a partial purchase does not look
+ * complete.
+ */
 async function fulfillmentOf(context: Context, path: { readonly order_id: string }): Promise<unknown> {
   if (context.settings.apiKey === undefined || context.previewsRequests) return undefined;
   try {
@@ -62,8 +65,8 @@ const parcels: Column<Shape<'PublicTrackingResponse'>> = {
 };
 
 /**
- * On a terminal: the one state of the order, and each parcel. @param fulfillment of the order, where it is known: public
- * tracking does not tell that less was bought than was asked for
+ * Columns for a TTY: the order's overall state, then each parcel. @param fulfillment of the order, if known: public
+ * tracking does not reveal that less was bought than requested
  */
 export const trackScreen = (fulfillment: unknown): readonly Column<Shape<'PublicTrackingResponse'>>[] => [
   ...orderFacts.filter(({ name }) => name !== 'status').slice(0, 1),
@@ -92,7 +95,7 @@ const stateOfTracked = (
   fulfillment?: unknown,
 ): ShownState => orderState({ status, items, parcels, fulfillment });
 
-/** For a row of a table, which holds one parcel; the last column has all. */
+/** Columns for a flat table row with a single parcel; the last column holds all of them. */
 const flatColumns: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
   ...orderFacts,
   { name: 'carrier', path: 'shipments.0.carrier', weight: 7 },
@@ -103,5 +106,5 @@ const flatColumns: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
   { name: 'parcels', path: 'shipments', weight: 1 },
 ];
 
-/** The table of a pipe, which opens the parcels. */
+/** Columns for piped tables, which expand the parcels. */
 const trackColumns: readonly Column<Shape<'PublicTrackingResponse'>>[] = [...orderFacts, parcels];

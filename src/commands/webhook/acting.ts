@@ -4,10 +4,10 @@ import type { ListenOptions } from '../../integrations/webhooks/listen.ts';
 import type { Context } from '../../run/context.ts';
 import { forwardTarget } from './registration.ts';
 
-/** How long an event waits for its order, ms; those behind it wait as long. */
+/** How long an event waits for its order, ms; later events wait behind it. */
 const rereadMs = 15_000;
 
-/** The order of an event as the service has it, unless `until` is aborted first. @throws Error where it cannot be read. */
+/** Reads an event's order from the service, unless `until` aborts first. @throws Error if it cannot be read. */
 export async function readOrder(context: Context, id: string, until?: AbortSignal) {
   const client = await context.lastingClient();
   const patience = AbortSignal.timeout(rereadMs);
@@ -20,13 +20,13 @@ export async function readOrder(context: Context, id: string, until?: AbortSigna
   }
 }
 
-/** Sends orders on to an address. */
+/** Creates a sender that forwards orders to an address. */
 export function sender(context: Context, url: string, allowPrivate: boolean): ListenOptions['forward'] {
   const target = forwardTarget(context, '--forward-to', url, allowPrivate);
   return (delivery, signal) => forward(delivery, target, signal);
 }
 
-/** Runs a command for each order. */
+/** Creates a runner that executes a command for each order. */
 export function runner({ environment, clock, note }: Context, command: string): ListenOptions['exec'] {
   return (delivery, signal) => runCommand({ command, environment, clock, tell: note }, delivery, signal);
 }

@@ -8,7 +8,7 @@ import type { StoredEvent } from '../../journal/events.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 
-/** An event's columns, for every format. */
+/** Columns of an event, for every format. */
 export const eventColumns: readonly Column<StoredEvent>[] = [
   { name: 'id', path: 'id', kind: 'id', names: 'events', weight: 10 },
   { name: 'received', path: 'received_at', kind: 'time', isLocal: true, weight: 7 },
@@ -21,7 +21,7 @@ export const eventColumns: readonly Column<StoredEvent>[] = [
   { name: 'command', path: 'exec.exit_code', kind: 'count', weight: 4 },
 ];
 
-/** A column of a state, where an event has one. */
+/** A status column; empty for an event without that state. */
 const stateColumn = (
   name: string,
   weight: number,
@@ -35,12 +35,12 @@ const stateColumn = (
   mood: (event) => stateOf(event)?.mood,
 });
 
-/** What became of the order. */
+/** State of the order. */
 const state = stateColumn('state', 9, stateOfEvent);
-/** What was to be done with an event. */
+/** Result of forwarding or running a command. */
 const then = stateColumn('then', 8, actedOn);
 
-/** Events on a terminal. */
+/** Event columns on a TTY. */
 const eventScreen: readonly Column<StoredEvent>[] = [
   { name: 'id', path: 'id', kind: 'id', names: 'events', weight: 10 },
   state,
@@ -49,7 +49,7 @@ const eventScreen: readonly Column<StoredEvent>[] = [
   { name: 'received', path: 'received_at', kind: 'time', isLocal: true, weight: 6 },
 ];
 
-/** The state of the order that an event tells of; undefined where it tells of none. */
+/** State of the order an event reports; undefined if it reports none. */
 export function stateOfEvent({
   status,
   error_type: errorType,
@@ -65,7 +65,7 @@ export function stateOfEvent({
   });
 }
 
-/** What was to be done with an event, where anything was. */
+/** Result of forwarding an event or running a command for it; undefined if neither was requested. */
 function actedOn({ forward, exec }: Unchecked<StoredEvent>): ShownState | undefined {
   if (own(forward, 'delivered') === false) return { text: 'not forwarded', mood: 'bad' };
   const code = own(exec, 'exit_code');
@@ -75,16 +75,16 @@ function actedOn({ forward, exec }: Unchecked<StoredEvent>): ShownState | undefi
   return code === 0 ? { text: 'command ran', mood: 'good' } : undefined;
 }
 
-/** Events as a list, for scripts and for a terminal, which says what was done with them where anything was. */
+/** Column sets for an event list; a TTY adds the action's result if any event had one. */
 export const eventList = (hasActed: boolean) => ({
   columns: eventColumns,
   screen: hasActed ? [...eventScreen, then] : eventScreen,
 });
 
-/** Whether an event was to be forwarded, or a command to be run for it. */
+/** Whether an event was to be forwarded or to trigger a command. */
 export const isActedOn = (event: StoredEvent): boolean => actedOn(event) !== undefined;
 
-/** What a person wants of one event, line by line. */
+/** Columns for the detail view of one event. */
 export const eventDetailColumns: readonly Column<StoredEvent>[] = [
   ...eventColumns,
   { name: 'sent to', path: 'forward.url' },
@@ -95,7 +95,7 @@ export const eventDetailColumns: readonly Column<StoredEvent>[] = [
   { name: 'body', path: 'body' },
 ];
 
-/** One event, for scripts and for a terminal. */
+/** Columns for one event, in scripts and on a TTY. */
 export const eventView = {
   columns: eventDetailColumns,
   screen: eventDetailColumns.flatMap((column) =>
@@ -103,14 +103,14 @@ export const eventView = {
   ),
 } as const;
 
-/** A stored event as it may be shown: the address it was sent on to may hold a secret. */
+/** A stored event safe to display: masks the forward address, which may hold a secret. */
 export const shownEvent = (event: StoredEvent): StoredEvent => ({
   ...event,
   forward: event.forward && { ...event.forward, url: maskAddress(event.forward.url) },
 });
 
 /**
- * The ids of events: arguments, `-` standing for stdin, one a line. Duplicates are dropped.
+ * Reads event ids from the arguments; `-` reads stdin, one per line. Drops duplicates.
  * @throws UsageError naming what is not an id.
  */
 export async function readEventIds(context: Context, given: readonly string[]): Promise<number[]> {

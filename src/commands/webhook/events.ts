@@ -60,7 +60,7 @@ export const events = defineCommand({
       };
     }
     for (const line of olderNames(event ?? [])) context.note(`note: ${line}`);
-    // What failed is to be dealt with, so none of it is left out unasked.
+    // Failed events need action, so show all of them unless limited explicitly.
     const isWhole = all || (limit === undefined && failed);
     const most = isWhole ? Number.POSITIVE_INFINITY : (limit ?? usualLimit);
     const filter = {
@@ -79,7 +79,7 @@ export const events = defineCommand({
       for (const one of first(log.list(filter), most)) yield { ...shownEvent(one) };
     }
 
-    /** Whether anything was done with what a terminal shows; where that is too much to look at, it may have been. */
+    /** Whether any event shown on the terminal was acted on; assumes so if there are too many to check. */
     function hasActed(): boolean {
       if (context.output.format !== 'table') return false;
       if (failed) return true;

@@ -133,7 +133,7 @@ export const listenCommand = defineCommand({
   },
 });
 
-/** The embedded sandbox delivers only while a process runs it, so this one does; and the address is registered. */
+/** Runs the embedded sandbox, which delivers only while a process runs it, and registers the listener's address. */
 async function begin(context: Context, registers: boolean, url: string): Promise<() => Promise<void>> {
   const { listeners } = await context.webhooks();
   const stopSandbox = await runSandbox(context);
@@ -163,28 +163,28 @@ function wanted(events: readonly string[] | undefined): ListenOptions['wants'] {
   return (event) => event !== null && names.includes(event);
 }
 
-/** The longest name of an event in the specification. */
+/** Longest event name in the specification. */
 const nameWidth = 'request_succeeded'.length;
 const idWidth = 4;
 const orderWidth = 8;
 const stateWidth = '● in progress'.length;
 const arrow = '  →  ';
 const beforeWidth = stateWidth + arrow.length;
-/** The longest state of one parcel; where it does not fit, a terminal shows less of how it came about. */
+/** Longest state of a single parcel; if it does not fit, a terminal omits the earlier state. */
 const leastState = '✖ cancelled by retailer'.length;
-/** More of a text than this tells nobody anything. */
+/** Maximum text length; anything longer helps nobody. */
 const longest = 300;
 
 /**
- * Events on a terminal, a line each in columns that stand still: number, time, event, order, from which state to which. What
- * came is not trusted with anything but its text.
+ * Formats events for a TTY, one per line in fixed columns: number, time, event, order, state change. Received text is
+ * untrusted.
  */
 export class EventLines {
   readonly #log: EventLog;
   readonly #paint: Paint;
   readonly #measure: Measure;
   readonly #columns: () => number;
-  /** The last state of each order that was shown. */
+  /** Last state shown for each order. */
   readonly #states = new Map<string, ShownState>();
 
   private constructor(log: EventLog, paint: Paint, measure: Measure, columns: () => number) {
@@ -199,14 +199,14 @@ export class EventLines {
     return new EventLines(log, await paintFor(io.stdout.color), await fullMeasure(), columns);
   }
 
-  /** A line of at most as many columns as the terminal has: what is long is cut at its end. */
+  /** Formats an event to the terminal's width, cutting long text at the end. */
   line(event: ShownEvent): string {
     const { id, event: name, order_id: orderId, received_at: at, verified } = event;
     const order = orderId === null ? '-' : uuidPattern.test(orderId) ? orderId.slice(0, orderWidth) : orderId;
     const columns = this.#columns();
     const clock = at.slice(11, 19);
     const most = columns - orderWidth - 2;
-    // The state is cut last: first the number gives way, then where it came from, the event's name, the time.
+    // Narrow terminals drop, in this order: number, earlier state, event name, time. The state is cut last.
     const shapes = [
       {
         when: `${String(id).padStart(idWidth)}  ${clock}Z  `,
@@ -236,16 +236,16 @@ export class EventLines {
     const to = stateOfEvent(event);
     if (!to || orderId === null) return to ? this.#state(to, room) : '';
     const from = this.#states.get(orderId) ?? this.#saidBefore(event);
-    // Many orders pass by; the oldest are looked up again.
+    // Bounds the cache; a cleared state is looked up in the log again.
     if (this.#states.size >= mostStates) this.#states.clear();
     this.#states.set(orderId, to);
     const left = room - beforeWidth;
-    // A narrow terminal shows where an order stands, and not where it came from.
+    // A narrow terminal shows only the current state, not the earlier one.
     if (left < leastState) return this.#state(to, room);
     return `${this.#before(from, to, event.event)}${this.#state(to, left)}`;
   }
 
-  /** Where an order came from; where its state is the same, what happened; of one that is new, nothing. */
+  /** The order's earlier state; the event name if the state did not change; blank for a new order. */
   #before(from: ShownState | undefined, to: ShownState, happened: string | null): string {
     if (!from) return ' '.repeat(beforeWidth);
     if (from.text !== to.text) return `${this.#state(from, stateWidth, true)}${arrow}`;
@@ -253,7 +253,7 @@ export class EventLines {
     return this.#paint.faint(`${this.#fit(word, beforeWidth - 1)} `);
   }
 
-  /** What an earlier event said of the same order. */
+  /** State reported by an earlier event for the same order. */
   #saidBefore({ id, order_id: orderId }: ShownEvent): ShownState | undefined {
     if (orderId === null || !uuidPattern.test(orderId)) return undefined;
     for (const earlier of this.#log.list({ orderId })) if (earlier.id < id) return stateOfEvent(earlier);
@@ -265,7 +265,7 @@ export class EventLines {
     return paintMood(mood, this.#paint)(fills ? pad(shown, width, 'left', this.#measure) : shown);
   }
 
-  /** A text in exactly `width` columns. */
+  /** Fits text to exactly `width` columns. */
   #fit(text: string, width: number): string {
     return pad(cut(safeText(text, longest), width, this.#measure), width, 'left', this.#measure);
   }
@@ -273,7 +273,7 @@ export class EventLines {
 
 const mostStates = 10_000;
 
-/** What was heard, as the output asks for it; the exit code is 0, 7 or 8, and 130 where it was interrupted. */
+/** Formats the received events for the requested output; exits with 0, 7 or 8, or 130 if interrupted. */
 function listenResult(
   context: Context,
   given: AsyncGenerator<ListenRecord>,
@@ -321,7 +321,7 @@ function listenResult(
   }
 }
 
-/** The records to their end; an interruption comes after the summary, and says which command listens again. */
+/** Yields all records. An interruption follows the summary and names the command that lists the stored events. */
 async function* untilStopped(
   context: Context,
   records: AsyncGenerator<ListenRecord>,
@@ -341,7 +341,7 @@ function exitCodeOf({ ended, failed }: ListenSummary): number {
   return failed > 0 ? exitCodes.ended_badly : 0;
 }
 
-/** One event as a line: time, id, event, order, status, why it failed, and what is to be known of it. */
+/** Formats an event as one line: time, id, event, order, status, failure reason and notes. */
 function eventLine(event: ShownEvent): string {
   const parts = [
     event.received_at,
@@ -355,7 +355,7 @@ function eventLine(event: ShownEvent): string {
   return safeText(parts.filter((part) => part !== '').join('  '));
 }
 
-/** What is not an event is for people, on stderr. */
+/** Prints records other than events to stderr, for people. */
 function tell(context: Context, record: ListenRecord): void {
   if (record.type === 'gap') context.note(`warning: ${record.message}`);
   if (record.type === 'forward')
@@ -374,7 +374,7 @@ function tell(context: Context, record: ListenRecord): void {
 const summaryLine = ({ received, stored, duplicates, forwarded, failed }: ListenSummary): string =>
   `${received} received, ${stored} new, ${duplicates} ${duplicates === 1 ? 'duplicate' : 'duplicates'}, ${forwarded} forwarded, ${failed} failed`;
 
-/** Notes which events were shown. One whose text is not out when this process ends is shown by the next listener. */
+/** Tracks which events were shown. An event not yet written when this process ends is shown by the next listener. */
 class Shown {
   readonly #context: Pick<Context, 'io' | 'output'>;
   readonly #log: EventLog;
@@ -385,13 +385,13 @@ class Shown {
     this.#log = log;
   }
 
-  /** An event was handed to the output. With --query nothing is written before all of them are there. */
+  /** Notes that an event went to the output. With --query, nothing is written until all events are in. */
   async handedOut(id: number): Promise<void> {
     if (this.#context.output.query !== undefined) this.#held.push(id);
     else await this.#noteOnceOut([id]);
   }
 
-  /** All that was handed out is written. */
+  /** Everything handed out has been written. */
   allOut(): Promise<void> {
     return this.#noteOnceOut(this.#held.splice(0));
   }
@@ -399,7 +399,7 @@ class Shown {
   async #noteOnceOut(ids: readonly number[]): Promise<void> {
     const out = writerOf(this.#context.io.stdout.stream);
     await out.flush();
-    // Nobody reads any more.
+    // The reader closed the pipe.
     if (out.isClosed) return;
     for (const id of ids) await this.#log.noteShown(id);
   }

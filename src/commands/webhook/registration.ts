@@ -3,7 +3,7 @@ import { maskAddress } from '../../integrations/webhooks/listener.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 
-/** Whose registration it is: the service keeps one for each account, and another one for test mode. */
+/** Scope of a registration: the service keeps one per account, and a separate one for test mode. */
 export const registrationScope = (context: Context): string =>
   JSON.stringify([
     context.settings.baseUrl.value,
@@ -13,7 +13,8 @@ export const registrationScope = (context: Context): string =>
 
 /**
  * Registers a listener's address for as long as it listens.
- * @returns what puts the earlier address back, as far as errand knows it, since the service returns it nowhere. That never throws.
+ * @returns a function that restores the earlier address, as far as errand knows it: the service does not return it.
+ * Never throws.
  */
 export async function registerWhileListening(context: Context, url: string): Promise<() => Promise<void>> {
   const client = await context.lastingClient();
@@ -46,7 +47,7 @@ const nothingBefore =
 
 const usualRetries = 4;
 
-/** Where events are sent on to. @throws UsageError naming the flag for what is not an http address. */
+/** Address that events are forwarded to. @throws UsageError naming the flag if it is not an http address. */
 export function forwardTarget(
   context: Context,
   flag: string,

@@ -76,7 +76,9 @@ async function sendAgain(context: Context, id: number, target: ForwardTarget, un
   return { id, event, order_id, ...outcome, url: maskAddress(outcome.url) };
 }
 
-/** Whoever knows the listener's address can send it an event: it goes nowhere before its order is known to be one. */
+/**
+ * Confirms an event against its order before sending it, because anyone who knows the listener's address can post one.
+ */
 async function confirm(
   context: Context,
   id: number,

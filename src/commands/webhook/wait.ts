@@ -111,15 +111,15 @@ export const waitCommand = defineCommand({
   },
 });
 
-/** Whether events of an order can be received on this machine, and what to do where that is doubtful. */
+/** Whether this machine can receive an order's events, and advice if that is uncertain. */
 interface Hearing {
   readonly isHeard: boolean;
   readonly advice?: string;
 }
 
 /**
- * Whether somebody listens on this machine, and an address that leads there is known for these events of an order: the one that
- * is registered, or one of the order's own.
+ * Checks that a listener runs on this machine and that a known address leads to it for these events: the registered
+ * one, or one of the order's own.
  */
 async function hearingOf(context: Context, orderId: string, names: readonly string[]): Promise<Hearing> {
   const { value: baseUrl } = context.settings.baseUrl;
@@ -138,14 +138,14 @@ async function hearingOf(context: Context, orderId: string, names: readonly stri
     advice: `\`errand webhook listen\` is running, but no address of it is registered here for ${service}, so events may not reach it; \`errand webhook listen --register\` registers one`,
   };
 
-  /** Those that the order names for these events, where this machine ordered it. */
+  /** Addresses the order sets for these events, if this machine placed it. */
   async function ownAddresses(): Promise<unknown[]> {
     if (!journalExists(context.settings)) return [];
     try {
       const webhooks = own((await context.journal()).madeBy(orderId, baseUrl)?.body, 'webhooks');
       return names.flatMap((name) => own(webhooks, name) ?? []);
     } catch (error) {
-      // A broken journal stops no wait.
+      // A broken journal must not stop the wait.
       if (error instanceof StorageError) return [];
       throw error;
     }
@@ -153,8 +153,8 @@ async function hearingOf(context: Context, orderId: string, names: readonly stri
 }
 
 /**
- * Shows on a terminal's stderr what is waited for, and for how long already; elsewhere nothing.
- * @param what the event, in words. @returns what takes the line away; call it whatever happens.
+ * Shows what is awaited and the elapsed time on stderr, if it is a TTY; otherwise a no-op.
+ * @param what the event, in words. @returns a function that clears the line; always call it.
  */
 async function showWaiting(context: Context, what: string, orderId: string): Promise<() => void> {
   const { stderr } = context.io;

@@ -5,13 +5,13 @@ import { safeText } from '../../platform/redact/safe-text.ts';
 export interface PageSection {
   readonly heading: string;
   readonly body: Html | readonly Html[];
-  /** Lines below it. */
+  /** Lines below the section. */
   readonly notes?: readonly string[];
 }
 
 interface Page {
   readonly title: string;
-  /** Lines below the title: what, of when, from where. */
+  /** Lines below the title: what, when, where from. */
   readonly about: readonly string[];
   readonly sections: readonly PageSection[];
 }
@@ -46,8 +46,8 @@ figure{margin:.5rem 0}
 const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`;
 
 /**
- * One page that needs nothing else: no script, no resource from outside, light and dark as the reader has it. Text from
- * outside is text in it, whatever it says.
+ * Renders a self-contained page: no scripts or external resources; light or dark as the reader prefers. Untrusted text
+ * stays plain text.
  */
 export function pageText({ title, about, sections }: Page): string {
   const lines = (texts: readonly string[]): Html[] =>
@@ -55,7 +55,7 @@ export function pageText({ title, about, sections }: Page): string {
       (text) => html`<p class="note">${inert(text)}</p>
 `,
     );
-  // The style is ours, and its hash is that of these very bytes.
+  // The style is trusted, and the policy's hash covers exactly these bytes.
   const head = `<!doctype html>
 <html lang="en">
 <head>
@@ -83,25 +83,28 @@ ${body}${lines(notes)}</section>
   }`;
 }
 
-/** Text from outside for a page: one line, cut where it is too long; what would be obeyed or is unseen is shown. Not escaped yet. */
+/**
+ * Prepares untrusted text for a page: one line, truncated, with control and invisible characters made visible. Not
+ * escaped yet.
+ */
 const inert = (text: string, limit = 500): string => safeText(text, limit);
 
 export interface Bar {
   readonly label: string;
-  /** Its length beside the others; what is below 0 is drawn as nothing. */
+  /** Determines the bar's length; negative values draw nothing. */
   readonly value: number;
-  /** What stands at its end: `$12.34`. */
+  /** Text at the bar's end: `$12.34`. */
   readonly text: string;
 }
 
 const longestLabel = 80;
-/** Most bars of one chart; a table beside it has them all. */
+/** Maximum number of bars in a chart; the table beside it has all values. */
 const mostBars = 60;
 
 /**
- * Horizontal bars, each with its label and its value as text that wraps, so that they are read on a telephone too. Bars are
- * inline SVG, whose colours are those of the page. @param title what it shows, for whoever hears it.
- * @param isByTime the last of too many are drawn, in place of the first.
+ * Draws horizontal bars with label and value as wrapping text, readable on phones too. Bars are inline SVG in the
+ * page's colors. @param title for screen readers.
+ * @param isByTime keep the last bars instead of the first when there are too many.
  */
 export function barChart(title: string, bars: readonly Bar[], { isByTime = false } = {}): Html {
   const drawn = isByTime ? bars.slice(-mostBars) : bars.slice(0, mostBars);
@@ -119,13 +122,13 @@ ${rows}</ul>${left > 0 && html`<figcaption>${left} more in the table.</figcaptio
 
 export interface PageColumn {
   readonly name: string;
-  /** Amounts and counts: to the right. */
+  /** Amounts and counts: right-aligned. */
   readonly isNumber?: boolean;
-  /** Words: never broken within one as long as the page can be scrolled. */
+  /** Prose: never broken inside a word as long as the page can scroll. */
   readonly isProse?: boolean;
 }
 
-/** A table for a page; a row of `totals` is set apart at its end. Cells are text as it stands anywhere. */
+/** Renders a table for a page; `totals` rows are set apart at the end. Cells may hold any text. */
 export function pageTable(
   columns: readonly PageColumn[],
   rows: readonly (readonly string[])[],

@@ -10,7 +10,7 @@ import {
 type Piece = string | Uint8Array;
 type Body = Piece | AsyncIterable<Piece> | Iterable<Piece> | null;
 
-/** The sandbox's door, seen by its shape only: this part knows nothing of the sandbox. */
+/** Structural type of the sandbox's handler; this module does not depend on the sandbox. */
 export type EmbeddedHandler = (request: {
   readonly method: string;
   readonly target: string;
@@ -27,11 +27,11 @@ const noBody = new Uint8Array();
 
 interface EmbeddedOptions {
   readonly headersMs?: number;
-  /** Closes the service with its transport. */
+  /** Closes the service together with the transport. */
   readonly close?: () => Promise<void>;
 }
 
-/** A service inside this process: its handler is called, no socket is opened. Gives up as the network does. */
+/** Transport to an in-process service: calls its handler without opening a socket. Times out like the network. */
 export function embeddedTransport(
   handle: EmbeddedHandler,
   { headersMs = defaultTimeouts.headersMs, close = async () => {} }: EmbeddedOptions = {},
@@ -80,7 +80,7 @@ async function* bytes(body: Body, signal: AbortSignal): AsyncGenerator<Uint8Arra
   }
 }
 
-/** A body whose connection breaks off behind it. */
+/** Yields a body, then fails as if the connection broke. */
 export async function* brokenOff(body: Body): AsyncGenerator<Piece> {
   yield* typeof body === 'string' || body instanceof Uint8Array ? [body] : (body ?? []);
   throw new TransportFailure('unknown', 'the response broke off before its end');

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { networkFailure } from '../response.ts';
 import { TransportFailure, type WireHeaders } from './transport.ts';
 
-/** A request as whoever carries it is handed it. Times in ms. */
+/** A request as passed to a carrier. Times in ms. */
 export interface Sending {
   readonly origin: string;
   readonly path: string;
@@ -14,10 +14,9 @@ export interface Sending {
   readonly bodyTimeout: number;
 }
 
-/** What carries requests over connections of its own: one of undici's dispatchers, or Node's own HTTP. */
+/** Carries requests over its own connections: a dispatcher of undici, or Node's HTTP. */
 export interface Carrier {
   dispatch(sending: Sending, exchange: Exchange): unknown;
-  /** Closes its connections. */
   destroy(): Promise<unknown>;
 }
 
@@ -30,8 +29,8 @@ export interface RawResponse {
 }
 
 /**
- * One request on one connection, as its carrier reports it. `onRequestStart` is called when the request is about to be
- * written on a connection that stands, so until then nothing was sent: no guess from error codes is needed.
+ * One request on one connection, as its carrier reports it. The carrier calls `onRequestStart` right before writing to
+ * an established connection, so until then nothing was sent; no need to guess from error codes.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly response: Promise<RawResponse>;
@@ -58,7 +57,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Controller, status: number, headers: WireHeaders): void {
-    // 1xx responses only announce the response proper.
+    // 1xx responses only precede the final one.
     if (status < 200) return;
     const body = new Readable({
       highWaterMark: 64 * 1024,
@@ -69,7 +68,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         done(error);
       },
     });
-    // A failure reaches whoever reads; it must not end the process where nobody reads yet.
+    // Readers still see the failure; without a reader it must not crash the process.
     body.on('error', () => {});
     this.#body = body;
     this.#resolve({ status, headers, body });
@@ -84,7 +83,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#end();
       this.#body.push(null);
     } else {
-      // A status that there is not, such as 099, came in place of a response.
+      // An invalid status, such as 099, instead of a response.
       this.fail(new TransportFailure('unknown', 'the response is not HTTP'));
     }
   }

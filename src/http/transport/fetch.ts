@@ -8,12 +8,12 @@ import {
   type WireRequest,
 } from './transport.ts';
 
-/** A function like the global `fetch`, called with an address as text. */
+/** Like the global `fetch`, called with the URL as text. */
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * Sends by a function like `fetch`. What it does when it fails nobody knows, so that every failure may have reached the
- * service. Times out as the network does.
+ * Sends with a function like `fetch`. Its failures are opaque, so each may have reached the service. Times out like the
+ * network.
  */
 export function fetchTransport(fetch: FetchLike, headersMs = defaultTimeouts.headersMs): Transport {
   return {
@@ -41,7 +41,7 @@ export function fetchTransport(fetch: FetchLike, headersMs = defaultTimeouts.hea
           discard: () => discard(response),
         };
       } catch (error) {
-        // One that comes too late is read by nobody.
+        // Nobody reads a late response.
         responding.then(discard, () => {});
         throw error;
       }
@@ -54,7 +54,7 @@ const fail = (error: unknown): never => {
   throw networkFailure(error, 'unknown');
 };
 
-/** Types are no promise of what a function of somebody's own returns. 0 is what a browser makes of a redirect. */
+/** Types do not guarantee what a custom function returns. Browsers report a redirect as status 0. */
 const isResponse = (value: Partial<Response> | undefined): boolean =>
   typeof value?.status === 'number' && value.status >= 100 && Symbol.iterator in Object(value.headers);
 

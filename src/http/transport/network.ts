@@ -20,25 +20,25 @@ import {
   type WireResponse,
 } from './transport.ts';
 
-/** Bytes of all headers of a response. */
+/** Maximum size of all response headers, bytes. */
 const maxHeaderSize = 64 * 1024;
 
-/** After so many requests undici is worth loading; it carries more of them in a time. */
+/** Requests after which loading undici pays off; it has higher throughput. */
 const usualPlain = 8;
 
 export interface NetworkOptions {
   readonly proxy?: ProxySettings;
   readonly timeouts?: Partial<Timeouts>;
-  /** How many requests go by Node's own HTTP before undici carries the rest. */
+  /** Number of requests sent with Node's own HTTP before switching to undici. */
   readonly plain?: number;
 }
 
-/** The network: pools of kept-alive connections, directly or through the proxies that are given. */
+/** Network transport: pools of keep-alive connections, direct or through the configured proxies. */
 export class NetworkTransport implements Transport {
   readonly #timeouts: Timeouts;
   readonly #proxies: ProxySettings;
   readonly #carriers = new Map<string, Promise<Carrier>>();
-  /** Sockets that still connect; they would keep the process alive after everyone has given up. */
+  /** Sockets still connecting; they would keep the process alive after all callers gave up. */
   readonly #connecting = new Set<Socket>();
   readonly #inward = new Inward();
   #plainLeft: number;
@@ -75,7 +75,7 @@ export class NetworkTransport implements Transport {
 
   async close(): Promise<void> {
     for (const socket of this.#connecting) socket.destroy();
-    // One that could not be made has nothing to close.
+    // A carrier that failed to start has nothing to close.
     await Promise.allSettled([...this.#carriers.values()].map(async (carrier) => (await carrier).destroy()));
   }
 
@@ -136,10 +136,10 @@ export class NetworkTransport implements Transport {
   }
 }
 
-/** What is requested in `accept-encoding`; nothing else is decoded. */
+/** Value of `accept-encoding`; no other coding is decoded. */
 const acceptedCodings = 'gzip, br';
 
-/** Loaded for a response that is coded, which one of a few kilobytes is not. */
+/** Loaded only for an encoded response; small ones are not encoded. */
 const decoders: Readonly<Record<string, () => Promise<Transform>>> = {
   gzip: async () => (await import('node:zlib')).createGunzip(),
   'x-gzip': async () => (await import('node:zlib')).createGunzip(),
@@ -147,9 +147,9 @@ const decoders: Readonly<Record<string, () => Promise<Transform>>> = {
 };
 
 /**
- * The body with its content coding undone, piece by piece: memory stays flat however much comes out of it.
- * @param isEmpty a body that cannot be there (HEAD, 204) is not decoded, whatever the headers say.
- * @throws TransportFailure for a coding that was not requested; codings upon codings are how bombs are built.
+ * Decodes the body's content coding chunk by chunk, so memory stays flat however much it expands.
+ * @param isEmpty skips decoding a body that cannot exist (HEAD, 204), whatever the headers say.
+ * @throws TransportFailure for a coding that was not requested; nested codings make decompression bombs.
  */
 async function decodedBody(body: Readable, headers: WireHeaders, isEmpty: boolean): Promise<Readable> {
   const coding = (headerText(headers, 'content-encoding') ?? '').trim().toLowerCase();
@@ -165,15 +165,15 @@ async function decodedBody(body: Readable, headers: WireHeaders, isEmpty: boolea
       },
     );
   }
-  // The error is the decoder's too; whoever reads it sees it there.
+  // The decoder emits the same error, so its reader sees it.
   return pipeline(body, await decoder(), () => {});
 }
 
-/** Reads a body's pieces. @throws TransportFailure where it breaks off or cannot be decoded. */
+/** Yields a body's chunks. @throws TransportFailure if it breaks off or cannot be decoded. */
 async function* pieces(body: Readable): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of body) yield piece;
-    // undici frees the connection a turn later; a request made before that would open another one.
+    // undici releases the connection one turn later; a request made before that would open another.
     await new Promise((resolve) => setImmediate(resolve));
   } catch (error) {
     throw isCoding(error) ? brokenCoding(error) : networkFailure(error, 'unknown');
@@ -185,14 +185,14 @@ const isCoding = (error: unknown): boolean =>
   'code' in error &&
   /^(?:Z_|ERR_BROTLI|ERR__ERROR_FORMAT|ERR_PADDING)/.test(String(error.code));
 
-/** A stream that ends too early is a broken connection; anything else stays broken. */
+/** A truncated stream means a broken connection; any other decoding error is permanent. */
 const brokenCoding = (cause: unknown): TransportFailure =>
   new TransportFailure('unknown', 'the compressed response is broken', {
     isPermanent: !(cause instanceof Error && 'code' in cause && cause.code === 'Z_BUF_ERROR'),
     cause,
   });
 
-/** From the outside inwards. Link-local addresses are only ever reached because the user wrote one. */
+/** Address kinds, from public inward. Link-local addresses are allowed only if the user entered one. */
 const inwards: readonly AddressKind[] = ['public', 'private', 'forbidden', 'loopback'];
 
 const places: Readonly<Record<AddressKind, string>> = {
@@ -203,24 +203,24 @@ const places: Readonly<Record<AddressKind, string>> = {
 };
 
 /**
- * Keeps links that a service gives from leading further inward than the service itself is: a service on the internet
- * could otherwise make this machine ask others in its own network.
+ * Prevents server-side request forgery: a link from the service may lead no further inward than the service itself.
+ * Otherwise, a service on the internet could make this machine call others in its network.
  */
 export class Inward {
   #reached: AddressKind = 'public';
 
-  /** Resolves the addresses that the user named. */
+  /** Resolves addresses given by the user. */
   readonly ownLookup: LookupFunction = localLookup;
-  /** Resolves those that the service named. */
+  /** Resolves addresses given by the service. */
   readonly foreignLookup: LookupFunction = checkedLookup((address) => this.#refusal(address));
 
-  /** The service was reached at an address. */
+  /** Records that the service was reached at an address. */
   reached(address: string | undefined): void {
     const kind = address === undefined ? 'public' : addressKind(address);
     if (inwards.indexOf(kind) > inwards.indexOf(this.#reached)) this.#reached = kind;
   }
 
-  /** An address that is written as a number is never looked up. @throws TransportFailure for one that leads inward. */
+  /** Checks a literal IP address, which never goes through lookup. @throws TransportFailure if it leads inward. */
   checkLiteral(url: URL): void {
     const address = literalAddress(url);
     const refusal = address === undefined ? undefined : this.#refusal(address);
@@ -236,23 +236,22 @@ export class Inward {
   }
 }
 
-/** How connections are made. */
 interface Connecting {
   readonly lookup: LookupFunction;
   readonly connectMs: number;
-  /** Bytes of all headers of a response. */
+  /** Maximum size of all response headers, bytes. */
   readonly maxHeaderSize: number;
-  /** Told of each socket that begins to connect, and of each that has ended to, however it went. */
+  /** Called when a socket starts connecting, and when that ends, whatever the result. */
   begun(socket: Socket): void;
   ended(socket: Socket): void;
 }
 
-/** How long a connection waits for its next request, ms; undici lets it wait as long. */
+/** How long an idle connection is kept, ms; the same as undici's. */
 const idleMs = 4_000;
 
 /**
- * Carries requests by Node's own HTTP. A process that makes few of them is ready sooner than with undici, whose parser is
- * compiled from WebAssembly; one that makes many is faster with undici.
+ * Sends requests with Node's own HTTP. This starts faster than undici, whose parser is compiled from WebAssembly;
+ * undici wins when there are many requests.
  */
 export async function plainCarrier(protocol: string, connecting: Connecting): Promise<Carrier> {
   const https = protocol === 'https:' ? await import('node:https') : undefined;
@@ -269,7 +268,10 @@ export async function plainCarrier(protocol: string, connecting: Connecting): Pr
   };
 }
 
-/** Hands a request its socket only once the connection stands, TLS included: before `socket` nothing can have been sent. */
+/**
+ * Gives a request its socket only once the connection, including TLS, is established: before `socket`, nothing can have
+ * been sent.
+ */
 function connectFirst(agent: Agent, standing: 'connect' | 'secureConnect', connecting: Connecting): void {
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (to, done = () => {}) => {
@@ -288,7 +290,7 @@ function connectFirst(agent: Agent, standing: 'connect' | 'secureConnect', conne
       () => socket.destroy(new TransportFailure('not_sent', 'connecting took too long')),
       connecting.connectMs,
     );
-    // A failure later on is its request's; where it has none just then, it must not end the process.
+    // A later error belongs to the socket's current request; without one, it must not crash the process.
     socket
       .on('error', end)
       .on('close', () => end(new TransportFailure('not_sent', 'the connection was closed')))
@@ -298,13 +300,13 @@ function connectFirst(agent: Agent, standing: 'connect' | 'secureConnect', conne
 }
 
 /**
- * A request that is sent just as the service closes the connection is left in doubt. So a connection that the service keeps
- * for less than `idleMs` is not used again.
+ * Does not reuse a connection that the service keeps for less than `idleMs`: a request sent just as the service closes
+ * it would be in doubt.
  */
 function dropWhatEndsSooner(agent: Agent): void {
   const keep = agent.keepSocketAlive.bind(agent);
   agent.keepSocketAlive = (socket) => {
-    // Node refuses one that the service keeps for a second at most, and else lowers its timeout to what the service says.
+    // Node drops a connection kept for a second or less; otherwise it lowers the timeout to what the service announces.
     const isKept: unknown = keep(socket);
     return isKept === true && socket instanceof Socket && socket.timeout === idleMs;
   };
@@ -333,7 +335,7 @@ function carry(
   const within = (ms: number, message: string): void => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      // The reader has paused it: a slow reader is no slow service.
+      // Paused by the reader: a slow reader does not mean a slow service.
       if (response?.isPaused()) timer?.refresh();
       else request.destroy(new TransportFailure('unknown', message));
     }, ms);
@@ -346,7 +348,7 @@ function carry(
       response?.resume();
     },
   };
-  // However many there are: their size is bounded.
+  // No limit on the number of headers; their size is limited.
   request.maxHeadersCount = 0;
   request
     .on('socket', () => {
@@ -370,7 +372,7 @@ function carry(
   request.end(body ?? undefined);
 }
 
-/** Node refuses at once what cannot be written as a request. */
+/** Node throws immediately for an invalid request. */
 function opened(open: () => ClientRequest, exchange: Exchange): ClientRequest | undefined {
   try {
     return open();
@@ -381,13 +383,13 @@ function opened(open: () => ClientRequest, exchange: Exchange): ClientRequest | 
   }
 }
 
-/** The `content-length` that undici would send; Node sends none for a DELETE with a body. */
+/** Sets `content-length` as undici does; Node sends none for a DELETE with a body. */
 function lengthOf(method: string, body: Uint8Array | null): { 'content-length'?: string } {
   const length = body?.length ?? 0;
   return length > 0 || /^(?:POST|PUT|PATCH)$/.test(method) ? { 'content-length': String(length) } : {};
 }
 
-/** All of them, by lower-case names, as they came. */
+/** All headers as received, by lower-case name. */
 function headersOf(raw: readonly string[]): WireHeaders {
   const found = new Map<string, string | string[]>();
   for (let at = 0; at + 1 < raw.length; at += 2) {
@@ -399,7 +401,7 @@ function headersOf(raw: readonly string[]): WireHeaders {
   return Object.fromEntries(found);
 }
 
-/** Node has two messages for a connection that ends where more was due; a reset by the other side has a third. */
+/** Node reports a truncated connection with either of two messages; a reset by the peer has a third. */
 const isCutOff = ({ message }: Error): boolean => message === 'socket hang up' || message === 'aborted';
 
 const cutOff = (cause?: Error): TransportFailure =>

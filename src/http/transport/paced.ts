@@ -2,24 +2,26 @@ import { systemClock } from '../../platform/clock.ts';
 import { readRetryAfter } from '../send.ts';
 import type { Transport } from './transport.ts';
 
-/** How fast requests may go that several programs send together. */
+/** Rate limit shared by several processes. */
 export interface Pace {
   /**
-   * Resolves when the next request may leave. @returns what tells its turn from others.
-   * @throws TransportFailure where it is ended, or nobody can say.
+   * Resolves when the next request may be sent. @returns an id for the turn.
+   * @throws TransportFailure if the pace has ended or is unavailable.
    */
   turn(signal: AbortSignal): Promise<number>;
-  /** The service refused the request of a turn: there were too many. @param askedMs how long it asks to wait. */
+  /**
+   * Reports that the service rejected the turn's request for rate limiting. @param askedMs wait the service requested.
+   */
   refused(turn: number, askedMs: number | undefined): Promise<void>;
   end(): void;
 }
 
-/** The pace of a run; undefined where its requests go as fast as they can. */
+/** Pace of a run; undefined if requests are not limited. */
 export interface PaceKeeper {
   kept: Pace | undefined;
 }
 
-/** Sends each request, and each of its repetitions, when it has its turn; at once where there is no pace to keep. */
+/** Sends each request, and each retry, when its turn comes; immediately if no pace is set. */
 export const pacedTransport = (transport: Transport, pace: PaceKeeper): Transport => ({
   async close() {
     pace.kept?.end();

@@ -9,22 +9,22 @@ interface Options {
   readonly timeouts: Timeouts;
 }
 
-/** Connections through a proxy: a CONNECT tunnel to https, forwarding to plain http. */
+/** Connects through a proxy: a CONNECT tunnel for https, forwarding for plain http. */
 export async function proxyDispatcher(proxy: URL, { maxHeaderSize, timeouts }: Options): Promise<Dispatcher> {
   const { connect, Pool, ProxyAgent } = await loadProxying();
   const { connectMs: timeout, headersMs: headersTimeout } = timeouts;
   return new ProxyAgent({
     uri: proxy.href,
-    // undici would give a user without a password none.
+    // undici would send no credentials for a user without a password.
     ...(proxy.username !== '' && { token: basicCredentials(proxy) }),
     proxyTunnel: false,
     proxyTls: { timeout },
     requestTls: { timeout },
-    // The whole of undici gives every dispatcher this method; its files by themselves do not.
+    // The full undici adds this method to every dispatcher; its separate files do not.
     clientFactory: (origin, options) =>
       Object.assign(new Pool(origin, { ...options, headersTimeout }), { connect }),
     factory: (origin, options) => {
-      // undici calls these `Object`; they are the options of a pool, with the tunnel as their connector.
+      // undici types these as `Object`; they are pool options whose connector is the tunnel.
       const { connect: tunnel, ...others } = options as PoolType.Options;
       return new Pool(origin, {
         ...others,
@@ -36,8 +36,8 @@ export async function proxyDispatcher(proxy: URL, { maxHeaderSize, timeouts }: O
 }
 
 /**
- * Names the proxy in each failure to connect. undici takes a bare socket error for one that mends itself and would
- * connect again for ever; a failure of ours ends the request.
+ * Adds the proxy's name to connection failures. undici treats a bare socket error as transient and would reconnect
+ * forever; our own error type ends the request.
  */
 function tellingConnector(connect: buildConnector.connector, proxy: URL): buildConnector.connector {
   return (options, callback) =>

@@ -1,35 +1,35 @@
-/** A request as it goes on the wire. `body` is whole: what is sent again must be the same bytes. */
+/** A request in wire form. `body` is complete, because retries must send the same bytes. */
 export interface WireRequest {
   readonly method: string;
   readonly url: URL;
-  /** Lower-case names. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
-  /** The service named the address, not the user: it may lead no further inward than the service itself. */
+  /** The address comes from the service, not the user: it may lead no further inward than the service. */
   readonly isForeign?: boolean;
-  /** Ends the request and the reading of its response. */
+  /** Aborts the request and the reading of its response. */
   readonly signal: AbortSignal;
 }
 
 export type WireHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A response whose body is still to be read, content coding undone. It must be read to the end or discarded. */
+/** A response with its body unread, content coding removed. Callers must read it to the end or discard it. */
 export interface WireResponse {
   readonly status: number;
-  /** Lower-case names. */
+  /** Names are in lower case. */
   readonly headers: WireHeaders;
   /** Reading throws TransportFailure where the response breaks off. */
   readonly body: AsyncIterable<Uint8Array>;
   discard(): void;
 }
 
-/** Carries one request to the service. `send` throws TransportFailure and nothing else. */
+/** Sends one request to the service. `send` throws only TransportFailure. */
 export interface Transport {
   send(request: WireRequest): Promise<WireResponse>;
   close(): Promise<void>;
 }
 
-/** Times in ms: to connect, until the headers of the response, and between two pieces of its body. */
+/** Timeouts in ms: to connect, until the response headers, and between body chunks. */
 export interface Timeouts {
   readonly connectMs: number;
   readonly headersMs: number;
@@ -38,16 +38,16 @@ export interface Timeouts {
 
 export const defaultTimeouts: Timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 60_000 };
 
-/** `not_sent`: no byte of the request can have reached the service. `unknown`: it may have acted on it. */
+/** `not_sent`: no byte of the request can have reached the service. `unknown`: the service may have acted on it. */
 export type Sent = 'not_sent' | 'unknown';
 
 /** No response, or half of one. The message says what happened without naming the request. */
 export class TransportFailure extends Error {
   override readonly name = 'TransportFailure';
   readonly sent: Sent;
-  /** Trying again cannot help: a certificate that is wrong stays wrong. */
+  /** A retry cannot help, as with an invalid certificate. */
   readonly isPermanent: boolean;
-  /** What to do about it, where it is not the network that failed. */
+  /** Remedy, if the network is not the cause. */
   readonly hint: string | undefined;
 
   constructor(
@@ -62,7 +62,7 @@ export class TransportFailure extends Error {
   }
 }
 
-/** One header's text; where it came several times, the first. */
+/** Value of a header; the first if repeated. */
 export function headerText(headers: WireHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : value?.[0];
@@ -72,8 +72,8 @@ export const givenUp = (sent: 'not_sent' | 'unknown', signal: AbortSignal): Tran
   new TransportFailure(sent, 'the request was given up', { cause: signal.reason });
 
 /**
- * Waits for a response of whoever may not heed the signal. The request has been handed over, so whoever stops waiting does
- * not know what became of it.
+ * Waits for a response whose source may ignore the signal. The request has been handed over, so giving up leaves its
+ * outcome unknown.
  */
 export function inTime<T>(response: Promise<T>, signal: AbortSignal, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -88,7 +88,7 @@ export function inTime<T>(response: Promise<T>, signal: AbortSignal, ms: number)
       ms,
     );
     signal.addEventListener('abort', stop, { once: true });
-    // Whoever was asked may have aborted it at once.
+    // The call itself may have aborted the signal.
     if (signal.aborted) stop();
     response.then(
       (value) => end(() => resolve(value)),

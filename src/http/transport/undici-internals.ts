@@ -3,12 +3,12 @@ import Agent from 'undici/lib/dispatcher/agent.js';
 import { setV8Flag } from '../../platform/memory.ts';
 
 /**
- * What errand takes from within undici, whose whole costs 50 ms at start. It promises none of it:
- * test/library-internals.test.ts fails when it changes.
+ * Parts of undici's internals; loading all of it costs 50 ms at startup. They are not public API:
+ * test/library-internals.test.ts fails if they change.
  */
 export { Agent, connectorOf };
 
-/** What a proxy needs besides. */
+/** Loads what a proxy needs in addition. */
 export async function loadProxying() {
   const [connect, pool, proxyAgent] = await Promise.all([
     import('undici/lib/api/api-connect.js'),
@@ -18,5 +18,5 @@ export async function loadProxying() {
   return { connect: connect.default, Pool: pool.default, ProxyAgent: proxyAgent.default };
 }
 
-// undici's parser would be compiled again after one response, and the process waits for that before it ends: 80 ms.
+// Otherwise V8 recompiles undici's parser after one response, and the process waits 80 ms for that at exit.
 setV8Flag('wasmBudget', 100_000_000);

@@ -1,4 +1,4 @@
-/** The files of undici that `undici-internals.ts` loads, described by its own types. */
+/** Types for the undici files that `undici-internals.ts` loads, based on undici's own. */
 declare module 'undici/lib/dispatcher/agent.js' {
   import { Agent } from 'undici';
   export default Agent;

@@ -1,6 +1,6 @@
 import { safeText } from '../../platform/redact/safe-text.ts';
 
-/** Of one field, so that none can push the others out of sight. */
+/** Maximum length of a field, so that none pushes the others out of view. */
 const longestField = 80;
 
 const fields = [
@@ -13,7 +13,7 @@ const fields = [
 
 type Named = { readonly [name in (typeof fields)[number][number]]?: string | null | undefined };
 
-/** Where an order goes, in one line: each field bounded by itself. Pure. */
+/** Formats a delivery address as one line, truncating each field separately. Pure. */
 export const addressLine = (address: Named): string =>
   fields
     .map((group) =>

@@ -9,10 +9,10 @@ import type { JsonSchema } from './untrusted.ts';
 
 export { z } from 'zod';
 
-/** What a tool takes: named fields and no others. */
+/** Arguments of a tool: named fields and no others. */
 export type ToolArguments = z.ZodObject;
 
-/** Parameters of an operation as fields of a tool. @param names those that the tool takes; by default all. */
+/** Converts an operation's parameters to tool fields. @param names of those to include; all by default. */
 export function parametersOf(
   { pathParameters = {}, query = {} }: Operation,
   names: readonly string[] = [...Object.keys(pathParameters), ...Object.keys(query)],
@@ -26,7 +26,7 @@ export function parametersOf(
   );
 }
 
-/** What a parameter's type cannot say here (a date, a UUID) is checked where the request is made. */
+/** Formats beyond the basic type (a date, a UUID) are checked when the request is made. */
 function fieldOf(parameter: Parameter): z.ZodType {
   const { description, required, values, grows, type } = parameter;
   const text = boundedText(parameter);
@@ -43,7 +43,7 @@ function fieldOf(parameter: Parameter): z.ZodType {
   return required ? described : described.optional();
 }
 
-/** Of a text whose length nothing else bounds. */
+/** Maximum length of a text without its own limit. */
 export const longestText = 2000;
 const mostStrings = 50;
 
@@ -55,10 +55,10 @@ const boundedNumber = <N extends z.ZodNumber>(number: N, { min, max }: Parameter
   return max === undefined ? from : from.max(max);
 };
 
-/** What a client is told that a tool takes. Pure. */
+/** JSON Schema of a tool's arguments, for clients. Pure. */
 export const argumentSchema = (shape: ToolArguments): JsonSchema => jsonSchemaOf(shape, true);
 
-/** Arguments as they were sent, checked: no field is unknown. @throws UsageError naming each that is wrong. */
+/** Validates arguments, rejecting unknown fields. @throws UsageError naming each invalid one. */
 export function readArguments(tool: string, shape: ToolArguments, given: unknown): JsonObject {
   const checked = checkAgainst(shape, given ?? {}, 'body');
   if (checked.value) return checked.value;

@@ -32,10 +32,10 @@ interface Serving {
   readonly isLive: boolean;
 }
 
-/** Calls of tools: each is a run of its own, with settings, key and policy as they are at that moment. */
+/** Runs tool calls, each with the settings, key and policy current at that moment. */
 export class Calls {
   readonly #serving: Serving;
-  /** What must come to its end before the process does. */
+  /** Work that must finish before the process exits. */
   readonly #open = new Set<Promise<unknown>>();
   readonly #io: Io;
 
@@ -43,7 +43,7 @@ export class Calls {
     this.#serving = serving;
     const { stderr, commandName, programFile } = serving.context.io;
     const notes = { ...stderr, isTerminal: false, columns: () => undefined };
-    // Stdout is the protocol's alone, and nobody can be asked.
+    // Stdout is reserved for the protocol, and nobody can be prompted.
     this.#io = {
       stdin: { stream: Readable.from([]), isTerminal: false },
       stdout: notes,
@@ -57,7 +57,7 @@ export class Calls {
     return this.#serving.tools.map(listed);
   }
 
-  /** Calls a tool. A failure is an answer too. @throws ProtocolError for a tool that is not offered. */
+  /** Calls a tool. Failures are returned as results. @throws ProtocolError for an unknown tool. */
   async handle(
     server: Server,
     { name, arguments: given }: { readonly name: string; readonly arguments?: unknown },
@@ -78,7 +78,7 @@ export class Calls {
     }
   }
 
-  /** Once every call has come to its end, whatever that is. */
+  /** Resolves when all calls have ended, successfully or not. */
   async settled(): Promise<void> {
     while (this.#open.size > 0) await Promise.allSettled(this.#open);
   }
@@ -92,7 +92,7 @@ export class Calls {
     const { context: whole, isLive } = this.#serving;
     const { envelope, signal: cancelled } = request;
     const client = clientName(own(envelope, CLIENT_INFO_META_KEY) ?? server.getClientVersion());
-    // An order on its way is settled even where nobody waits for it any more; only the end of the process ends it.
+    // An order in progress is settled even if nobody waits for it; only the end of the process aborts it.
     const signal = tool.effect === 'reads' ? AbortSignal.any([whole.signal, cancelled]) : whole.signal;
     const command = `errand mcp ${tool.name}`;
     let run: Context | undefined;
@@ -113,7 +113,7 @@ export class Calls {
         fields,
       );
       if ('question' in outcome) {
-        // The newer protocol has the client ask, and call again with what its user said.
+        // In the newer protocol, the client asks its user and calls again with the response.
         if (envelope) return asked(outcome.question);
         const inputResponses = await responsesTo(outcome.question, tool.name, request);
         return await this.#run(tool, given, server, { ...request, inputResponses });
@@ -128,7 +128,7 @@ export class Calls {
     }
   }
 
-  /** What became of an intent is known to whoever asked once the answer is out. */
+  /** Once the answer is sent, the caller knows the outcome of its intents. */
   #end(run: Context, { id }: ServerContext['mcpReq'], cancelled: AbortSignal): void {
     const ended = new Promise<boolean>((resolve) => {
       if (cancelled.aborted) resolve(false);
@@ -160,12 +160,12 @@ async function progress(
   });
 }
 
-/** A tool as a client lists it. Nothing in it comes from outside. */
+/** A tool's listing for clients. Contains no external text. */
 const listed = (tool: Tool): ListedTool => ({
   name: tool.name,
   title: tool.title,
   description: tool.description,
-  // Both are JSON Schemas of objects, as the protocol wants them.
+  // Both are JSON Schemas of objects, as the protocol requires.
   inputSchema: argumentSchema(tool.arguments) as ListedTool['inputSchema'],
   outputSchema: outputSchema(tool) as ListedTool['outputSchema'],
   annotations: {
@@ -192,8 +192,8 @@ const outputSchema = (tool: Tool): JsonSchema => ({
 });
 
 /**
- * What a tool gave, as the protocol has it: made fit by the tool's own schema, so that it always keeps to it.
- * @throws Error where what is certain is not there: a client would refuse the answer, and hide it from the model.
+ * Converts a tool's record to a protocol result, trimmed to match the tool's output schema.
+ * @throws Error if a required field is missing: a client would reject the result and hide it from the model.
  */
 function answered(tool: Tool, record: JsonObject): CallToolResult {
   const { value, isCut } = fitted({ type: 'object', properties: tool.output() }, record);
@@ -216,8 +216,8 @@ const anything = { type: 'object' };
 const maxMessage = 4000;
 
 /**
- * A failure, for the model to read; the fields are those of the program's JSON errors. It is text alone: a client of the
- * protocol's first line holds structured content to the output schema of the tool, and hides an error that is not of it.
+ * Formats a failure for the model, with the fields of the CLI's JSON errors. Text only: first-generation clients
+ * validate structured content against the tool's output schema, and hide an error that does not match.
  */
 function failed(failure: unknown): CallToolResult {
   const { category, message, facts } = toError(failure);
@@ -230,10 +230,10 @@ function failed(failure: unknown): CallToolResult {
     outcome: facts.outcome ?? null,
     retryable: facts.retryable ?? null,
     hint: facts.hint ?? null,
-    // A person runs them: no tool does what they do.
+    // Commands for a person; no tool does the same.
     for_a_person: next,
   };
-  // Fitted apart: however much a service sends, it never crowds out what became of the order.
+  // Trimmed separately, so that large details from a service never crowd out the order's outcome.
   const parts = [error, { details: facts.details ?? null }].map((part) => fitted(anything, part));
   const json = JSON.stringify({
     error: Object.assign({}, ...parts.map(({ value }) => value)),
@@ -247,11 +247,11 @@ function failed(failure: unknown): CallToolResult {
   };
 }
 
-/** Whether all of a failure is in our words: no service had a part in it. */
+/** Whether a failure contains only errand's own words and nothing from a service. */
 const isOurs = (category: ErrandError['category'], { status }: ErrandError['facts']): boolean =>
   status === undefined && (category === 'usage' || category === 'policy');
 
-/** Where `failure` speaks of running a command again, it is the tool that is called again. */
+/** Rewords hints in `failure` about running a command again: the tool is called again instead. */
 function inToolsWords(failure: unknown, typed: string, again: string): unknown {
   if (!(failure instanceof ErrandError)) return failure;
   const { next = [], hint } = failure.facts;
@@ -266,8 +266,8 @@ function inToolsWords(failure: unknown, typed: string, again: string): unknown {
 const longestName = 60;
 
 /**
- * Who calls, for the audit chain: `claude-desktop 1.2`. A client may call itself anything, so that only letters, digits and
- * plain signs are kept of it, and no more than a line has room for. Pure.
+ * Caller's name for the audit chain: `claude-desktop 1.2`. Clients may claim any name, so only letters, digits and
+ * plain signs are kept, up to a maximum length. Pure.
  */
 function clientName(info: unknown): string {
   const words = [textIn(info, 'name'), textIn(info, 'version')].filter((word) => word !== undefined);
@@ -284,7 +284,7 @@ function clientName(info: unknown): string {
   return name === '' ? 'unnamed' : name;
 }
 
-/** Whether a client can ask its user with a form. One that declares the capability without a mode can. Pure. */
+/** Whether a client can show its user a form; true also if it declares the capability without a mode. Pure. */
 function canAsk(capabilities: unknown): boolean {
   const elicitation = own(capabilities, 'elicitation');
   return (
@@ -295,7 +295,7 @@ function canAsk(capabilities: unknown): boolean {
 const questionName = 'confirm';
 const yesName = 'yes';
 
-/** How long the user has to answer, ms. */
+/** Time the user has to answer, ms. */
 const waitMs = 10 * 60 * 1000;
 
 const form = ({ message, yes }: Question) => ({
@@ -307,13 +307,13 @@ const form = ({ message, yes }: Question) => ({
   },
 });
 
-/** A question as the result of a call, which the client makes again with the response. */
+/** Returns a question as the call's result; the client repeats the call with the response. */
 const asked = (question: Question): InputRequiredResult =>
   inputRequired({ inputRequests: { [questionName]: inputRequired.elicit(form(question)) } });
 
 /**
- * Asks the user of a client of the older protocol, while its call waits.
- * @throws ErrandError where the client cannot; a yes alone sends anything.
+ * Asks the user through a client of the older protocol while its call waits.
+ * @throws ErrandError if the client cannot ask; nothing is sent without a yes.
  */
 async function responsesTo(
   question: Question,
@@ -336,7 +336,7 @@ async function responsesTo(
   }
 }
 
-/** Anything but a yes is a no. */
+/** Anything but a yes counts as a no. */
 function answerIn(responses: unknown): Call['answer'] {
   const response = own(responses, questionName);
   if (response === undefined) return undefined;

@@ -4,8 +4,8 @@ import { whereFlags } from '../../run/context-flags.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 
 /**
- * Real money moves only where whoever started the server said so. It is looked at again with each call, since key and profile
- * may have changed meanwhile. @throws UsageError without `--live`. Nothing was sent.
+ * Allows real money only if the server was started with `--live`. Checked on every call, because key and profile may
+ * have changed. @throws UsageError without `--live`. Nothing was sent.
  */
 export function checkLive(context: Context, isLive: boolean): void {
   if (isLive || context.isRehearsal()) return;
@@ -30,12 +30,12 @@ export function checkLive(context: Context, isLive: boolean): void {
   );
 }
 
-/** Variables that go before what a profile says. */
+/** Environment variables that override the profile. */
 const shadowing = ({ settings: { baseUrl, apiKey } }: Context): string[] =>
   [baseUrl, apiKey].flatMap((setting) => (setting?.from === 'environment' ? [setting.name] : []));
 
 /**
- * Whoever allows real orders limits what a day may cost. It is looked at before each order, since the policy may have changed.
+ * Requires a daily limit for real orders. Checked before every order, because the policy may have changed.
  * @throws ErrandError policy for `--live` without such a limit. Nothing was sent.
  */
 export async function checkDayLimit(context: Context, isLive: boolean): Promise<void> {

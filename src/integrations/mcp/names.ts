@@ -1,4 +1,4 @@
-/** Every tool's name, with what it does: for the help and for a TAB, which load no tool. */
+/** Names and summaries of all tools, for help and TAB completion, which load no tools. */
 export const toolNames = {
   search: 'search products',
   product_get: "read a product's details",

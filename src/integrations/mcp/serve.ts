@@ -7,15 +7,15 @@ import type { ToolName } from './names.ts';
 import { Wire } from './wire.ts';
 
 interface Options {
-  /** The tools that are offered; all without it. */
+  /** Names of the tools to offer; all if unset. */
   readonly names: readonly ToolName[] | undefined;
-  /** Whether only tools are offered that change nothing. */
+  /** Whether to offer only tools that change nothing. */
   readonly readsOnly: boolean;
   /** Whether orders may cost real money. */
   readonly isLive: boolean;
 }
 
-/** How many lines that are no messages are told of. */
+/** Maximum number of invalid lines to report. */
 const mostTold = 20;
 
 const instructions = [
@@ -24,12 +24,15 @@ const instructions = [
   'Limits and approvals are set by people, outside of these tools. Where an approval is needed, show the user the command that the answer names, and place the same quote again once it was approved.',
 ].join(' ');
 
-/** Serves the tools over stdin and stdout until stdin ends or the run is interrupted. @throws the reason of the interruption. */
+/**
+ * Serves the tools on stdin and stdout until stdin ends or the run is interrupted. @throws the reason of the
+ * interruption.
+ */
 export async function serve(context: Context, { names, readsOnly, isLive }: Options): Promise<void> {
   const { io, signal, version } = context;
   const wire = new Wire(io.stdin.stream, io.stdout.stream);
   let opened: Calls | undefined;
-  // A client waits for the first answer, which needs no tool.
+  // Lazy import: the client is waiting for the first response, which needs no tools.
   const calls = once(async () => {
     const [made, all] = await Promise.all([import('./calls.ts'), import('./tools/index.ts')]);
     const tools = all.tools.filter(

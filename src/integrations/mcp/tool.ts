@@ -5,43 +5,42 @@ import type { ToolArguments } from './arguments.ts';
 import type { ToolName } from './names.ts';
 import type { JsonSchema } from './untrusted.ts';
 
-/** What calling a tool can do. */
+/** What calling a tool may do. */
 export type Effect =
-  /** Nothing changes, here or at the service. */
+  /** Nothing changes, locally or at the service. */
   | 'reads'
-  /** Something is kept here; nothing is ordered. */
+  /** Something is stored locally; nothing is ordered. */
   | 'prepares'
   /** Something changes at the service. */
   | 'changes'
   /** Money moves. */
   | 'spends';
 
-/** A question for the user of the client. */
+/** A question for the client's user. */
 export interface Question {
   readonly message: string;
-  /** What saying yes means. */
+  /** Label of the affirmative answer. */
   readonly yes: string;
 }
 
-/** One call of a tool. */
 export interface Call {
-  /** Of this call alone: settings, key and policy as they are now. */
+  /** Created per call, with the settings, key and policy current at that moment. */
   readonly context: Context;
-  /** Who calls, as the audit chain names it. */
+  /** Name of the caller in the audit chain. */
   readonly client: string;
-  /** Aborted where the client gives the call up. */
+  /** Aborted when the client cancels the call. */
   readonly cancelled: AbortSignal;
-  /** Whether whoever started the server allows real orders. */
+  /** Whether the server was started with real orders allowed. */
   readonly isLive: boolean;
-  /** Tells the client how far it is, where it wants to know. */
+  /** Reports progress, if the client asked for it. */
   progress(done: number, total: number, message: string): Promise<void>;
   /** Whether the client can ask its user. */
   readonly canAsk: boolean;
-  /** What the user has said to the question of this call; undefined where they were not asked yet. */
+  /** The user's answer to this call's question; undefined if not yet asked. */
   readonly answer: 'yes' | 'no' | undefined;
 }
 
-/** What a tool gives back. */
+/** Result of a tool: a record, or a question to ask first. */
 export type Outcome = { readonly record: JsonObject } | { readonly question: Question };
 
 export interface ToolDefinition<A extends ToolArguments> {
@@ -49,25 +48,25 @@ export interface ToolDefinition<A extends ToolArguments> {
   readonly title: string;
   readonly description: string;
   readonly effect: Effect;
-  /** Whether calling it again with the same arguments changes nothing more. */
+  /** Whether repeating a call with the same arguments has no further effect. */
   readonly isIdempotent?: true;
   readonly arguments: A;
-  /** The fields of what it gives back, each with its schema. */
+  /** Output fields with their schemas. */
   output(): Readonly<Record<string, JsonSchema>>;
-  /** Those of them that are always there. */
+  /** Output fields that are always present. */
   readonly certain: readonly string[];
-  /** Those of them that hold text of retailers, sellers or whoever else wrote into an order. */
+  /** Output fields with text by retailers, sellers or others who wrote into an order. */
   readonly untrusted?: readonly string[];
   run(call: Call, given: z.output<A>): Promise<Outcome>;
 }
 
-/** A tool whose argument types are known to nobody but itself. */
+/** A tool with its argument types erased. */
 export type Tool = Omit<ToolDefinition<ToolArguments>, 'run'> & {
   run(call: Call, given: JsonObject): Promise<Outcome>;
 };
 
-/** Defines a tool as data; the types of what `run` gets follow from `arguments`. */
+/** Defines a tool as data; the parameter types of `run` follow from `arguments`. */
 export function defineTool<A extends ToolArguments>(definition: ToolDefinition<A>): Tool {
-  // What it is given was checked against its own definition, so the erased type is the declared one.
+  // Safe cast: arguments are validated against the tool's own definition, so the erased type is the declared one.
   return definition as unknown as Tool;
 }

@@ -4,22 +4,22 @@ import { redacted, redactor, secretField } from '../../platform/redact/redactor.
 import { safeText } from '../../platform/redact/safe-text.ts';
 
 /**
- * What came from the service, made fit to be handed to a model: the fields that a schema names, in their types, without
- * control characters and secrets, and no more of it than a model can read.
+ * Makes data from the service safe for a model: only fields and types of the schema, no control characters or secrets,
+ * and no more than a model can read.
  */
 
-/** A JSON Schema, as far as it is looked at: types, properties, items, anyOf, additionalProperties. */
+/** A JSON Schema; reads only types, properties, items, anyOf and additionalProperties. */
 export type JsonSchema = JsonObject;
 
 interface Bounds {
-  /** UTF-16 units of one text. */
+  /** Maximum length of a text, UTF-16 units. */
   readonly text: number;
-  /** Entries of one list, and fields of an object that no schema names. */
+  /** Maximum entries of a list, and of fields of an object without a schema. */
   readonly entries: number;
   readonly depth: number;
 }
 
-/** From the widest: the first is used that keeps within `mostJson`. The last always does. */
+/** Widest first; the first that stays within `mostJson` is used. The last always does. */
 const bounds: readonly Bounds[] = [
   { text: 4000, entries: 100, depth: 12 },
   { text: 1000, entries: 50, depth: 12 },
@@ -29,17 +29,17 @@ const bounds: readonly Bounds[] = [
   { text: 60, entries: 3, depth: 3 },
 ];
 
-/** UTF-16 units of a whole answer as JSON. */
+/** Maximum length of a whole result as JSON, UTF-16 units. */
 const mostJson = 48_000;
 const longestName = 100;
 
 export interface Fitted {
   readonly value: JsonObject;
-  /** Whether there was more. */
+  /** Whether anything was left out. */
   readonly isCut: boolean;
 }
 
-/** A record by its schema: what the schema does not know, or knows in another type, is left out. Pure. */
+/** Reduces a record to its schema: drops unknown fields and wrong types. Pure. */
 export function fitted(schema: JsonSchema, record: unknown): Fitted {
   let last: Fitted = { value: {}, isCut: true };
   for (const [index, bound] of bounds.entries()) {
@@ -59,7 +59,7 @@ class Fitting {
     this.#bounds = bounds;
   }
 
-  /** Undefined where the value is none of the schema's. */
+  /** Undefined if the value does not match the schema. */
   of(schema: unknown, value: unknown, depth: number): unknown {
     if (depth > this.#bounds.depth) {
       this.isCut = true;
@@ -81,7 +81,7 @@ class Fitting {
   #text(text: string): string {
     const most = this.#bounds.text;
     if (text.length > most) this.isCut = true;
-    // Again without the control characters, which may have stood within a secret.
+    // Redact again after removing control characters, which may have split a secret.
     return redactor.text(safeText(redactor.start(text, most + 1), most));
   }
 
@@ -103,7 +103,10 @@ class Fitting {
     );
   }
 
-  /** A list of credentials is one of records, each with secrets and ids of its own; anything else of that name is a secret. */
+  /**
+   * A list of credentials contains records, each with its own secrets and ids; any other value under such a name is a
+   * secret.
+   */
   #field(name: string, schema: unknown, value: unknown, depth: number): unknown {
     const found = this.of(schema, value, depth + 1);
     if (!secretField.test(name) || found === undefined || found === null || typeof found === 'boolean')
@@ -111,7 +114,7 @@ class Fitting {
     return Array.isArray(found) && found.length > 0 && found.every(isObject) ? found : redacted;
   }
 
-  /** Fields that no schema names: those of metadata, or of the raw answer of an operation. */
+  /** Handles fields without a schema: metadata, or the raw result of an operation. */
   #open(schema: unknown, value: JsonObject, depth: number): JsonObject {
     const inner = own(schema, 'additionalProperties');
     const fields = Object.entries(value).filter(([name]) => name !== '__proto__');
@@ -142,7 +145,7 @@ function isOfType(type: unknown, value: unknown): boolean {
   }
 }
 
-/** Of a response's schema what a client can hold an answer to that was made fit: types alone, and nothing is certain. Pure. */
+/** Loosens a response schema to what reduced results always satisfy: types only, nothing required. Pure. */
 export function lenient(schema: unknown): JsonSchema {
   if (!isObject(schema)) return {};
   const { type, properties, items, anyOf, additionalProperties, description } = schema;
@@ -161,8 +164,8 @@ export function lenient(schema: unknown): JsonSchema {
 }
 
 /**
- * Text of others between two lines that nobody could foresee, so that nothing in it can pretend to come after them.
- * @param names the fields that hold it.
+ * Encloses untrusted text between two unpredictable marker lines, so that it cannot pretend to end.
+ * @param names fields with untrusted text.
  */
 export function delimited(json: string, names: readonly string[]): string {
   const mark = randomBytes(8).toString('hex');

@@ -4,9 +4,9 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { isObject } from '../../api/json.ts';
 import { once } from '../../platform/async.ts';
 
-/** After the client has closed its end, requests that came before are still answered for so long, ms. */
+/** How long pending requests are still answered after the client closes its end, ms. */
 const graceMs = 5_000;
-/** The protocol over two streams. It knows which requests are not answered yet, and tells when an answer is out. */
+/** The protocol over two streams. Tracks pending requests and reports when a response has been sent. */
 export class Wire extends StdioServerTransport {
   readonly closed: Promise<void>;
   readonly #pending = new Set<RequestId>();
@@ -17,7 +17,7 @@ export class Wire extends StdioServerTransport {
   #end: () => void = () => {};
 
   constructor(input: Readable, output: Writable) {
-    // The lines are bounded before they come here; many of them may come at once.
+    // Line lengths are already limited; many lines may arrive at once.
     const read = new Readable({ read() {} });
     super(read, output, { maxBufferSize: Number.MAX_SAFE_INTEGER });
     this.#input = input;
@@ -34,9 +34,9 @@ export class Wire extends StdioServerTransport {
     });
   }
 
-  /** Calls `then` once the answer to a request is out, or will never be. */
+  /** Calls `then` once the response to a request was sent, or never will be. */
   afterAnswer(id: RequestId, then: (isSent: boolean) => void): void {
-    // A client may give two requests one id.
+    // A client may reuse a request id.
     const others = this.#sent.get(id);
     if (this.#isClosed) then(false);
     else if (others) others.push(then);
@@ -54,7 +54,7 @@ export class Wire extends StdioServerTransport {
     const close = this.onclose;
     this.onclose = () => {
       this.#isClosed = true;
-      // A client that has not closed its end must not keep the process.
+      // A client that keeps its end open must not keep the process alive.
       this.#input.destroy();
       for (const id of [...this.#sent.keys()]) this.#settle(id, false);
       close?.();
@@ -73,7 +73,7 @@ export class Wire extends StdioServerTransport {
     }
   }
 
-  /** A line that is no message has no request's id. */
+  /** An invalid line has no request id. */
   #refuse(error: LineError): void {
     this.onerror?.(new Error(error.message));
     super.send({ jsonrpc: '2.0', error: { ...error } }).catch((failure: Error) => this.onerror?.(failure));
@@ -88,7 +88,7 @@ export class Wire extends StdioServerTransport {
     if (this.#pending.size === 0) this.#idle?.();
   }
 
-  /** Whoever pipes requests in and closes the pipe is owed the answers. */
+  /** A client that pipes requests and closes the pipe still gets its responses. */
   async #answerRest(read: Readable): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#pending.size > 0)
@@ -103,10 +103,10 @@ export class Wire extends StdioServerTransport {
   }
 }
 
-/** Bytes of one message that is taken. */
+/** Maximum size of a message, bytes. */
 const longestLine = 1024 * 1024;
 
-/** What a line that is no message is answered with, as JSON-RPC has it. */
+/** JSON-RPC error returned for an invalid line. */
 interface LineError {
   readonly code: number;
   readonly message: string;
@@ -114,7 +114,7 @@ interface LineError {
 
 const newline = 0x0a;
 
-/** Bytes as they come, made lines that are messages. What is none is told of, once for each line, and dropped. */
+/** Splits incoming bytes into lines that are messages. Reports each invalid line once and drops it. */
 class Lines {
   readonly #taken: (line: Buffer) => void;
   readonly #refused: (error: LineError) => void;
@@ -137,7 +137,7 @@ class Lines {
     }
   }
 
-  /** The line is over: at its end, or at the end of all. */
+  /** Ends the current line, at a newline or at the end of input. */
   end(): void {
     const [pieces, length] = [this.#pieces, this.#length];
     this.#pieces = [];
@@ -172,7 +172,7 @@ function errorIn(text: string): LineError | undefined {
   return { code: -32600, message: 'the line is JSON, and no message of JSON-RPC 2.0' };
 }
 
-/** A request, a notification, or an answer. */
+/** Whether it is a request, a notification or a response. */
 function isMessage(message: unknown): boolean {
   if (!isObject(message) || message.jsonrpc !== '2.0') return false;
   const { id, method, params, error } = message;

@@ -1,7 +1,7 @@
 import { UsageError } from '../../platform/errors.ts';
 import { nearestWord } from '../../platform/near-words.ts';
 
-/** A name that is known. @throws UsageError with the nearest one. */
+/** Returns the matching known name. @throws UsageError suggesting the nearest one. */
 export function knownName<N extends string>(name: unknown, known: readonly N[], what: string): N {
   const found = known.find((one) => one === name);
   if (found !== undefined) return found;
@@ -20,7 +20,7 @@ const listed = (names: readonly string[]): string =>
 
 const shown = (value: unknown): string => (typeof value === 'string' ? `"${value}"` : typeof value);
 
-/** @throws UsageError naming the function, the option and what it takes. */
+/** @throws UsageError naming the function, the option and the accepted values. */
 export function checkOptions<K extends string>(
   where: string,
   given: unknown,
@@ -40,7 +40,7 @@ export function checkOptions<K extends string>(
   }
 }
 
-/** What an option takes, and whether a value is that. */
+/** Describes what an option accepts, and checks a value. */
 export interface Rule {
   readonly takes: string;
   readonly is: (value: unknown) => boolean;

@@ -2,12 +2,12 @@ import type { Client as HttpClient } from '../../http/client.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Client } from './client-types.ts';
 
-/** What another door needs of a client. */
+/** What other entry points need from a client. */
 export interface ClientParts {
-  /** In its one form. */
+  /** Normalized. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** The same client, whose calls another signal ends too. */
+  /** The same client with an additional abort signal. */
   under(signal: AbortSignal | undefined): HttpClient;
 }
 
@@ -15,7 +15,7 @@ const parts = new WeakMap<Client, ClientParts>();
 
 export const keepClientParts = (client: Client, of: ClientParts): void => void parts.set(client, of);
 
-/** @throws UsageError for what createClient has not made. */
+/** @throws UsageError for a client that createClient did not create. */
 export function partsOf(client: Client): ClientParts {
   const found = typeof client === 'object' && client !== null ? parts.get(client) : undefined;
   if (found) return found;

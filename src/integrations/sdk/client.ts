@@ -27,9 +27,9 @@ import type { Client, ClientOptions } from './client-types.ts';
 import { type CallName, type ListName, operations } from './operations.ts';
 
 /**
- * A client of the service: retries, redirects, time limits and redaction as in the command line. It reads no settings and
- * no environment, keeps no journal and prints nothing.
- * @throws UsageError for an option that is wrong, and for a base URL that no key may be sent to.
+ * Creates a client of the service, with the retries, redirects, timeouts and redaction of the command line. Reads no
+ * settings or environment, keeps no journal and prints nothing.
+ * @throws UsageError for an invalid option, or a base URL that must not receive keys.
  */
 export function createClient(options: ClientOptions): Client {
   checkOptions('createClient', options, rules);
@@ -66,7 +66,7 @@ export function createClient(options: ClientOptions): Client {
   const client: Client = {
     async call(name, ...[input = {}, more]) {
       checked(name, input, false, more);
-      // What the table says of an operation is what its declared types say: a test compares them.
+      // A test verifies that the declared types match the table.
       return (await http.call(name, input as never, more).catch(rethrow)) as never;
     },
     async stream(name, ...[input = {}, more]) {
@@ -95,7 +95,7 @@ export function createClient(options: ClientOptions): Client {
   return client;
 }
 
-/** A signal of the process keeps its own category in a command; a program may abort with any reason. */
+/** In a command, a process signal keeps its own category; a program may abort with any reason. */
 function rethrow(error: unknown): never {
   throw error instanceof InDoubtError && error.category !== 'in_doubt'
     ? new InDoubtError(error.message, { ...error.facts, cause: error })
@@ -158,14 +158,14 @@ const inputParts = ['path', 'query', 'body'] as const;
 const operationNames = Object.keys(operations) as (keyof typeof operations)[];
 const isList = (name: CallName): name is ListName => 'rows' in operations[name].response;
 
-/** A signal under which any number of calls may run at once: Node warns from the eleventh on. */
+/** Signal for any number of concurrent calls: Node warns from the eleventh listener on. */
 function sharedSignal(given: AbortSignal | undefined, closing: AbortSignal): AbortSignal {
   const signal = AbortSignal.any(given ? [given, closing] : [closing]);
   setMaxListeners(0, signal);
   return signal;
 }
 
-/** Connections are made when the first request needs one. */
+/** Connects lazily, on the first request. */
 function network(): Transport {
   let isOpen = false;
   const opened = once(async () => {

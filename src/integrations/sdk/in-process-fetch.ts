@@ -9,16 +9,16 @@ import {
 type Send = InProcess['send'];
 type Fetch = typeof globalThis.fetch;
 
-/** As many as Node's own fetch follows. */
+/** Same limit as Node's fetch. */
 const mostRedirects = 20;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Responses with these have no body (Fetch standard, null body status). */
+/** Statuses without a body (Fetch standard, null body status). */
 const bodyless: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
 
 /**
- * A `fetch` that reaches one service through a function, with what the standard says of requests, redirects, aborts and
- * responses. A path of its own will do for a URL. Faults reach its caller as Node's own fetch reports them.
- * @param origin where the service is; others are refused with a TypeError.
+ * Creates a `fetch` that calls a single service through a function, with standard semantics for requests, redirects,
+ * aborts and responses. Also accepts a bare path as URL. Faults surface as in Node's own fetch.
+ * @param origin of the service; any other rejects with a TypeError.
  */
 export function fetchThrough(origin: string, send: Send): Fetch {
   return async (input, init) => {
@@ -37,7 +37,7 @@ export function fetchThrough(origin: string, send: Send): Fetch {
   };
 }
 
-/** @throws TypeError for what is none, as fetch does. */
+/** @throws TypeError for an invalid request, as fetch does. */
 function requestOf(origin: string, input: Parameters<Fetch>[0], init: RequestInit | undefined): Request {
   const isPath = typeof input === 'string' && /^\/(?!\/)/.test(input);
   return new Request(isPath ? `${origin}${input}` : input, init);
@@ -80,7 +80,7 @@ async function follow(exchange: Exchange): Promise<Response> {
     if (count === mostRedirects)
       throw new TypeError('fetch failed', { cause: new Error('redirect count exceeded') });
     url = checkedUrl(origin, new URL(String(location), url).href);
-    // As every browser does (Fetch standard, HTTP-redirect fetch, step 12).
+    // As all browsers do (Fetch standard, HTTP-redirect fetch, step 12).
     const isGetNow =
       response.status === 303
         ? method !== 'GET' && method !== 'HEAD'
@@ -101,12 +101,12 @@ function checkedUrl(origin: string, text: string): URL {
   );
 }
 
-/** As undici's: the message is the same for each, and the cause says what happened. */
+/** Mimics undici: a generic message, with the actual reason as the cause. */
 function failure(message: string, code: string, reason: string): TypeError {
   return new TypeError(message, { cause: Object.assign(new Error(reason), { code }) });
 }
 
-/** The service goes on with its work, as one on a network does. */
+/** The service continues its work after an abort, as a remote one would. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason);
@@ -118,10 +118,10 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 interface Received {
   readonly url: URL;
   readonly isHead: boolean;
-  /** The connection breaks off in the middle of the body. */
+  /** The connection breaks in the middle of the body. */
   readonly isHalf: boolean;
   readonly isRedirected: boolean;
-  /** What Node's own server says with the status. */
+  /** Status text that Node's own server sends. */
   readonly statusText: string;
   readonly signal: AbortSignal;
 }
@@ -136,7 +136,7 @@ function responseOf({ status, headers: given, body }: SandboxResponse, received:
   const hasBody = body !== null && !isHead && !bodyless.has(status);
   const sent = isHalf ? ReadableStream.from(brokenOff(body)) : wholeOf(body, signal);
   const response = new Response(hasBody ? sent : null, { status, statusText, headers });
-  // A response that is made has no address of its own.
+  // A constructed response has no URL of its own.
   Object.defineProperty(response, 'url', { value: url.href });
   Object.defineProperty(response, 'redirected', { value: isRedirected });
   return response;

@@ -3,7 +3,7 @@ import { UsageError } from '../../platform/errors.ts';
 import type { OrderSettings } from '../../run/order-context.ts';
 import type { OrderJournal } from './journal.ts';
 
-/** What another part of this door needs of a journal. */
+/** What other modules of this entry point need from a journal. */
 export interface JournalParts {
   readonly journal: Journal;
   readonly folder: string;
@@ -18,7 +18,7 @@ const parts = new WeakMap<OrderJournal, JournalParts>();
 export const keepJournalParts = (journal: OrderJournal, of: JournalParts): void =>
   void parts.set(journal, of);
 
-/** @throws UsageError for what openJournal has not made. */
+/** @throws UsageError for a journal that openJournal did not create. */
 export function journalPartsOf(journal: OrderJournal): JournalParts {
   const found = typeof journal === 'object' && journal !== null ? parts.get(journal) : undefined;
   if (found && !found.isClosed) return found;

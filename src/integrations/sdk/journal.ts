@@ -13,44 +13,47 @@ import { journalPartsOf, keepJournalParts } from './journal-parts.ts';
 import { placingSettings } from './placing-context.ts';
 
 export interface JournalOptions {
-  /** Where it lies, an absolute path; made where it is not there. The command line's state folder is one, and so is another's. */
+  /**
+   * Absolute path of the journal folder; created if missing. It may be the command line's state folder, or one of your
+   * own.
+   */
   readonly folder: string;
-  /** The YAML file that says what may be spent, an absolute path. Without it spending is not limited. */
+  /** Absolute path of the YAML policy file with spending limits. Without it, spending is unlimited. */
   readonly policy?: string | undefined;
   /**
-   * `postgres://<user>:<password>@<host>/<database>`: the journal is in this database, shared with other machines, and the folder keeps
-   * a copy of it.
+   * `postgres://<user>:<password>@<host>/<database>`: keeps the journal in this database, shared with other machines,
+   * with a local copy in the folder.
    */
   readonly database?: string | undefined;
-  /** What the audit chain calls this program: letters, digits and `._-`. */
+  /** This program's name in the audit chain: letters, digits and `._-`. */
   readonly program?: string | undefined;
 }
 
-/** An order that the journal holds, and whose end nobody has been told. */
+/** An order in the journal whose outcome was not reported yet. */
 export interface UnsettledOrder {
-  /** Its `idempotency_key`. */
+  /** The order's `idempotency_key`. */
   readonly key: string;
   readonly baseUrl: string;
   /** When it was first recorded, ISO 8601. */
   readonly since: string;
-  /** Known where the service has placed it; else it is in doubt. */
+  /** Set if the service placed the order; otherwise it is in doubt. */
   readonly orderId: string | null;
 }
 
-/** The journal of the orders of a service: what was to be sent is in it before it is, and survives a crash. */
+/** Journal of a service's orders: each order is written before it is sent, and survives a crash. */
 export interface OrderJournal extends AsyncDisposable {
   readonly folder: string;
-  /** What a process that has ended left behind, oldest first: place each again with its key, or call `resumeOrder`. */
+  /** Orders left behind by ended processes, oldest first: place each again with its key, or call `resumeOrder`. */
   unsettled(): readonly UnsettledOrder[];
-  /** Closes the file. Call it once no order is being placed. */
+  /** Closes the file. Call it only when no order is being placed. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the journal in a folder: the same that the command line keeps, so that `errand order journal list` shows it where
+ * Opens the journal in a folder, in the command line's format: `errand order journal list` shows it if
  * `ERRAND_STATE_DIR` names the folder. Any number of processes may share it.
- * @throws UsageError for an option that is wrong; StorageError where it cannot be read and written; ErrandError `policy` for a
- * policy that cannot be used.
+ * @throws UsageError for an invalid option; StorageError if it cannot be read and written; ErrandError `policy` for an
+ * unusable policy.
  */
 export async function openJournal(options: JournalOptions): Promise<OrderJournal> {
   checkOptions('openJournal', options, rules);

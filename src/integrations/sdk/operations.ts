@@ -1,7 +1,7 @@
 import { operations as table } from '../../api/operations/index.ts';
 import type { Operations, SchemaName, StreamedOperations } from './wire.ts';
 
-/** Operations whose response is read whole. */
+/** Operations whose response is read as a whole. */
 export type CallName = keyof Operations & string;
 /** Operations whose response is CSV of any length. */
 export type StreamName = keyof StreamedOperations & string;
@@ -11,7 +11,7 @@ export type ListName = {
 }[CallName];
 export type OperationName = CallName | StreamName;
 
-/** One path or query parameter. */
+/** A path or query parameter. */
 export interface ParameterDescription {
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date-time' | 'uuid' | 'strings';
   readonly description: string;
@@ -25,40 +25,40 @@ export interface ParameterDescription {
   readonly default?: string | number | boolean;
 }
 
-/** One operation of the service, as the contract has it. */
+/** An operation of the service, according to the contract. */
 export interface OperationDescription {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Under the base URL, parameters in braces. */
+  /** Path under the base URL, with parameters in braces. */
   readonly path: string;
   readonly summary: string;
-  /** `legacy` stands under the legacy base URL. */
+  /** `legacy` operations use the legacy base URL. */
   readonly surface: 'current' | 'legacy';
-  /** `payment` is a 402 challenge, paid per request; `basic` sends the client token. */
+  /** `payment` is paid per request by a 402 challenge; `basic` sends the client token. */
   readonly auth: 'none' | 'bearer' | 'payment' | 'basic';
   readonly pathParameters?: Readonly<Record<string, ParameterDescription>>;
   readonly query?: Readonly<Record<string, ParameterDescription>>;
-  /** The schema of its body, by its name. */
+  /** Name of the body's schema. */
   readonly body?: { readonly schema: SchemaName; readonly optional?: true };
   readonly response:
     | { readonly type: 'json'; readonly status: number; readonly schema: SchemaName }
     | { readonly type: 'csv' | 'none'; readonly status: number };
-  /** Codes it may respond with, beside those of `auth` and of validation. */
+  /** Error codes it may return, besides those of `auth` and validation. */
   readonly errors: readonly string[];
-  /** When it is sent again after a failure: at every time, with the same key, or not once it may have been sent. */
+  /** When it is retried after a failure: always, with the same key, or never once it may have been sent. */
   readonly retry: 'safe' | 'idempotency_key' | 'never';
   /** Whether it can move money. */
   readonly movesMoney?: true;
 }
 
-/** Every operation of the service, by its name. */
+/** All operations of the service, by name. */
 export const operations: Readonly<Record<OperationName, OperationDescription>> = table;
 
 /** A JSON Schema (2020-12). */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * The JSON Schema of a body by its name: `schemaOf('OrderCreate')`. Requests are closed; responses are open, since the
- * service may grow. Loaded when it is first called.
+ * Returns the JSON Schema of a body by name: `schemaOf('OrderCreate')`. Request schemas are closed; response schemas
+ * are open, because the service may evolve. Loaded on first call.
  */
 export async function schemaOf(name: SchemaName): Promise<JsonSchema> {
   const { shapeSchema } = await import('../../api/openapi.ts');

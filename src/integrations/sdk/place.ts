@@ -23,32 +23,32 @@ import { placingContext } from './placing-context.ts';
 import { asThrown } from './thrown.ts';
 import type { OrderCreate, OrderResponse } from './wire.ts';
 
-/** An order with the key that makes it one intent: your own number of it, at most 36 characters. */
+/** An order with its idempotency key: your own order number, at most 36 characters. */
 export type KeyedOrder = Omit<OrderCreate, 'idempotency_key'> & { readonly idempotency_key: string };
 
 export interface PlacedOrder {
   readonly order: OrderResponse;
-  /** An earlier call with the same key had placed it. */
+  /** Whether an earlier call with the same key had placed it. */
   readonly existed: boolean;
-  /** What a person might want to know: a warning of the policy, a field that the service has written in its own way. */
+  /** Notes for people: a policy warning, or a field that the service changed. */
   readonly notes: readonly string[];
 }
 
 export interface PlaceOptions {
-  /** Ends the call. What had been sent by then is in doubt, and the same call settles it. */
+  /** Aborts the call. Whatever had been sent is in doubt; repeating the call settles it. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Places one order for one key, however often it is called, from however many processes: the intent is in the journal,
- * synced to the disk, before anything is sent, and has ended there when the promise resolves. The same key with the same
- * order gives the order that is there. A call waits for another one that is placing it.
- * @throws UsageError for an order that is not valid, or has no key: nothing was sent.
- * @throws PolicyError where the policy refuses the order, or wants a person's approval: nothing was sent.
- * @throws InDoubtError where it may have been placed and nobody said so, an aborted call too: call it again with the same key,
- * or `resumeOrder`.
- * @throws ErrandError `conflict` for a key that stands for another order, another service or another account; `interrupted`;
- * what the service refuses (ServiceError and its kinds); StorageError where the journal cannot be written: nothing was sent.
+ * Places exactly one order per key, however many calls and processes try: the intent is journaled and fsynced before
+ * anything is sent, and is settled when the promise resolves. The same key with the same order returns the existing
+ * order. Waits for a concurrent call that is placing it.
+ * @throws UsageError for an invalid order, or one without a key: nothing was sent.
+ * @throws PolicyError if the policy refuses the order or requires a person's approval: nothing was sent.
+ * @throws InDoubtError if it may have been placed without confirmation, also after an abort: call it again with the
+ * same key, or `resumeOrder`.
+ * @throws ErrandError `conflict` if the key belongs to another order, service or account; `interrupted`; whatever the
+ * service refuses (ServiceError and its subclasses); StorageError if the journal cannot be written: nothing was sent.
  */
 export async function placeOrder(
   client: Client,
@@ -68,9 +68,9 @@ export async function placeOrder(
 }
 
 /**
- * Settles an order of the journal by its key alone, for what `unsettled()` names after a crash: the same order is sent again
- * with the same key, or read where it is known to be placed.
- * @throws as `placeOrder`; ErrandError `not_found` for a key that the journal does not have at this service.
+ * Settles a journaled order by its key alone, for those that `unsettled()` lists after a crash: resends the same order
+ * with the same key, or reads it if it is known to be placed.
+ * @throws as `placeOrder`; ErrandError `not_found` if the journal has no such key at this service.
  */
 export async function resumeOrder(
   client: Client,
@@ -92,10 +92,10 @@ export async function resumeOrder(
   });
 }
 
-/** How long another process is waited for that is placing the same order, ms. */
+/** How long to wait for another process that is placing the same order, ms. */
 const patienceMs = 60_000;
 const lookEveryMs = 50;
-/** Of a race for a new key there is one winner; it has ended, or is waited for, the next time. */
+/** Attempts in a race for a new key: one caller wins, and the next attempt finds its result or waits for it. */
 const mostTries = 3;
 
 interface Of extends JournalParts {
@@ -121,7 +121,7 @@ async function settling(
     try {
       const { order, existed } = await whenFree(context, key, used, kept, work);
       await report(kept.journal, key, used.baseUrl, String(order.id));
-      // The essential of it was checked, and its other fields are what the contract says.
+      // Essential fields are validated; the others are typed by the contract.
       return { order: order as OrderResponse, existed, notes };
     } catch (error) {
       throw asThrown(error, { ...kept, intents: context.unreported() });
@@ -163,7 +163,7 @@ async function whenFree(
   }
 }
 
-/** @throws UsageError naming each field that is wrong. */
+/** @throws UsageError naming each invalid field. */
 async function checkedOrder(order: KeyedOrder): Promise<KeyedBody> {
   const { checkShape } = await import('../../api/schemas/check.ts');
   const { value, issues } = checkShape('OrderCreate', order, 'body');
@@ -184,7 +184,7 @@ async function checkedOrder(order: KeyedOrder): Promise<KeyedBody> {
   );
 }
 
-/** @throws ErrandError conflict where the key may stand for an order of another service. */
+/** @throws ErrandError conflict if the key may belong to an order at another service. */
 function checkNowhereElse(journal: Journal, key: string, baseUrl: string): void {
   const other = journal
     .elsewhere(key, baseUrl)
@@ -205,8 +205,8 @@ function checkNowhereElse(journal: Journal, key: string, baseUrl: string): void 
 }
 
 /**
- * What was placed with another API key: of the same account it can be read, and is the order that is meant.
- * @throws ErrandError conflict where it cannot: placed again for another account it would be a second order.
+ * Handles an order placed with another API key: if this account can read it, it is the same order.
+ * @throws ErrandError conflict if it cannot: placing it for another account would be a second order.
  */
 async function placedByAnother(
   context: OrderContext,
@@ -232,7 +232,7 @@ async function placedByAnother(
   }
 }
 
-/** Where it cannot be written the order is known to the program all the same; the journal shows it once more. */
+/** If the write fails, the program still knows the order; the journal just lists it once more. */
 async function report(journal: Journal, key: string, baseUrl: string, madeId: string): Promise<void> {
   try {
     await journal.report([{ key, baseUrl, operation: 'order.create', madeId }]);
@@ -244,8 +244,8 @@ async function report(journal: Journal, key: string, baseUrl: string, madeId: st
 const running = new Map<string, Promise<void>>();
 
 /**
- * Runs what has the same name one after the other, in the order of the calls: the journal tells processes apart, not the
- * calls within one.
+ * Runs work of the same name sequentially, in call order: the journal distinguishes processes, but not calls within
+ * one.
  */
 async function oneAtATime<T>(name: string, work: () => Promise<T>): Promise<T> {
   const before = running.get(name);

@@ -9,13 +9,13 @@ import type { JournalParts } from './journal-parts.ts';
 interface Placing {
   readonly client: ClientParts;
   readonly journal: JournalParts;
-  /** The idempotency key of the order. */
+  /** Idempotency key of the order. */
   readonly key: string;
   readonly signal: AbortSignal | undefined;
   note(line: string): void;
 }
 
-/** What a call of this door gives to the code that places orders: no argv, no settings file, nobody to ask. */
+/** Context for placing orders from the library: no argv, no settings file, no prompts. */
 export function placingContext({ client, journal: kept, key, signal, note }: Placing): OrderContext {
   const { baseUrl, apiKey } = client;
   const { journal, folder, policy, program, database } = kept;
@@ -45,7 +45,7 @@ export function placingContext({ client, journal: kept, key, signal, note }: Pla
 
 const nobody = (): UsageError => new UsageError('a program has nobody to ask, and no stdin to read');
 
-/** The settings of a command, as far as placing an order reads them. */
+/** The command settings that placing an order reads. */
 export function placingSettings({
   folder,
   policy,
@@ -59,14 +59,14 @@ export function placingSettings({
   readonly baseUrl: string;
   readonly database: OrderSettings['database'];
 }): OrderSettings {
-  // A command that is suggested must reach the same service: it gets this as a flag.
+  // Suggested commands must reach the same service, so they include this as a flag.
   const service = { value: baseUrl, from: 'flag', name: 'baseUrl' } as const;
   return {
     profile: { value: program, from: 'default', name: 'program' },
     baseUrl: service,
     legacyBaseUrl: service,
     policy: policy === undefined ? undefined : { value: policy, from: 'flag', name: 'openJournal' },
-    // A key says which order is meant: nothing has to be guessed from its content.
+    // The key identifies the order, so duplicate detection by content is off.
     repeatWindowMs: { value: 0, from: 'default', name: 'repeat-window' },
     folders: { state: folder },
     database,

@@ -1,14 +1,14 @@
 import { ErrandError, type ErrorFacts } from '../../platform/errors.ts';
 import type { Verdict } from '../../spending/policy/policy.ts';
 
-/** The policy does not let an order through: nothing was sent. */
+/** The policy blocks the order: nothing was sent. */
 export class PolicyError extends ErrandError {
   override readonly name = 'PolicyError';
-  /** Every rule that was looked at, and what it says. */
+  /** Every rule checked, with its result. */
   readonly verdict: Verdict;
   /**
-   * The id of the approval that was asked for, where a person may still say yes: `facts.next` has the command. Once it is
-   * approved the same call, with the same key, goes through. No program can approve.
+   * Id of the requested approval, if a person may still approve: `facts.next` has the command. Once approved, the same
+   * call with the same key succeeds. No program can approve.
    */
   readonly approval: string | undefined;
 

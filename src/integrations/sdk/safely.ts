@@ -1,4 +1,4 @@
-/** `errand/safely`: orders placed by a program, one for each key, whatever happens in between. */
+/** `errand/safely`: places orders from a program, exactly one per key, even across crashes. */
 
 export { InDoubtError, InterruptedError, ServiceError, ValidationError } from '../../http/errors.ts';
 export { DamagedError, ErrandError, StorageError, UsageError } from '../../platform/errors.ts';

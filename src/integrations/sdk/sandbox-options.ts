@@ -7,12 +7,12 @@ import { ErrandError, type ErrorCategory, UsageError } from '../../platform/erro
 import { type Fault, readFault, type SandboxResponse } from '../../sandbox/in-process.ts';
 import type { SandboxTriggered } from './sandbox-types.ts';
 
-/** The options of a sandbox, checked. */
+/** Validated options of a sandbox. */
 interface ReadOptions {
   readonly port: number | undefined;
   readonly seed: number | undefined;
   readonly speed: number;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly now: () => number;
   readonly faults: readonly Fault[];
 }
@@ -53,7 +53,7 @@ function whole(name: string, value: unknown, min: number, max: number, more = ''
 
 function readClock(clock: unknown): () => number {
   if (clock === 'real') return steadyTime();
-  // Fake timers put another in its place, also later.
+  // Look up `Date.now` on each call, because fake timers may replace it later.
   if (clock === Date) return () => Date.now();
   if (clock === 'frozen') return still(Date.now());
   if (isDate(clock) && !Number.isNaN(clock.getTime())) return still(clock.getTime());
@@ -86,7 +86,7 @@ function readFaults(faults: unknown): Fault[] {
   });
 }
 
-/** A value that was given, in a message. */
+/** Formats an option's value for a message. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
@@ -99,7 +99,7 @@ const targets: Readonly<Record<string, string>> = {
   code: 'a device, the code that it shows,',
 };
 
-/** The body of a trigger. @param what its id, its options, or both. @throws UsageError. */
+/** Builds the body of a trigger. @param what its id, its options, or both. @throws UsageError. */
 export function triggerBody(event: string, what: readonly unknown[]): object {
   const call = `sandbox.trigger(${shown(event)})`;
   const known = Object.hasOwn(sandboxTriggers, event) ? sandboxTriggers[event as SandboxTrigger] : undefined;
@@ -135,10 +135,10 @@ export function triggerBody(event: string, what: readonly unknown[]): object {
   };
 }
 
-/** As the commands have it: the form of what was sent is right, so a 400 speaks of the state of its target. */
+/** As for the commands: the request is well-formed, so a 400 concerns the target's state. */
 const categories: Readonly<Record<number, ErrorCategory>> = { 400: 'conflict', 404: 'not_found' };
 
-/** What a trigger did. @throws ErrandError for one that the sandbox refuses. */
+/** Reads a trigger's result. @throws ErrandError if the sandbox refuses it. */
 export function triggered(event: SandboxTrigger, { status, body }: SandboxResponse): SandboxTriggered {
   const response = JSON.parse(String(body));
   if (status === 200) return response;

@@ -18,93 +18,94 @@ type FaultTime = '' | `=${number}${'ms' | 's' | 'm'}`;
 type FaultShare = '' | `:${number}%`;
 
 /**
- * A fault as `errand sandbox serve --fault` takes it, such as `'reset-after:20%@POST /orders'` or `'429=5s:10%'`; `errand
- * sandbox serve --help` lists them.
+ * A fault in the syntax of `errand sandbox serve --fault`, such as `'reset-after:20%@POST /orders'` or `'429=5s:10%'`;
+ * `errand sandbox serve --help` lists them.
  */
 export type SandboxFault =
   | `${FaultKind}${FaultTime}${FaultShare}${'' | `@${string}`}`
   | `${number}${'' | '-after'}={${string}`;
 
-/** How a sandbox is started; each can be left out. */
+/** Options for starting a sandbox; all are optional. */
 export interface SandboxOptions {
-  /**
-   * The port on 127.0.0.1. 0, as without it, picks a free one; `false` opens none, and `fetch` alone answers.
-   */
+  /** Port on 127.0.0.1. 0, the default, picks a free one; `false` opens none, so only `fetch` responds. */
   readonly port?: number | false | undefined;
-  /** A whole number from 0 to 2,147,483,647: the same seed gives the same ids, prices, outcomes and faults. Without it they are drawn. */
+  /**
+   * An integer from 0 to 2,147,483,647: the same seed gives the same ids, prices, outcomes and faults. Random by
+   * default.
+   */
   readonly seed?: number | undefined;
-  /** Divides every delay of an order's life, 1 (as without it) to 1000. */
+  /** Divides every delay in an order's life: 1 (the default) to 1000. */
   readonly speed?: number | undefined;
   /**
-   * `'real'`, as without it: the machine's time. `'frozen'`: it stands still at the time of the start, a `Date` at that
-   * date, and `advance` alone moves it. `{ now }`, such as `Date` itself: ms since the epoch, asked each time.
+   * `'real'` (the default): the machine's time. `'frozen'`: stopped at the start time; a `Date`: stopped at that date;
+   * only `advance` moves either. `{ now }`, such as `Date` itself: called for each reading, ms since the epoch.
    */
   readonly clock?: 'real' | 'frozen' | Date | { now(): number } | undefined;
-  /** What fails, and how often; drawn by the seed. */
+  /** What fails, and how often; determined by the seed. */
   readonly faults?: readonly SandboxFault[] | undefined;
 }
 
-/** A sandbox of its own: orders, keys, wallets and time are shared with no other. */
+/** An isolated sandbox: it shares no orders, keys, wallets or time with any other. */
 export interface Sandbox {
-  /** Its address, without a slash at the end; with `port: false` only `fetch` answers there. */
+  /** Base URL without a trailing slash; with `port: false`, only `fetch` can reach it. */
   readonly baseUrl: string;
-  /** Where its test products are: `${shopUrl}/test-out-of-stock`. */
+  /** Base URL of its test products: `${shopUrl}/test-out-of-stock`. */
   readonly shopUrl: string;
-  /** A test key with a full wallet. Unlike others it never expires, however far the clock is moved. */
+  /** A test key with a full wallet. Unlike others it never expires, however far the clock moves. */
   readonly apiKey: string;
   /**
-   * The body of an order that succeeds, at most 5,000 cents. Each time that it is read it has a fresh `idempotency_key`,
-   * so that each makes an order of its own: keep one to send the same order twice.
+   * Body of an order that succeeds, at most 5,000 cents. Each access returns a new `idempotency_key` and therefore a
+   * separate order: keep one to send the same order twice.
    */
   readonly exampleOrder: OrderCreate & { readonly idempotency_key: string };
   /**
-   * As the global `fetch`, for this sandbox alone and through no socket. A path will do for the URL. Needs no
-   * `this`, so it can be handed to a client. Rejects with a TypeError for another host, and where a fault breaks off the
-   * connection; with the signal's reason where that is aborted.
+   * Like the global `fetch`, but only for this sandbox and without a socket. Accepts a path as URL. Needs no `this`, so
+   * it can be passed to a client. Rejects with a TypeError for another host or a connection broken by a fault; with the
+   * signal's reason if aborted.
    */
   readonly fetch: typeof globalThis.fetch;
   /**
-   * Moves the clock forward, and resolves once all that was due by then has happened, in its order: batches are placed,
-   * orders and returns go on, webhooks are attempted (10 s at most for each attempt). `'0s'` only waits for what is due.
-   * A webhook's receiver must respond before it waits for an `advance` or a `trigger` itself.
+   * Moves the clock forward, and resolves once everything due by then has happened, in order: batches are placed,
+   * orders and returns progress, webhooks are attempted (up to 10 s per attempt). `'0s'` only waits for what is due. A
+   * webhook receiver must respond before it awaits an `advance` or `trigger` itself.
    * @param time `'30s'`, `'3d'`, `'1h30m'`, at most 3650 days; or ms.
-   * @returns the sandbox's new time, ms since the epoch. @throws UsageError for what is no length of time.
+   * @returns the sandbox's new time, ms since the epoch. @throws UsageError for an invalid duration.
    */
   advance(time: string | number): Promise<number>;
-  /** Keeps the state and the time as they are now, in memory until the sandbox is closed. */
+  /** Saves the current state and time in memory until the sandbox closes. */
   snapshot(): Promise<SandboxSnapshot>;
   /**
-   * Goes back to a kept state and its time, as often as wanted. Webhooks that were queued then are sent again. What
-   * `requests` tells stays. @throws UsageError for a snapshot of another sandbox.
+   * Restores a saved state and its time, any number of times. Resends webhooks that were queued then. Keeps the log of
+   * `requests`. @throws UsageError for a snapshot of another sandbox.
    */
   restore(snapshot: SandboxSnapshot): Promise<void>;
   /**
-   * Makes something happen now, such as `trigger('delivered', order.id)`, `trigger('failed', order.id, { errorType:
-   * 'account_locked' })` or `trigger('wallet-funded', { amount: 20_000 })`, the amount in cents. Resolves once the
-   * webhooks of it are attempted. No fault falls on it. @throws UsageError for what is no trigger; ErrandError
-   * `not_found` for an id that is not there, `conflict` where the state of its target forbids it.
+   * Triggers an event now, such as `trigger('delivered', order.id)`, `trigger('failed', order.id, { errorType:
+   * 'account_locked' })` or `trigger('wallet-funded', { amount: 20_000 })`, with the amount in cents. Resolves once its
+   * webhooks are attempted. Not subject to faults. @throws UsageError for an unknown trigger; ErrandError `not_found`
+   * for an unknown id, `conflict` if the target's state does not permit it.
    */
   trigger<Event extends SandboxTrigger>(
     event: Event,
     ...what: TriggerArguments<Event>
   ): Promise<SandboxTriggered>;
-  /** The requests that are over, the newest 1,000, newest last; pages for people are left out. */
+  /** Completed requests, the latest 1,000, newest last; excludes pages for people. */
   requests(): SandboxRequest[];
-  /** What was sent to webhooks or is to be, the newest 1,000, newest last. */
+  /** Webhook deliveries, sent or pending, the latest 1,000, newest last. */
   deliveries(): SandboxDelivery[];
-  /** Ends it: what it holds is gone, and no handle is left. Once more does nothing. */
+  /** Closes the sandbox: discards its data and releases all handles. Idempotent. */
   close(): Promise<void>;
-  /** Closes it at the end of `await using`. */
+  /** Closes the sandbox at the end of `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** A kept state, for `restore` of the sandbox that kept it. */
+/** A saved state, for `restore` on the sandbox that saved it. */
 export interface SandboxSnapshot {
-  /** The sandbox's time, ms since the epoch. */
+  /** Sandbox time, ms since the epoch. */
   readonly takenAt: number;
 }
 
-/** What each trigger needs besides its name. */
+/** Arguments of each trigger besides its name. */
 export type TriggerArguments<Event extends SandboxTrigger> = Event extends 'wallet-funded'
   ? [options: { readonly amount: number }]
   : Event extends 'failed'
@@ -113,7 +114,7 @@ export type TriggerArguments<Event extends SandboxTrigger> = Event extends 'wall
       ? []
       : [id: string];
 
-/** What a trigger did: of an order or a return its new status, of the wallet its new balance in cents. */
+/** Result of a trigger: the new status of an order or return, or the wallet's new balance in cents. */
 export interface SandboxTriggered {
   readonly event: SandboxTrigger;
   readonly id?: string;
@@ -123,38 +124,38 @@ export interface SandboxTriggered {
   readonly email?: string;
 }
 
-/** A request that is over. No secret is in it: keys in its path and values of unknown queries are shown as `…`. */
+/** A completed request, without secrets: keys in its path and values of unknown query parameters appear as `…`. */
 export interface SandboxRequest {
-  /** The sandbox's time, ms since the epoch. */
+  /** Sandbox time, ms since the epoch. */
   readonly at: number;
   readonly method: string;
   readonly path: string;
-  /** Without its question mark; empty where there is none. */
+  /** Without the question mark; empty if there is no query. */
   readonly query: string;
-  /** null where the connection was broken off without a response. */
+  /** Null if the connection broke without a response. */
   readonly status: number | null;
-  /** Until the response began, ms of the machine's time. */
+  /** Time until the response began, real ms. */
   readonly tookMs: number;
-  /** The kind of the fault that fell on it. */
+  /** Kind of fault applied to it. */
   readonly fault: string | null;
 }
 
-/** A webhook's delivery to one address. Times are the sandbox's, ms since the epoch. */
+/** Delivery of a webhook to one address. Times are sandbox time, ms since the epoch. */
 export interface SandboxDelivery {
   readonly id: string;
   readonly orderId: string;
   readonly event: WebhookEvent;
   /** Without user, password and query. */
   readonly url: string;
-  /** What is sent. */
+  /** The request body. */
   readonly body: OrderResponse;
-  /** `behind`: it waits for an earlier one of the same order. */
+  /** `behind`: waits for an earlier delivery of the same order. */
   readonly state: 'open' | 'behind' | 'delivered' | 'given up';
   readonly createdAt: number;
-  /** When it was delivered or given up, or is due next. */
+  /** When it was delivered or given up, or is next due. */
   readonly at: number;
   readonly attempts: number;
-  /** The outcome of the last attempt. `error` is null where it was delivered; `status` where no response came. */
+  /** Result of the last attempt. `error` is null if it was delivered; `status` is null without a response. */
   readonly last: {
     readonly status: number | null;
     readonly error: string | null;

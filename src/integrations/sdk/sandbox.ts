@@ -30,12 +30,12 @@ export type {
   TriggerArguments,
 } from './sandbox-types.ts';
 
-/** The longest time that is moved forward at once, days. */
+/** Maximum time to advance at once, days. */
 const longestAdvance = 3650;
 
 /**
- * Starts the whole service inside this process, in memory. It does not keep the process alive: one that is not closed
- * ends with its process. @throws UsageError for an option, or a port that is taken.
+ * Starts the entire service in this process, in memory. Does not keep the process alive; an unclosed sandbox ends with
+ * it. @throws UsageError for an invalid option, or a port in use.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { port, ...read } = readOptions(options);
@@ -114,7 +114,7 @@ function deliveryIn({
   attempts,
   last,
 }: Delivery): SandboxDelivery {
-  // It is the order's own record, written by the sandbox.
+  // The order's own record, written by the sandbox.
   const order = JSON.parse(body) as OrderResponse;
   return { id, orderId, event, url, body: order, state, createdAt, at, attempts, last };
 }
@@ -135,5 +135,5 @@ function portError(error: unknown, port: number | undefined): UsageError | undef
   return undefined;
 }
 
-/** A bug behind a 500: the response says no more, whoever runs the tests sees it all. */
+/** Reports a bug behind a 500 to the console, for those who run the tests; the response reveals no details. */
 const reportBug = (error: unknown): void => console.error('errand/sandbox:', error);

@@ -9,11 +9,11 @@ import { PolicyError } from './policy-error.ts';
 interface FailedCall {
   readonly folder: string;
   readonly policy: string | undefined;
-  /** What was recorded and has no end yet. */
+  /** Recorded intents that are not settled yet. */
   readonly intents: readonly RunIntent[];
 }
 
-/** A failure as a program catches it. Commands that are suggested work from any terminal of the machine. */
+/** Converts a failure for programs. Suggested commands work from any terminal on this machine. */
 export function asThrown(failure: unknown, of: FailedCall): unknown {
   const told = withOutcome(failure, { intents: of.intents, hasWritten: false, record: undefined });
   if (!(told instanceof ErrandError)) return told;
@@ -21,9 +21,9 @@ export function asThrown(failure: unknown, of: FailedCall): unknown {
   const refusal = told instanceof PolicyRefusal ? told : undefined;
   if (refusal)
     return new PolicyError(told.message, { ...facts, cause: told }, refusal.verdict, approvalIn(facts));
-  // Whatever ended the call: a program that has to know whether it paid asks for this class.
+  // Whatever ended the call: programs check for this class to learn whether they paid.
   if (facts.outcome === 'unknown') return new InDoubtError(told.message, { ...facts, cause: told });
-  // What has a class of its own says more than its commands would.
+  // An error with its own class says more than its suggested commands.
   return told.constructor === ErrandError ? new ErrandError(told.category, told.message, facts) : told;
 }
 

@@ -4,13 +4,13 @@ import { type Sandbox, type SandboxOptions, startSandbox } from './sandbox.ts';
 export type { Sandbox, SandboxOptions } from './sandbox.ts';
 
 export interface SandboxFixtures {
-  /** How the sandbox of each test is started; `test.override({ sandboxOptions: … })` sets it for a file or a `describe`. */
+  /** Options of each test's sandbox; `test.override({ sandboxOptions: … })` sets them for a file or a `describe`. */
   readonly sandboxOptions: SandboxOptions;
-  /** A fresh sandbox, closed after the test. Only a test that names it starts one. */
+  /** A new sandbox, closed after the test. Started only for tests that use it. */
   readonly sandbox: Sandbox;
 }
 
-/** Vitest's `test` with a sandbox: `test('…', async ({ sandbox }) => …)`. */
+/** Vitest's `test` with a sandbox fixture: `test('…', async ({ sandbox }) => …)`. */
 export const test: TestAPI<SandboxFixtures> = base.extend<SandboxFixtures>({
   sandboxOptions: {},
   sandbox: async ({ sandboxOptions }, use) => {

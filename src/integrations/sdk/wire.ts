@@ -4,8 +4,8 @@ import type { Shape, ShapeInput } from '../../api/schemas/index.ts';
 import type { CallName as Called, InputOf, StreamName as Streamed } from '../../http/client.ts';
 
 /**
- * What goes over the wire, as the compiler of this package sees it. The package's declarations hold the same types as
- * plain interfaces in place of this file: `.ci/wire-types.js` makes them of the contract, and a test compares both.
+ * Wire types for compiling this package. Its published declarations replace this file with the same types as plain
+ * interfaces: `.ci/wire-types.js` generates them from the contract, and a test compares both.
  */
 
 export type { SchemaName } from '../../api/schemas/index.ts';

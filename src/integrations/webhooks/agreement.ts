@@ -4,7 +4,7 @@ import { listIn, textIn } from '../../api/json.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 const failed: readonly string[] = failedOrderStatuses;
-/** Cancelled by its owner, which only a pending order can be. */
+/** Includes cancelled by its owner, which is possible only while an order is pending. */
 const neverPlaced: readonly string[] = [
   'pending',
   'in_progress',
@@ -18,8 +18,8 @@ const hasFailed = (order: Json): boolean => failed.includes(statusOf(order));
 const hasTracking = (order: Json): boolean => listIn(order, 'tracking_numbers').length > 0;
 
 /**
- * What an order must be for an event to be true of it. An event may be older than the state: an order that was placed
- * may be cancelled by the retailer later. Names that tell no outcome are only a reason to look.
+ * What must be true of an order to confirm an event. An event may be older than the order's state: a placed order may
+ * later be cancelled by the retailer. Event names that imply no outcome only prompt a reread.
  */
 const confirmations: Readonly<Record<string, (order: Json) => boolean>> = {
   request_succeeded: wasPlaced,
@@ -30,15 +30,15 @@ const confirmations: Readonly<Record<string, (order: Json) => boolean>> = {
   tracking_updated: hasTracking,
 };
 
-/** Whether an order, as the service tells it, bears out what the name of an event says of it. Pure. */
+/** Whether an order, as read from the service, confirms an event. Pure. */
 export function confirms(event: string | null, order: Json): boolean {
   const name = event?.trim().toLowerCase() ?? '';
   return !Object.hasOwn(confirmations, name) || confirmations[name]?.(order) === true;
 }
 
-/** Why an event that its order does not bear out is not acted on. */
+/** Explains why an event that its order does not confirm is ignored. */
 export const disagreement = (event: string | null, order: Json): string =>
   `the service's order is ${statusOf(order) || 'without a status'}, which does not confirm ${event}`;
 
-/** Waits before an order is read again, ms: the service may send an event before its reads show the change. */
+/** Delays before rereading an order, ms: the service may send an event before reads show the change. */
 export const rereadWaitsMs: readonly number[] = [250, 500, 1000];

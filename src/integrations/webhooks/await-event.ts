@@ -5,11 +5,11 @@ import { ErrandError } from '../../platform/errors.ts';
 import { isBlip, poll } from '../../platform/poll.ts';
 import { confirms, disagreement } from './agreement.ts';
 
-/** How often the log is looked at, ms: a look reads an index of a file on this machine. */
+/** Interval for polling the log, ms; each poll reads an index of a local file. */
 const everyMs = 200;
-/** How often an order is read again that has not confirmed what was received, ms. */
+/** Interval for rereading an order that has not confirmed an event, ms. */
 const rereadMs = 1_000;
-/** How long an event that was sent before its order ended may still be on its way to a listener, ms. */
+/** How long an event sent before its order ended may still be in transit, ms. */
 const underWayMs = 3_000;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -17,33 +17,34 @@ type Json = Readonly<Record<string, unknown>>;
 interface Awaited {
   readonly log: EventLog;
   readonly orderId: string;
-  /** The service that the event is from. */
+  /** Base URL of the service that sends the event. */
   readonly baseUrl: string;
-  /** Every name under which what is awaited may come. */
+  /** All names the awaited event may have. */
   readonly names: readonly string[];
-  /** What is awaited, in words. */
+  /** Description of what is awaited. */
   readonly what: string;
-  /** Reads the order again, until it is aborted; without it an event is taken as it came. */
+  /** Rereads the order, until aborted; without it, events are accepted as received. */
   readonly reread: ((signal: AbortSignal) => Promise<Json>) | undefined;
   readonly outlookOf: (order: Json) => Outlook;
-  /** Whether the order may be one that the service will know only later. */
+  /** Whether the service may not know the order yet. */
   readonly allowMissing: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** ms; without it for as long as it takes. */
+  /** In ms; unlimited if unset. */
   readonly timeoutMs: number | undefined;
   readonly note: (line: string) => void;
-  /** Whether anybody on this machine may receive it. */
+  /** Whether any listener on this machine may receive it. */
   readonly isHeard: () => Promise<boolean>;
-  /** Called once, where no such event is there yet and one can come. */
+  /** Called once, if no such event is there yet and one may still come. */
   readonly waiting: () => Promise<void>;
 }
 
 /**
- * Waits until the log holds an event of an order under one of these names which the order, read again, confirms. The order
- * is read once at the beginning, and whenever another event of it has come: what can come no more is not waited for.
- * @returns the newest; undefined where the deadline passes first. @throws ErrandError ended_badly where the order has ended
- * and none can come; not_found for an unknown order, unless it may be missing; what else reading it cannot mend by waiting.
+ * Waits until the log holds an event of an order, under one of the names, that the reread order confirms. Reads the
+ * order at the start and after every other event for it, and stops once no matching event can come.
+ * @returns the newest such event; undefined if the deadline passes first. @throws ErrandError ended_badly if the order
+ * has ended and none can come; not_found for an unknown order, unless it may be missing; any read error that waiting
+ * cannot fix.
  */
 export function awaitEvent(awaited: Awaited): Promise<StoredEvent | undefined> {
   const { clock, signal, timeoutMs } = awaited;
@@ -57,15 +58,15 @@ class Search {
   readonly #deadline: Deadline;
   readonly #told = new Set<string>();
   #readAt = Number.NEGATIVE_INFINITY;
-  /** As it was last read. */
+  /** The order as last read. */
   #order: Json | undefined;
   #isMissing = false;
-  /** How many events of the order had come by then, whatever their names. */
+  /** Number of the order's events, under any name, at the last read. */
   #readFor = 0;
-  /** How many of those awaited there were when the order was last asked to confirm them. */
+  /** Number of awaited events when the order was last asked to confirm them. */
   #confirmedFor = 0;
   #isWaiting = false;
-  /** Since when nothing more can be sent, ms of the clock. */
+  /** Since when no more events can be sent, ms of the clock. */
   #overSince: number | undefined;
 
   constructor(awaited: Awaited, deadline: Deadline) {
@@ -102,7 +103,9 @@ class Search {
     return found;
   }
 
-  /** Ends the wait where the order has ended without what is awaited. @param seen how many of those have come. */
+  /**
+   * Ends the wait if the order has ended without the awaited event. @param seen how many awaited events have arrived.
+   */
   async #check(seen: number): Promise<void> {
     const { clock, names, isHeard } = this.#awaited;
     const isAnswered = this.#order !== undefined || this.#isMissing;
@@ -133,7 +136,7 @@ class Search {
     return this.#awaited.clock.monotonic() - this.#readAt < rereadMs;
   }
 
-  /** Reads the order; it is none where it could not be read, or the deadline came first. */
+  /** Reads the order; undefined if that fails or the deadline comes first. */
   async #read(): Promise<void> {
     const { reread, allowMissing, clock, signal } = this.#awaited;
     const [late, over] = [new AbortController(), new AbortController()];
@@ -179,26 +182,26 @@ const unknownOrder = (cause: ErrandError): ErrandError =>
   });
 
 /**
- * Whether an event of an order can still be sent: `yes`; `sent`, it went out before, and a delivery of it may be under way;
- * `never`, it was not sent and will not be.
+ * Whether an event of an order can still be sent: `yes`; `sent`: it was sent earlier and may be in transit; `never`: it
+ * was not sent and never will be.
  */
 type StillComes = 'yes' | 'sent' | 'never';
 
-/** Where an order stands, as far as its events depend on it. */
+/** The part of an order's state that determines its events. */
 interface Outlook {
   readonly status: string;
   readonly hasEnded: boolean;
-  /** The state in words. */
+  /** Description of the state. */
   readonly state: string;
 }
 
 const failures: readonly string[] = ['request_failed', 'order_failed'];
-/** The end of an order that no retailer ever took. */
+/** Final states of an order that no retailer ever accepted. */
 const neverPlaced: readonly string[] = ['order_failed', 'cancelled'];
 
 /**
- * Whether an event can still come, from the order as it stands. An order that goes on may send any; of one that was placed a
- * case may be opened long after its end. Pure.
+ * Whether an event can still come, given the order's state. An open order may send any; for a placed one, a case may be
+ * opened long after it ended. Pure.
  */
 function stillComes(event: string, { status, hasEnded }: Outlook): StillComes {
   if (!hasEnded) return 'yes';

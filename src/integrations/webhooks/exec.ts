@@ -6,33 +6,33 @@ import type { Clock } from '../../platform/clock.ts';
 import { hasGroups, signalChild, tellLines } from '../../platform/process.ts';
 
 export interface Run {
-  /** A line for the shell, the user's own; nothing of an event ever stands in it. */
+  /** The user's own shell command line; never contains any part of an event. */
   readonly command: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** Called with each line that the command prints, as it came. */
+  /** Called with each line the command prints, unmodified. */
   readonly tell: (line: string) => void;
 }
 
 export interface RunInput {
   readonly event: string | null;
   readonly orderId: string | null;
-  /** JSON for stdin. */
+  /** JSON passed on stdin. */
   readonly body: string;
 }
 
-/** A command that takes longer is ended, so that those behind it come to run. */
+/** Time limit for a command, ms, so that those queued behind it get to run. */
 const longestMs = 5 * 60_000;
-/** Between asking a command to end and ending it, ms. */
+/** Grace period between SIGTERM and SIGKILL, ms. */
 const graceMs = 2_000;
-/** How long the output of a command that has ended is waited for, ms. */
+/** How long to wait for output after a command exits, ms. */
 const outputMs = 500;
 const eventName = /^[\w.-]{1,64}$/;
 
 /**
- * Runs a command with an event on its stdin; what it prints is reported. Names from outside reach its environment
- * only where they are plain words.
- * @throws the signal's reason where it is aborted; the command is ended then.
+ * Runs a command with an event on stdin and reports its output. External names are passed in the environment only if
+ * they are plain words.
+ * @throws the signal's reason if aborted, after terminating the command.
  */
 export async function runCommand(run: Run, input: RunInput, signal: AbortSignal): Promise<ExecOutcome> {
   signal.throwIfAborted();
@@ -46,7 +46,7 @@ export async function runCommand(run: Run, input: RunInput, signal: AbortSignal)
 function start({ command, environment, tell }: Run, { event, orderId }: RunInput): ChildProcess {
   const child = spawn(command, {
     shell: true,
-    // A group of its own, so that what the command started ends with it.
+    // Runs in its own process group, so that its children end with it.
     detached: hasGroups,
     stdio: ['pipe', 'pipe', 'pipe'],
     env: {
@@ -81,13 +81,13 @@ function endOf(
     child.on('error', (error) => done(null, error.message));
     const ended = (code: number | null, name: NodeJS.Signals | null): void =>
       done(code, name === null ? null : `ended by ${name}`);
-    // All that it printed is reported first; what it leaves behind may hold the pipes open for as long as it lives.
+    // `close` comes after all output is reported; leftover children may hold the pipes open indefinitely.
     child.on('close', ended);
     child.on('exit', (code, name) => {
       for (const pipe of [child.stdout, child.stderr]) if (pipe instanceof Socket) pipe.unref();
       lastOutput = setTimeout(ended, outputMs, code, name);
     });
-    // A command need not read what it is given.
+    // A command need not read its stdin.
     child.stdin?.on('error', () => {});
     child.stdin?.end(body);
   });

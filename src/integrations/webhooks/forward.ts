@@ -10,29 +10,29 @@ import { checkedLookup, isLocalName } from '../../platform/net/lookup.ts';
 
 export interface ForwardTarget {
   readonly url: string;
-  /** Whether a name may lead to a private address. */
+  /** Whether a host name may resolve to a private address. */
   readonly allowPrivate: boolean;
-  /** Attempts after the first one. */
+  /** Retries after the first attempt. */
   readonly retries: number;
   readonly clock: Clock;
   readonly version: string;
   readonly random?: () => number;
 }
 
-/** What is sent on: an event's name and the JSON text that came or was read again. */
+/** What is forwarded: an event's name, and its JSON text as received or reread. */
 export interface Delivery {
   readonly event: string | null;
   readonly body: string;
 }
 
-/** For one attempt with its response, ms. */
+/** Timeout of one attempt including its response, ms. */
 const attemptMs = 10_000;
-/** Of a response's body, which nobody reads. */
+/** Maximum response bytes to accept; nobody reads them. */
 const responseBytes = 64 * 1024;
 
 /**
- * Sends an event on, with retries; redirects are not followed. Ends with an outcome, whatever it is.
- * @throws the signal's reason where it is aborted.
+ * Forwards an event with retries, without following redirects. Always resolves to an outcome.
+ * @throws the signal's reason if aborted.
  */
 export async function forward(
   delivery: Delivery,
@@ -59,7 +59,7 @@ export async function forward(
   }
 }
 
-/** What would be sent, as `--dry-run` shows it. */
+/** The request headers, as `--dry-run` shows them. */
 const forwardHeaders = ({ event, body }: Delivery, version: string): Record<string, string> => ({
   'content-type': 'application/json',
   'content-length': String(Buffer.byteLength(body)),
@@ -67,7 +67,7 @@ const forwardHeaders = ({ event, body }: Delivery, version: string): Record<stri
   ...(event !== null && { [webhookEventHeader.toLowerCase()]: headerSafe(event) }),
 });
 
-/** A name from outside as it may stand in a header. */
+/** Makes an external name safe for a header. */
 const headerSafe = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?');
 
 function sendOnce(delivery: Delivery, target: ForwardTarget, signal: AbortSignal): Promise<Attempt> {
@@ -115,7 +115,7 @@ function reasonOf(error: Error): string {
   return reasons[code] ?? (error.message || code || 'the connection failed');
 }
 
-/** A forbidden address or a bad certificate is the same the next time. */
+/** A forbidden address or an invalid certificate will not change on retry. */
 const isPermanent = (error: Error): boolean =>
   error instanceof ForbiddenAddress || ('code' in error && /CERT|SIGNATURE|ERR_TLS/.test(String(error.code)));
 
@@ -127,12 +127,12 @@ function messageOf(attempt: Attempt): string {
     : `returned ${status}`;
 }
 
-/** A name leads where it must not; trying again does not help. */
+/** A host name resolves to a forbidden address; retrying does not help. */
 export class ForbiddenAddress extends Error {
   override readonly name = 'ForbiddenAddress';
 }
 
-/** Why an address that a name led to must not be connected to; undefined where it may. Pure. */
+/** Why connecting to an address that a name resolved to is forbidden; undefined if allowed. Pure. */
 export function whyForbidden(address: string, name: string, allowPrivate: boolean): string | undefined {
   const kind = addressKind(address);
   if (kind === 'forbidden') return `${name} leads to ${address}, a link-local or reserved address`;
@@ -141,8 +141,8 @@ export function whyForbidden(address: string, name: string, allowPrivate: boolea
 }
 
 /**
- * A lookup that connects only to addresses a name may lead to. An address that the user wrote is not looked up, and so
- * not refused (security: "unless named by the user").
+ * DNS lookup restricted to addresses that a name may resolve to. A literal address from the user skips the lookup, and
+ * so is not refused (security: "unless named by the user").
  */
 export const guardedLookup = (allowPrivate: boolean): LookupFunction =>
   checkedLookup((address, name) => {
@@ -150,7 +150,7 @@ export const guardedLookup = (allowPrivate: boolean): LookupFunction =>
     return reason === undefined ? undefined : new ForbiddenAddress(reason);
   });
 
-/** How one attempt to forward an event ended. `retryAfter` is the header as it came. */
+/** Result of one forwarding attempt. `retryAfter` is the raw header. */
 type Attempt =
   | { readonly status: number; readonly retryAfter: string | undefined }
   | { readonly failure: string; readonly isPermanent: boolean };
@@ -158,9 +158,9 @@ type Attempt =
 const longestRetryAfterMs = 30_000;
 
 /**
- * What follows attempt number `attempts` (from 1): a wait in ms before the next one, or the end. Exponential backoff with
- * full jitter, not below `Retry-After` in seconds. 408, 429 and 5xx may pass; any other refusal stays one.
- * Pure but for `random`, which gives a number from 0 to 1.
+ * Decides what follows attempt number `attempts` (one-based): ms to wait before the next, or the end. Exponential
+ * backoff with full jitter, never shorter than `Retry-After` in seconds. Retries 408, 429 and 5xx; any other refusal is
+ * final. Pure except for `random`, which returns a number from 0 to 1.
  */
 export function nextAttempt(
   attempt: Attempt,

@@ -9,35 +9,35 @@ import { type Kept, maskAddress, openListener, type Received } from './listener.
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** An event as it is shown. With rereading, `body` is what the service said, where `verified`. */
+/** An event as shown. With rereading, `body` comes from the service if `verified`. */
 export type ShownEvent = Output<'ReceivedEvent'>;
 
 export type ListenRecord = Output<'ListenRecord'>;
 
-/** What a session comes to, once it is over. */
+/** Totals of a finished session. */
 export type ListenSummary = Omit<Extract<ListenRecord, { readonly type: 'summary' }>, 'type'>;
 
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly secret: string;
-  /** Where the listener is reached from outside, in place of its own address. */
+  /** Public URL of the listener, instead of its own address. */
   readonly publicUrl?: string | undefined;
   readonly log: EventLog;
   readonly profile: string;
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Ends after so many events. */
+  /** Stop after this many events. */
   readonly max?: number | undefined;
-  /** Ends after so long, ms. */
+  /** Stop after this time, ms. */
   readonly forMs?: number | undefined;
-  /** What is to happen once the address is known (it may be registered); what it resolves to undoes it at the end. */
+  /** Called once the address is known (to register it, for example); resolves to a cleanup function. */
   readonly begin?: ((url: string) => Promise<() => Promise<void>>) | undefined;
-  /** Called when an event was handed out, and before it is sent on; notes that it was shown, once it is out. */
+  /** Called when an event has been output, before forwarding; records it as shown once it is written. */
   readonly shown: (id: number) => Promise<void>;
   readonly wants: (event: string | null) => boolean;
-  /** Reads an order again. @throws Error where it cannot be read. */
+  /** Rereads an order. @throws Error if it cannot be read. */
   readonly reread?: ((orderId: string) => Promise<Json>) | undefined;
   readonly forward?: ((delivery: Delivery, signal: AbortSignal) => Promise<ForwardOutcome>) | undefined;
   readonly exec?:
@@ -46,10 +46,10 @@ export interface ListenOptions {
 }
 
 /**
- * Receives webhooks until it has shown `max` of them, `forMs` have passed or the signal is aborted. Each is kept before
- * it is acknowledged, shown in the order in which they came, then sent on and run, one at a time. What an earlier
- * listener has kept and did not live to show comes first.
- * Ends with a `summary`, whatever ended it. @throws UsageError for a port or host that cannot be had; what `begin` throws.
+ * Receives webhooks until `max` were shown, `forMs` have passed, or the signal aborts. Each is persisted before it is
+ * acknowledged, shown in order of arrival, then forwarded and executed, one at a time. Events an earlier listener
+ * persisted but did not show come first. Always ends with a `summary`. @throws UsageError if the port or host is
+ * unavailable; whatever `begin` throws.
  */
 export async function* listen(options: ListenOptions): AsyncGenerator<ListenRecord> {
   const session = new Session(options);
@@ -84,13 +84,16 @@ export async function* listen(options: ListenOptions): AsyncGenerator<ListenReco
 const outside = (url: string, { publicUrl, secret }: ListenOptions): string =>
   publicUrl === undefined ? url : `${trimSlashes(publicUrl)}/${secret}`;
 
-/** Hands records from several producers to one consumer, one at a time: a producer waits until the consumer is done with its record. */
+/**
+ * Passes records from several producers to one consumer, one at a time: each producer waits until its record is
+ * consumed.
+ */
 class Feed<T> {
   readonly #waiting: { readonly record: T; readonly done: () => void }[] = [];
   #wake: (() => void) | undefined;
   #ended = false;
 
-  /** Resolves when the consumer asks for the next record, or when this one is dropped since the feed has ended. */
+  /** Resolves when the consumer requests the next record, or when the feed has ended and drops this one. */
   put(record: T): Promise<void> {
     if (this.#ended) return Promise.resolve();
     return new Promise((done) => {
@@ -99,7 +102,7 @@ class Feed<T> {
     });
   }
 
-  /** No more records; those that wait are still taken. */
+  /** Accepts no more records; queued ones are still delivered. */
   end(): void {
     this.#ended = true;
     this.#wake?.();
@@ -131,10 +134,10 @@ class Feed<T> {
   }
 }
 
-/** Fields of an event that rereading replaces with what the service says. */
+/** Event fields that rereading replaces with the service's data. */
 type RereadField = 'status' | 'error_type' | 'body';
 
-/** One run of the listener: what has come, and the two queues that show it and act on it. */
+/** A listener session: received events, and the queues that show them and act on them. */
 class Session {
   readonly feed = new Feed<ListenRecord>();
   readonly #options: ListenOptions;
@@ -142,7 +145,7 @@ class Session {
   readonly #counts = { received: 0, stored: 0, duplicates: 0, shown: 0, forwarded: 0, failed: 0 };
   #wanted = 0;
   #ended: ListenSummary['ended'] | undefined;
-  /** One at a time, so that no more are kept than were requested. */
+  /** Serialized, so that no more events are persisted than requested. */
   readonly #keeping = new InTurn();
   #showing: Promise<void> = Promise.resolve();
   #acting: Promise<void> = Promise.resolve();
@@ -151,7 +154,7 @@ class Session {
     this.#options = options;
   }
 
-  /** Called for each delivery before its response. */
+  /** Called for each delivery, before responding. */
   keep(received: Received): Promise<Kept> {
     return this.#keeping.run(() => this.#keep(received));
   }
@@ -169,7 +172,7 @@ class Session {
     return isNew ? 'new' : 'duplicate';
   }
 
-  /** What an earlier listener has received and did not live to show comes first. */
+  /** Queues events that an earlier listener received but did not show, ahead of new ones. */
   async recover(): Promise<void> {
     const { log, profile, baseUrl, wants, max = Number.POSITIVE_INFINITY } = this.#options;
     const left = await log.takeUnshown(profile, baseUrl);
@@ -178,7 +181,7 @@ class Session {
   }
 
   async shown(id: number): Promise<void> {
-    // Whoever takes the records waits for this: what it has to say comes after.
+    // The reader of the records waits for this, so anything reported here comes after its record.
     await this.#options.shown(id).catch((error) => void this.#fail(error));
   }
 
@@ -189,7 +192,7 @@ class Session {
     if (this.#wanted >= max) void this.#finish();
   }
 
-  /** Resolves when nothing more is to be received. */
+  /** Resolves when nothing more should be received. */
   async untilOver(): Promise<void> {
     const { clock, signal, forMs } = this.#options;
     const onAbort = (): void => this.stop('interrupted');
@@ -210,7 +213,7 @@ class Session {
     this.#ending.abort();
   }
 
-  /** What is being shown or acted on comes to its end; what has not begun stays owed. */
+  /** Waits for events being shown or acted on; those not yet started remain pending. */
   async settle(): Promise<void> {
     await this.#keeping.idle();
     await this.#showing;
@@ -226,7 +229,7 @@ class Session {
     return this.#options.forward !== undefined || this.#options.exec !== undefined;
   }
 
-  /** After the last event that was requested: all that is to be done with it first. */
+  /** Finishes all work for the last requested event, then stops. */
   async #finish(): Promise<void> {
     await this.#showing;
     await this.#acting;
@@ -279,7 +282,7 @@ class Session {
     }
   }
 
-  /** A few times, where the order does not confirm the event yet. */
+  /** Rereads a few times if the order does not confirm the event yet. */
   async #rereadFor(
     event: string | null,
     orderId: string,
@@ -294,7 +297,7 @@ class Session {
     return order;
   }
 
-  /** Events may wait long for their turn, and there may be many: each is read when it comes to it. */
+  /** Reads each event only when its turn comes: there may be many, and they may wait long. */
   async #act(id: number, reread: ShownEvent['body'] | undefined): Promise<void> {
     const { log, forward, exec } = this.#options;
     try {
@@ -316,7 +319,7 @@ class Session {
     }
   }
 
-  /** An event that the end overtakes stays owed, and is found with `webhook events --failed`. */
+  /** An event interrupted by the end stays pending, and shows up in `webhook events --failed`. */
   async #fail(error: unknown): Promise<void> {
     this.#counts.failed += 1;
     if (!this.#ending.signal.aborted) await this.feed.put({ type: 'gap', message: messageOf(error) });

@@ -11,16 +11,16 @@ import { PrivateFileError, readPrivateFile, type Tell } from '../../platform/pri
 
 export type Received = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body' | 'headers'>;
 
-/** What became of a delivery. `busy`: not kept, the sender shall try again. */
+/** Result of a delivery. `busy`: not persisted; the sender should retry. */
 export type Kept = 'new' | 'duplicate' | 'busy';
 
 export interface ListenerLimits {
   readonly bodyBytes: number;
-  /** For the headers of a request to come, ms. */
+  /** Timeout for a request's headers, ms. */
   readonly headersMs: number;
-  /** For a whole request to come, ms. */
+  /** Timeout for a whole request, ms. */
   readonly requestMs: number;
-  /** Deliveries read at the same time. */
+  /** Maximum number of deliveries read concurrently. */
   readonly concurrent: number;
 }
 
@@ -32,29 +32,29 @@ const usualLimits: ListenerLimits = {
 };
 const headerBytes = 16 * 1024;
 const connections = 256;
-/** How long requests that are being read may go on when the listener closes, ms. */
+/** Grace period for requests in progress when the listener closes, ms. */
 const graceMs = 1_000;
 
 interface ListenerOptions {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
   readonly secret: string;
   readonly limits?: Partial<ListenerLimits> | undefined;
-  /** Keeps a delivery durably before it resolves. Where it rejects, the sender gets a 503 and comes again. */
+  /** Persists a delivery before it resolves. If it rejects, the sender gets a 503 and retries. */
   keep(received: Received): Promise<Kept>;
 }
 
 interface Listener {
-  /** Where the service is to send; holds the secret. */
+  /** URL for the service to send to; contains the secret. */
   readonly url: string;
-  /** Resolves when no delivery is being read any more. */
+  /** Resolves when no more deliveries are being read. */
   close(): Promise<void>;
 }
 
 /**
- * Receives webhooks: 2xx only once one is kept. 404 for another path or method, 400 for no JSON object, 413, 408 and 503
- * past the limits. @throws UsageError for a port or host that cannot be had.
+ * Receives webhooks, responding 2xx only after persisting one; 404 for another path or method, 400 for anything but a
+ * JSON object, 413, 408 and 503 beyond the limits. @throws UsageError if the port or host is unavailable.
  */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const limits = { ...usualLimits, ...options.limits };
@@ -104,7 +104,7 @@ async function tryToKeep(keep: () => Promise<Kept>): Promise<Kept> {
   try {
     return await keep();
   } catch {
-    // Whoever keeps it has reported it; the sender only has to know that it must come again.
+    // `keep` has reported the error; the sender only needs to know to retry.
     return 'busy';
   }
 }
@@ -120,13 +120,13 @@ async function bodyOf(request: IncomingMessage, limit: number): Promise<Buffer |
       chunks.push(chunk);
     }
   } catch {
-    // The sender has gone, or was too slow and has got a 408.
+    // The sender disconnected, or was too slow and got a 408.
     return 'broken off';
   }
   return Buffer.concat(chunks);
 }
 
-/** Headers that may be kept: none that carries a credential. */
+/** Headers that may be stored; excludes any with credentials. */
 const keptHeaders = /^(?:content-type|user-agent|date|x-request-id|x-webhook-[a-z-]+)$/;
 
 const safeHeaders = (request: IncomingMessage): Record<string, string> =>
@@ -147,7 +147,7 @@ const busy = (response: ServerResponse): void => {
 };
 
 function respond(response: ServerResponse, status: number, body: Readonly<Record<string, unknown>>): void {
-  // What was not read to its end must not be read as the next request, and no connection shall outlive the listener.
+  // Unread bytes must not be parsed as the next request, and no connection may outlive the listener.
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
   response.end(JSON.stringify(body));
 }
@@ -187,13 +187,13 @@ function closed(server: Server): Promise<void> {
 
 type Facts = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body'>;
 
-/** Deeper than any record of the service; what is shown of a body is walked recursively. */
+/** Deeper than any record of the service; displaying a body recurses. */
 const deepest = 64;
 const longestName = 200;
 
 /**
- * What a delivery says: its body must be a JSON object in UTF-8, whatever is in it.
- * @param event value of the header that names the event.
+ * Parses a delivery, whose body must be a JSON object in UTF-8 with any content.
+ * @param event value of the header with the event's name.
  * @returns undefined for anything else.
  */
 export function readArrival(bytes: Uint8Array, event: string | undefined): Facts | undefined {
@@ -211,7 +211,7 @@ export function readArrival(bytes: Uint8Array, event: string | undefined): Facts
   };
 }
 
-/** An order's own id; what is tied to an order names it. */
+/** The id of an order, or the order id of a record tied to one. */
 function orderIdOf(record: object): string | null {
   const ids = [textAt(record, 'order_id'), textAt(record, 'id')];
   return ids.find((id) => id !== null && uuidPattern.test(id))?.toLowerCase() ?? null;
@@ -236,7 +236,7 @@ function parseObject(text: string): object | undefined {
 
 const [quote, backslash] = ['"', '\\'];
 
-/** One pass, before anything is built of it. */
+/** Checks depth in a single pass, before parsing. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let isQuoted = false;
@@ -263,17 +263,20 @@ function objectAt(record: object, name: string): object | undefined {
 
 const synonyms: Readonly<Record<string, string>> = webhookEventSynonyms;
 
-/** Every name of the specification's Events table, the deprecated ones too. */
+/** All names in the specification's Events table, including deprecated ones. */
 export const eventNames: readonly string[] = [...Object.keys(webhookEvents), ...Object.keys(synonyms)];
 
-/** The names by which the events requested may come: an event also by its older name, an older name by itself alone. */
+/**
+ * Names under which the requested events may arrive: a current name includes its older one; an older name stands only
+ * for itself.
+ */
 export const sameEvents = (requested: readonly string[]): readonly string[] => [
   ...new Set(
     requested.flatMap((name) => [name, ...Object.keys(synonyms).filter((old) => synonyms[old] === name)]),
   ),
 ];
 
-/** What to know of older names that are requested: a service that sends the present ones sends no such event. */
+/** Warnings about requested old names: a service that uses the current names never sends them. */
 export const olderNames = (requested: readonly string[]): string[] =>
   requested.flatMap((name) => {
     const present = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
@@ -284,10 +287,10 @@ export const olderNames = (requested: readonly string[]): string[] =>
 
 const wellFormed = /^[A-Za-z0-9_-]{16,200}$/;
 
-/** A path that cannot be guessed: 192 random bits. */
+/** Generates an unguessable path: 192 random bits. */
 export const makeSecret = (): string => randomBytes(24).toString('base64url');
 
-/** The secret kept in a file, so that an address outlives its listener; made there where there is no such file. */
+/** Reads the secret from a file, so that an address outlives its listener; creates the file if missing. */
 export function secretOf(file: string, tell: Tell): string {
   try {
     const secret = makeSecret();
@@ -322,7 +325,7 @@ function unusable(file: string, cause: unknown): UsageError {
   return new UsageError(`--secret-file ${file} cannot be used: ${reason}`, { cause });
 }
 
-/** Compares in a time that tells nothing of the secret. */
+/** Compares in constant time. */
 function isSecret(given: string, secret: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(given), hash(secret));
@@ -331,8 +334,8 @@ function isSecret(given: string, secret: string): boolean {
 const longSegment = /^[\w-]{16,}$/;
 
 /**
- * An address as it may be shown: password, values of the query and long parts of the path are left out, where a secret
- * may stand (specification, Events, rule 4). What is not a URL is not shown at all.
+ * Masks an address for display: password, query values and long path segments, which may contain a secret
+ * (specification, Events, rule 4). Shows nothing of an invalid URL.
  */
 export function maskAddress(address: string): string {
   if (!URL.canParse(address)) return '…';

@@ -12,10 +12,13 @@ import type { SharedDatabase } from './database.ts';
 import { OwnJournal, openRecords } from './own-journal.ts';
 import { type Kept, type Missed, Spool } from './spool.ts';
 
-/** Of the longest that a request may take, so much must be left before one is sent. */
+/** Fraction of the longest request time that must remain on the lease before a request is sent. */
 const enough = 0.8;
 
-/** What a machine keeps beside a journal that it shares: what the database missed, and the journal that it had of its own. */
+/**
+ * A machine's local companions of a shared journal: the spool of results the database missed, and the machine's own
+ * earlier journal.
+ */
 export class Beside {
   readonly #database: SharedDatabase;
   readonly #folder: string;
@@ -28,7 +31,7 @@ export class Beside {
   #mayHaveKept = true;
   readonly #inTurn = new InTurn();
 
-  /** @param folder of the state of this machine. */
+  /** @param folder this machine's state folder. */
   constructor(database: SharedDatabase, folder: string, sharing: Sharing, options: OpenOptions) {
     const { tell = () => {} } = options;
     this.#database = database;
@@ -39,27 +42,27 @@ export class Beside {
     this.#spool = new Spool(folder, database.id, tell);
   }
 
-  /** Keeps what the database did not take. @throws StorageError. */
+  /** Spools a result that the database did not take. @throws StorageError. */
   keep(missed: Missed): void {
     this.#mayHaveKept = true;
     this.#spool.keep(missed);
     if (missed.kind === 'made') this.#following.set(idOf(missed), missed.madeId);
   }
 
-  /** Whether the record of what was made follows. */
+  /** Whether the intent's result is spooled and not yet in the database. */
   follows = (intent: Pick<Missed, 'key' | 'baseUrl'>): boolean => this.#following.has(idOf(intent));
 
-  /** What was made of an intent whose record follows. */
+  /** Id of what the service made from an intent whose result is still spooled. */
   madeId = (intent: Pick<Missed, 'key' | 'baseUrl'>): string | undefined => this.#following.get(idOf(intent));
 
-  /** Brings in what the database has missed, of this process and of others on this machine. @throws StorageError. */
+  /** Writes spooled results, from any process on this machine, to the database. @throws StorageError. */
   bringIn(ends: IntentEnds): Promise<void> {
     return this.#inTurn.run(() => this.#bringIn(ends));
   }
 
   async #bringIn(ends: IntentEnds): Promise<void> {
     if (!this.#mayHaveKept) return;
-    // What is kept meanwhile is brought in by whoever comes next.
+    // Anything spooled from here on is left to the next caller.
     this.#mayHaveKept = false;
     try {
       const kept = this.#spool.all();
@@ -74,7 +77,9 @@ export class Beside {
     }
   }
 
-  /** What a failure to record an intent means. @param row as it may stand in the database; undefined where it cannot. */
+  /**
+   * Explains a failure to record an intent. @param row as it may be in the database; undefined if it cannot be there.
+   */
   notRecorded(failure: unknown, row: IntentRow | undefined): unknown {
     if (!isUnsettled(failure) || !row) return failure;
     const { key, base_url: baseUrl, created_at: since, pid, process_started: started } = row;
@@ -93,30 +98,33 @@ export class Beside {
     return new StorageError(told, { ...facts, idempotencyKey: String(key), cause: failure }, category);
   }
 
-  /** What this machine's own journal has in doubt or untold, oldest first. @throws StorageError. */
+  /** Records of this machine's own journal that are in doubt or unreported, oldest first. @throws StorageError. */
   async openInOwn(): Promise<readonly JournalRecord[]> {
     if (!this.#own && !mayBeThere(journalFile(this.#folder))) return [];
     this.#own ??= await OwnJournal.open(this.#folder, this.#options);
     return this.#own.open();
   }
 
-  /** @throws ErrandError conflict while there is such a thing, which the database does not know of; StorageError. */
+  /**
+   * @throws ErrandError conflict if this machine's own journal has open records, which the database does not know of;
+   * StorageError.
+   */
   async checkOwnJournal(): Promise<void> {
     const open = await this.openInOwn();
     if (open.length > 0) throw openRecords(open, this.#sharing.address.shown);
   }
 
-  /** How long this process may work on what it has recorded, ms. */
+  /** How long this process may still work on its records, ms. */
   get leftMs(): number {
     return Math.max(0, this.#database.leases.leftMs());
   }
 
-  /** Whether a request that is sent now ends before another machine may take its record over. */
+  /** Whether a request sent now ends before another machine may take over its record. */
   get holdsLong(): boolean {
     return this.leftMs >= enough * this.#database.leases.requestMs;
   }
 
-  /** Within a transaction: this process is at work for so long again. */
+  /** Renews this process's lease. Call within a transaction. */
   renew(): void {
     this.#database.leases.renew('');
   }
@@ -132,7 +140,7 @@ export class Beside {
         `warning: the service has made two of ${key}: ${result.known}, which the journal knows, and ${result.madeId}`,
       );
     } else if (result === 'unknown') {
-      // It is all that is left of the order.
+      // Keep the file: it is the only trace of the order.
       this.#tell(
         `warning: the database has no record of ${key}, which ${one.file} tells of: it may have been brought back to an earlier state`,
       );

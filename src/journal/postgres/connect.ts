@@ -6,23 +6,26 @@ import { systemClock } from '../../platform/clock.ts';
 import { ErrandError, StorageError, toError } from '../../platform/errors.ts';
 import { unsettledCode } from '../booked.ts';
 
-/** How long a connection may take, ms. */
+/** Connect timeout, ms. */
 const connectMs = 5000;
-/** How long the database may take to respond, ms: longer than anybody may hold a lock. */
+/** Response timeout, ms: longer than any lock wait. */
 const responseMs = 20_000;
-/** After the abort, what is under way gets this long, ms; a commit longer, or its outcome would stay unknown. */
+/**
+ * Grace period for a pending statement after an abort, ms; longer for a commit, whose outcome would otherwise be
+ * unknown.
+ */
 const readGraceMs = 300;
 const writeGraceMs = 1500;
-/** How long a transaction of another may be waited for, and how long one may lie idle, ms. */
+/** Lock timeout, and idle-in-transaction timeout, ms. */
 const lockMs = 12_000;
 const idleMs = 10_000;
 
-/** How long an unused connection is kept, seconds. */
+/** Seconds before an unused connection is closed. */
 const idleConnectionS = 10;
 
 export type DatabaseRow = Readonly<Record<string, unknown>>;
 
-/** A client of the database with one connection, made when it is first used. The library is loaded here alone. */
+/** Creates a client with a single connection, opened on first use. The only lazy import of the driver. */
 export async function connect({ url }: DatabaseAddress): Promise<Sql> {
   const { default: postgres } = await import('postgres');
   return postgres(url, {
@@ -32,7 +35,7 @@ export async function connect({ url }: DatabaseAddress): Promise<Sql> {
     idle_timeout: idleConnectionS,
     max_lifetime: null,
     backoff: false,
-    // Its own look at the types would be a round trip.
+    // The driver's type lookup would cost a round trip.
     fetch_types: false,
     prepare: false,
     onnotice: () => {},
@@ -47,7 +50,7 @@ export async function connect({ url }: DatabaseAddress): Promise<Sql> {
   });
 }
 
-/** What PostgreSQL said of a statement, by its code. */
+/** A statement error from PostgreSQL, with its code. */
 export class StatementError extends Error {
   override readonly name = 'StatementError';
   /** `SQLSTATE`. */
@@ -65,11 +68,11 @@ interface Loss extends ErrorOptions {
   readonly mayHaveArrived?: boolean;
 }
 
-/** The database did not respond: what was asked of it may have been done, unless it was not even connected. */
+/** The database did not respond: a statement may have run, unless the connection was never made. */
 export class ConnectionLost extends StorageError {
-  /** Whether the server said that it will soon give connections again. */
+  /** Whether the server expects to accept connections again soon. */
   readonly isPassing: boolean;
-  /** Whether what was asked may have reached it. */
+  /** Whether the statement may have reached the server. */
   readonly mayHaveArrived: boolean;
   readonly why: string;
 
@@ -92,14 +95,14 @@ export class ConnectionLost extends StorageError {
   }
 }
 
-/** Nobody knows whether what was committed last is in the database. */
+/** It is unknown whether the last commit reached the database. */
 export class UnsettledCommit extends ConnectionLost {
   constructor(shown: string, why: string, options?: ErrorOptions) {
     super(shown, why, { ...options, code: unsettledCode });
   }
 }
 
-/** The same of what the database took, and this machine's copy of it did not. @param cause why. */
+/** Same, for a commit the database has but this machine's copy does not. @param cause why the copy failed. */
 export function uncopied(shown: string, cause: unknown): StorageError {
   const { message, category, facts } = toError(cause);
   return new StorageError(
@@ -109,30 +112,30 @@ export function uncopied(shown: string, cause: unknown): StorageError {
   );
 }
 
-/** What PostgreSQL refuses and nobody can mend here, for the user. */
+/** An error from PostgreSQL that the program cannot recover from, worded for the user. */
 export const refusedBy = (shown: string, cause: Error): StorageError =>
   new StorageError(`the database ${shown} refused: ${cause.message}`, { cause });
 
-/** Statements without parameters, each call one round trip. Not for two callers at once. */
+/** Runs statements without parameters, one round trip per call. Not safe for concurrent callers. */
 export class Connection {
   readonly address: DatabaseAddress;
   readonly #signal: AbortSignal | undefined;
   #sql: Sql | undefined;
   #hasResponded = false;
-  /** Nobody waits for it any more, and it did not respond in the time that it was given all the same. */
+  /** Aborted, and the statement did not respond even within its grace period. */
   #isGivenUp = false;
 
-  /** @param signal aborted when nobody waits for it any more: what is under way is given a moment. */
+  /** @param signal on abort, a pending statement gets a short grace period. */
   constructor(address: DatabaseAddress, signal?: AbortSignal) {
     this.address = address;
     this.#signal = signal;
   }
 
   /**
-   * @param sql statements of ours; values stand in it as `jsonText` or `literal` writes them.
-   * @param writes whether it may be done though nobody hears of it.
-   * @returns the rows of all of them. @throws ConnectionLost; StatementError; StorageError for what no trying again mends;
-   * what the signal was aborted with, of what only reads.
+   * @param sql trusted statements; embed values with `jsonText` or `literal`.
+   * @param writes whether the statement may take effect even if its response is lost.
+   * @returns the rows of all statements. @throws ConnectionLost; StatementError; StorageError if a retry cannot help;
+   * the signal's abort reason if the statement only reads.
    */
   async ask(sql: string, writes = false): Promise<readonly DatabaseRow[]> {
     const silence = (mayHaveArrived: boolean): ConnectionLost =>
@@ -149,7 +152,7 @@ export class Connection {
         reject(silence(true));
       };
       timers.push(setTimeout(silent, responseMs));
-      // What is asked after the abort writes down how things ended: it gets as long as a commit.
+      // A statement issued after the abort records how things ended, so it gets the grace period of a commit.
       const isKept = writes || signal?.aborted === true;
       const end = isKept ? silent : (): void => reject(signal?.reason);
       stop = () => timers.push(setTimeout(end, isKept ? writeGraceMs : readGraceMs));
@@ -166,7 +169,7 @@ export class Connection {
         throw cause;
       }
       const error = cause instanceof ErrandError ? cause : this.#explained(cause);
-      // The state of a connection that failed is not known: the next one begins anew.
+      // The state of a failed connection is unknown: the next call reconnects.
       if (error instanceof ConnectionLost) this.drop();
       throw error;
     } finally {
@@ -179,14 +182,14 @@ export class Connection {
     return this.#sql !== undefined;
   }
 
-  /** Cuts the connection: what was not committed is undone. */
+  /** Closes the connection; an open transaction is rolled back. */
   drop(): void {
     const used = this.#sql;
     this.#sql = undefined;
     used?.end({ timeout: 0 }).catch(() => {});
   }
 
-  /** A server without TLS ends a connection that begins with it. */
+  /** A hint for a dropped handshake: a server without TLS closes a connection that starts with it. */
   #withoutTls(code: string): string {
     const wantsTls = /[?&]sslmode=(?:require|verify-full)/.test(this.address.url);
     const isCut = networkWords[code] === networkWords.ECONNRESET;
@@ -199,7 +202,7 @@ export class Connection {
     const { shown } = this.address;
     if (!(cause instanceof Error)) return new StorageError(`the database ${shown} failed`, { cause });
     const code = 'code' in cause ? String(cause.code) : '';
-    // EPIPE has the form of a code of PostgreSQL.
+    // EPIPE has the format of a PostgreSQL code.
     if (!/^[0-9A-Z]{5}$/.test(code) || code in networkWords) {
       const mayHaveArrived = !unconnected.has(code);
       const why = `${whyLost(code, cause.message)}${this.#withoutTls(code)}`;
@@ -215,7 +218,7 @@ export class Connection {
 
 const doctorHint = 'Nothing was sent. `errand doctor` says what the database lacks.';
 
-/** Codes that speak of the role or the database, not of a statement. */
+/** Codes that concern the role or the database rather than the statement. */
 const refusals: Readonly<Record<string, string>> = {
   '28P01': 'refuses the password',
   '28000': 'refuses this user',
@@ -225,13 +228,16 @@ const refusals: Readonly<Record<string, string>> = {
   '53100': 'has no room left',
 };
 
-/** The server goes down or comes up, gives no connection, or ended one; a wait for another's lock ends so too. */
+/**
+ * The server is shutting down, starting, out of connections, or closed one; lock and statement timeouts end up here
+ * too.
+ */
 const lost = new Set(['57P01', '57P02', '57P03', '53300', '25P03', '55P03', '57014']);
 
-/** It starts, or has no connection left at the moment. */
+/** The server is starting, or out of connections for the moment. */
 const passing = new Set(['57P03', '53300']);
 
-/** There was no connection yet. */
+/** Errors raised before a connection existed. */
 const unconnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'CONNECT_TIMEOUT']);
 
 const networkWords: Readonly<Record<string, string>> = {
@@ -258,7 +264,7 @@ const withoutAddresses = (text: string): string =>
     .map((word) => (word.includes('://') ? '…' : word))
     .join(' ');
 
-/** A text of the library may hold the address with its password. */
+/** Strips URLs from the driver's message, which may contain the address and its password. */
 const whyLost = (code: string, message: string): string =>
   networkWords[code] ?? (/^[A-Z_]+$/.test(code) ? code : withoutAddresses(message));
 
@@ -268,29 +274,32 @@ function rowsOf(results: unknown): DatabaseRow[] {
   return all.filter((row): row is DatabaseRow => typeof row === 'object' && row !== null);
 }
 
-/** SQL for a text: base64 holds nothing that could end it. */
+/** SQL expression for a string; base64 rules out injection. */
 export const literal = (text: string): string =>
   `convert_from(decode('${Buffer.from(text, 'utf8').toString('base64')}', 'base64'), 'UTF8')`;
 
-/** SQL for a JSON value. */
+/** SQL expression for a JSON value. */
 export const jsonText = (value: unknown): string => `${literal(JSON.stringify(value))}::json`;
 
-/** A new id, of a lease or a turn. */
+/** A new id for a lease or a turn. */
 export const newId = (): string => randomUUID();
 
-/** After so long no other attempt is begun, ms; the second always is: the connection may have died, and not the database. */
+/** No attempt starts after this long, ms. The second always does: possibly only the connection died. */
 const patienceMs = 6_000;
 const backoff = { firstMs: 100, longestMs: 3_000, jitter: 0.5 };
 
-/** A connection for what can be asked twice: it asks again where it was cut. Several callers may ask, one after the other. */
+/** A connection for idempotent statements: retries when the connection is lost. Serializes concurrent callers. */
 export class PatientConnection {
   readonly #connection: Connection;
   readonly #signal: AbortSignal;
   readonly #inTurn = new InTurn();
-  /** How the database was given up, and when; until it responds again it is asked once, and after the abort not at all. */
+  /**
+   * Last failure and its time. Until the database responds again, each statement is tried once, or not at all after the
+   * abort.
+   */
   #lost: { readonly error: ConnectionLost; readonly at: number } | undefined;
 
-  /** @param signal ends the patience, and soon what is asked at that moment. */
+  /** @param signal stops retries, and soon aborts the statement in progress. */
   constructor(address: DatabaseAddress, signal: AbortSignal) {
     this.#connection = new Connection(address, signal);
     this.#signal = signal;
@@ -300,7 +309,7 @@ export class PatientConnection {
     return this.#connection.address;
   }
 
-  /** @throws StorageError; what the signal was aborted with. */
+  /** @throws StorageError; the signal's abort reason. */
   ask(sql: string): Promise<readonly DatabaseRow[]> {
     const askedAt = systemClock.monotonic();
     return this.#inTurn.run(() => this.#asked(sql, askedAt));
@@ -311,7 +320,7 @@ export class PatientConnection {
   }
 
   async #asked(sql: string, askedAt: number): Promise<readonly DatabaseRow[]> {
-    // Whoever stood in line behind what was given up has waited as long.
+    // A call queued behind the one that failed has waited just as long.
     if (this.#lost && (this.#lost.at >= askedAt || this.#signal.aborted)) throw this.#lost.error;
     try {
       const ask = () => this.#connection.ask(sql);
@@ -325,11 +334,11 @@ export class PatientConnection {
   }
 }
 
-/** What PostgreSQL refuses, in words for the user. */
+/** Wraps PostgreSQL errors in a message for the user. */
 export const explained = (error: unknown, { shown }: DatabaseAddress): unknown =>
   error instanceof StatementError ? refusedBy(shown, error) : error;
 
-/** Does what can be done twice, again where the database was away. @param signal ends the patience. */
+/** Runs idempotent work, retrying while the database is unreachable. @param signal stops the retries. */
 export async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   const began = systemClock.monotonic();
   for (let attempt = 1; ; attempt += 1) {

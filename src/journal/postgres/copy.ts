@@ -2,29 +2,29 @@ import type { SqlValue, StoredRow } from '../../platform/sqlite/database.ts';
 import { type DatabaseRow, jsonText, literal } from './connect.ts';
 import { columnsOf, type Mirror, type MirroredTable, quoted } from './tables.ts';
 
-/** What is done to a copy, within a transaction of it. */
+/** Statements to run on a copy, within a transaction. */
 interface CopyStatements {
   get(sql: string, ...values: SqlValue[]): StoredRow | undefined;
   all(sql: string, ...values: SqlValue[]): StoredRow[];
   run(sql: string, ...values: SqlValue[]): unknown;
 }
 
-/** The head of a group of tables, as it was read. */
+/** State of a table group in the shared database, as read. */
 interface Head {
-  /** Which database it is: one that was made anew has another. */
+  /** Identity of the database; a recreated one gets a new id. */
   readonly id: string;
   readonly seq: number;
-  /** Removals up to this number are forgotten. */
+  /** Removals up to this sequence number have been purged. */
   readonly purged: number;
-  /** Of the schema. */
+  /** Schema version. */
   readonly version: number;
   /** Ms since the epoch. */
   readonly time: number;
-  /** Whether the audit chain goes on from where the copy's ends. */
+  /** Whether the audit chain continues from the end of the copy's. */
   readonly follows: boolean;
 }
 
-/** What was read of a group of tables since a number. */
+/** Changes read from a table group since a sequence number. */
 export interface Pulled {
   readonly since: number;
   readonly head: Head;
@@ -32,7 +32,10 @@ export interface Pulled {
   readonly removed: readonly { readonly table: string; readonly key: string }[];
 }
 
-/** Which database a copy is of, and how far it has come; and the leases of this machine's own processes: whether one still runs shows by its pid, before the lease ends. */
+/**
+ * Creates the tables for which database a copy mirrors and how far, and for the leases of this machine's processes: a
+ * dead pid shows before the lease expires.
+ */
 export const createCopy =
   "CREATE TABLE own_processes (id TEXT PRIMARY KEY, place TEXT NOT NULL, pid INTEGER NOT NULL, started TEXT NOT NULL, at INTEGER NOT NULL) STRICT; CREATE TABLE copy (id INTEGER PRIMARY KEY CHECK (id = 1), of TEXT NOT NULL, seq INTEGER NOT NULL) STRICT; INSERT INTO copy VALUES (1, '', 0)";
 
@@ -45,7 +48,7 @@ export function writeCopyState(copy: CopyStatements, of: string, seq: number): v
   copy.run('UPDATE copy SET of = ?, seq = ? WHERE id = 1', of, seq);
 }
 
-/** @param since what was asked for. */
+/** @param since the sequence number requested. */
 export function pulledOf(rows: readonly DatabaseRow[], since: number): Pulled {
   let head: Head | undefined;
   const changed: (readonly [string, DatabaseRow])[] = [];
@@ -68,7 +71,7 @@ export function pulledOf(rows: readonly DatabaseRow[], since: number): Pulled {
   return { since, head, rows: changed, removed };
 }
 
-/** Within a transaction of the copy: it becomes what was read. */
+/** Applies pulled changes to the copy. Call within a transaction. */
 export function applyPulled(copy: CopyStatements, { tables }: Mirror, { head, rows, removed }: Pulled): void {
   for (const table of tables) {
     const own = removed.filter((gone) => gone.table === table.name).map(({ key }) => key);
@@ -78,7 +81,7 @@ export function applyPulled(copy: CopyStatements, { tables }: Mirror, { head, ro
   writeCopyState(copy, head.id, head.seq);
 }
 
-/** The same with what this process has written itself. */
+/** Applies one table's changes, pulled or written by this process. */
 export function applyChange(copy: CopyStatements, { table, rows, removed }: Change): void {
   const columns = columnsOf(table);
   const remove = `DELETE FROM "${table.name}" WHERE ${table.key.map((name) => `"${name}" = ?`).join(' AND ')}`;
@@ -87,10 +90,10 @@ export function applyChange(copy: CopyStatements, { table, rows, removed }: Chan
   for (const row of rows) copy.run(insert, ...sqlValues(columns.map((name) => row[name])));
 }
 
-/** SQL that makes the running process note which rows it touches. Temporary: other processes have triggers of their own. */
+/** SQL for triggers that record the rows this process touches. They are temporary, so each process has its own. */
 export const watchSql = ({ tables }: Mirror): string =>
   [
-    // An upsert that fires a trigger would turn its OR IGNORE into a failure, so that a row may stand here twice.
+    // No unique key: an upsert that fires a trigger would turn its OR IGNORE into a failure. Rows may repeat.
     'CREATE TEMP TABLE IF NOT EXISTS touched (name TEXT NOT NULL, key TEXT NOT NULL)',
     ...tables.flatMap(({ name, key }) =>
       [
@@ -107,7 +110,7 @@ export const watchSql = ({ tables }: Mirror): string =>
     ),
   ].join(';\n');
 
-/** Within a transaction: what it has written so far. */
+/** The rows written so far in this transaction. */
 export function touchedRows(copy: CopyStatements, { tables }: Mirror): Change[] {
   const touched = copy.all('SELECT DISTINCT name, key FROM temp.touched');
   return tables.flatMap((table) => {
@@ -129,7 +132,7 @@ function changeOf(copy: CopyStatements, table: MirroredTable, keys: readonly str
   };
 }
 
-/** Everything that a copy holds, for a database that holds nothing yet. */
+/** Every row of a copy, to fill an empty database. */
 export const allRows = (copy: CopyStatements, { tables }: Mirror): Change[] =>
   tables.map((table) => ({
     table,
@@ -140,21 +143,24 @@ export const allRows = (copy: CopyStatements, { tables }: Mirror): Change[] =>
 const sqlValues = (values: readonly unknown[]): SqlValue[] =>
   values.map((value) => (typeof value === 'string' || typeof value === 'number' ? value : null));
 
-/** What a transaction has written to one table. */
+/** A transaction's changes to one table. */
 export interface Change {
   readonly table: MirroredTable;
   readonly rows: readonly StoredRow[];
-  /** Keys of rows that are gone, as JSON of their values. */
+  /** Keys of deleted rows, as JSON arrays of their values. */
   readonly removed: readonly string[];
 }
 
-/** The newest record of the audit chain that a copy holds. */
+/** The newest audit record in a copy. */
 export interface ChainEnd {
   readonly number: number;
   readonly hash: string;
 }
 
-/** A group of tables as it is read: its head, and what has changed since a number. @param end which the database must hold too. */
+/**
+ * Reads a table group: its head and all changes since a sequence number. @param end must match the database's audit
+ * chain.
+ */
 export const pullSql = ({ name, tables }: Mirror, since: number, end?: ChainEnd): string =>
   [
     `SELECT '' AS name, json_build_object('id', id, 'seq', seq, 'purged', purged,
@@ -174,20 +180,20 @@ const followsSql = (end: ChainEnd | undefined): string =>
     ? 'true'
     : `coalesce((SELECT hash FROM errand.audit WHERE number = ${end.number}) = ${literal(end.hash)}, false)`;
 
-/** The lock of a group: whoever has it reads what is there, and nobody else writes. */
+/** Locks a group: blocks other writers until the transaction ends. */
 export const lockSql = ({ name }: Mirror): string =>
   `BEGIN; SELECT 1 AS locked FROM errand.heads WHERE name = '${name}' FOR UPDATE`;
 
-/** The code of what `pushSql` raises where another was faster. */
+/** Error code of `pushSql` when another process wrote first. */
 export const overtakenCode = 'ER001';
-/** What the schema raises where a record does not follow from the one before it. */
+/** Error code raised by the schema when an audit record does not continue the chain. */
 export const brokenChainCode = 'ER003';
-/** The same where the schema is no longer that of this program. */
+/** Error code of `pushSql` when the schema version differs from this program's. */
 export const newerCode = 'ER002';
 
 /**
- * Writes changes, durably, if nobody has written since `seq`. To be sent in one piece: all of it is done, or nothing.
- * @param version of the schema that the program knows.
+ * Writes changes durably if nobody has written since `seq`. Send it as one query, so that it is atomic.
+ * @param version schema version this program expects.
  */
 export const pushSql = (mirror: Mirror, seq: number, changes: readonly Change[], version: number): string => {
   const next = seq + 1;
@@ -219,7 +225,7 @@ function upsertSql({ table, rows }: Change, seq: number): string {
     .join(', ')}`;
 }
 
-/** A row that comes back later has a higher number than its removal; a copy takes removals first. */
+/** A row inserted again later gets a higher number than its removal; copies apply removals first. */
 function removeSql(mirror: Mirror, { table, removed }: Change, seq: number): string {
   const keys = `json_array_elements_text(${jsonText(removed)})`;
   const own = `(${table.key.map((name) => `"${name}"`).join(', ')})`;

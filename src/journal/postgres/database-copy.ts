@@ -17,15 +17,15 @@ export interface SharedOptions extends DatabaseOptions {
   readonly remote: Remote;
   readonly mirror: Mirror;
   readonly clock: Clock;
-  /** The longest that a request may take, ms. */
+  /** Longest time a request may take, ms. */
   readonly longestRequestMs?: number;
 }
 
-/** The SQLite file in which a machine keeps what it has read of a shared database. It may be lost at any time. */
+/** A machine's local SQLite cache of a shared database. It may be lost at any time. */
 export class DatabaseCopy extends Database {
   readonly leases: Leases;
   protected readonly options: SharedOptions;
-  /** When something was read last, by the monotonic clock, ms. */
+  /** Monotonic time of the last pull, ms. */
   protected pulledAt = Number.NEGATIVE_INFINITY;
 
   constructor(file: string, sqlite: Sqlite, options: SharedOptions, unwritable?: unknown) {
@@ -34,7 +34,7 @@ export class DatabaseCopy extends Database {
     this.leases = new Leases(this, options.clock);
   }
 
-  /** A copy of another version is begun anew: what it holds is in the database. */
+  /** Rebuilds a copy of another schema version from scratch: the database holds the data. */
   override prepare(): void {
     this.configure();
     this.execute('PRAGMA synchronous = NORMAL');
@@ -46,7 +46,7 @@ export class DatabaseCopy extends Database {
 
   protected seq = (): number => copyState(this).seq;
 
-  /** Where the copy's audit chain ends; undefined where it holds none. */
+  /** End of the copy's audit chain; undefined if it is empty. */
   protected chainEnd(): ChainEnd | undefined {
     const row = this.#lastRecord();
     return row && { number: Number(row.number), hash: String(row.hash) };
@@ -64,28 +64,28 @@ export class DatabaseCopy extends Database {
     );
   }
 
-  /** The copy becomes what was read. @throws StorageError where it knows of what the database does not. */
+  /** Applies a pull to the copy. @throws StorageError if the copy holds data the database lacks. */
   protected async apply(pulled: Pulled): Promise<Pulled> {
     const { head } = pulled;
     this.leases.noteTime(head.time);
     this.pulledAt = this.options.clock.monotonic();
     const { of, seq } = copyState(this);
     if (of !== '' && of !== head.id) throw this.#wentBack('was made anew');
-    // Another process has brought the copy further since this was asked.
+    // Another process has advanced the copy since this pull was requested.
     if (seq > head.seq && seq > pulled.since) return pulled;
     if (seq > head.seq) throw this.#wentBack('was brought back to an earlier state');
     if (!head.follows) return this.#unlike();
     if (seq < head.purged) return this.readAnew();
     if (of !== head.id || seq !== head.seq)
       await super.transaction(() => {
-        // Another process may have brought it further, from the same number on.
+        // Another process may have advanced it from the same sequence number in the meantime.
         if (this.seq() >= pulled.since && this.seq() <= head.seq)
           applyPulled(this, this.options.mirror, pulled);
       });
     return pulled;
   }
 
-  /** The database has another record in the place of the copy's last one, or none. */
+  /** Handles a database whose audit chain does not contain the copy's last record. */
   #unlike(): Promise<Pulled> {
     const row = this.#lastRecord();
     if (row && hashOf(recordOfRow(row)) === row.hash)
@@ -93,7 +93,7 @@ export class DatabaseCopy extends Database {
     return this.readAnew();
   }
 
-  /** All of it, in the place of what the copy held. */
+  /** Replaces the copy with a full pull. */
   protected async readAnew(): Promise<Pulled> {
     const { mirror } = this.options;
     const pulled = await this.options.remote.pull(0);
@@ -106,7 +106,7 @@ export class DatabaseCopy extends Database {
     return pulled;
   }
 
-  /** Within a transaction. */
+  /** Recreates all tables. Call within a transaction. */
   #beginAnew(): void {
     const found = this.all(
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
@@ -116,7 +116,7 @@ export class DatabaseCopy extends Database {
     this.migrate();
   }
 
-  /** What this machine knows and the database does not is not lost silently. */
+  /** The error for a database that went back in time: data only this machine has must not be dropped silently. */
   #wentBack(what: string): StorageError {
     return new StorageError(
       `the database ${this.options.remote.shown} ${what} since this machine last used it`,
@@ -129,16 +129,16 @@ export class DatabaseCopy extends Database {
   }
 }
 
-/** A lease outlives what it is for by so much, ms. */
+/** Safety margin a lease adds to the longest request, ms. */
 const leaseMarginMs = 30_000;
-/** The longest that a request may take for which a lease is taken, ms, where nothing says otherwise. */
+/** Default for the longest request a lease must cover, ms. */
 const longestRequestMs = 120_000;
-/** The longest that one may take at all, ms: the records of a machine that is lost are kept from others for as long. */
+/** Upper bound of it, ms: a lost machine's records stay locked that long. */
 const mostRequestMs = 600_000;
-/** How long a lease that has ended is kept, ms. */
+/** Retention of expired leases, ms. */
 const keptMs = 24 * 3600 * 1000;
 
-/** Where a pid means this process: containers may share a state folder, and each has pids of its own. */
+/** Identifies the pid namespace: containers may share a state folder but have their own pids. */
 function placeOfPids(): string {
   try {
     return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
@@ -147,21 +147,21 @@ function placeOfPids(): string {
   }
 }
 
-/** What the copy is asked about leases. */
+/** The part of the copy that leases need. */
 interface Copy {
   get(sql: string, ...values: (string | number)[]): StoredRow | undefined;
   run(sql: string, ...values: (string | number)[]): unknown;
 }
 
-/** By both clocks: the monotonic one may stand still while a machine sleeps; the time of day does not. */
+/** A point in time on both clocks: the monotonic one may stop while a machine sleeps; the wall clock does not. */
 interface Moment {
   readonly monotonic: number;
   readonly now: number;
 }
 
 /**
- * The lease of this process, and what is known of others'. Its time is the database's: what was read of it last, and what
- * has passed here since, awake. It lags behind by a round trip, and by what a machine slept meanwhile; it is never ahead.
+ * This process's lease, and what is known of others'. Time is the database's: the last time read plus the awake time
+ * since. It lags by a round trip and by any sleep, and is never ahead.
  */
 class Leases implements LeaseBook {
   readonly id = `${leasePrefix}${newId()}`;
@@ -177,12 +177,12 @@ class Leases implements LeaseBook {
     this.#clock = clock;
   }
 
-  /** The database's time was read. @param time ms since the epoch. */
+  /** Records the database's time as just read. @param time ms since the epoch. */
   noteTime(time: number): void {
     this.#read = { time, ...this.#moment() };
   }
 
-  /** Within a transaction of the copy: this process is one of those that work on it. */
+  /** Registers this process as a user of the copy. Call within a transaction of the copy. */
   noteOwn(): void {
     const { pid, started } = self();
     const now = this.#clock.now();
@@ -193,7 +193,7 @@ class Leases implements LeaseBook {
     );
   }
 
-  /** Whether a process that holds a lease may still be at work. One of this machine that is gone is not. */
+  /** Whether the lease's holder may still be running. A dead process of this machine is detected by its pid. */
   isHeld(id: string): boolean {
     const sql = 'SELECT pid, started FROM own_processes WHERE id = ? AND place = ?';
     const own = this.#copy.get(sql, id, placeOfPids());
@@ -203,32 +203,32 @@ class Leases implements LeaseBook {
 
   isOwn = (id: string): boolean => id === this.id;
 
-  /** Who holds a lease: `HOST`, for messages; undefined where nobody knows any more. */
+  /** Host of the lease's holder, for messages; undefined if unknown. */
   hostOf(id: string): string | undefined {
     const host = this.#copy.get('SELECT host FROM leases WHERE id = ?', id)?.host;
     return typeof host === 'string' ? host : undefined;
   }
 
-  /** How long a lease still holds, ms; undefined where nobody knows of it. */
+  /** Remaining time of a lease, ms; undefined for an unknown lease. */
   heldMs(id: string): number | undefined {
     const until = this.#copy.get('SELECT until FROM leases WHERE id = ?', id)?.until;
     return until === undefined ? undefined : Number(until) - this.#time();
   }
 
-  /** From now on requests may take so long, ms. */
+  /** Sets how long requests may take from now on, ms. */
   expectRequests(longestMs: number): void {
     this.#requestMs = Math.min(Math.max(longestMs * 1.25, longestRequestMs), mostRequestMs);
   }
 
-  /** How long this process may work on what it records at this moment, ms. */
+  /** How long this process may work on a record written now, ms. */
   get requestMs(): number {
     return this.#requestMs;
   }
 
-  /** Within a transaction: the lease holds anew from now on. @param turn tells this transaction from all others. */
+  /** Renews the lease from now. Call within a transaction. @param turn unique id of this transaction. */
   renew(turn: string): void {
     const time = this.#time();
-    // Asleep since the database's time was read, a machine would renew a lease that has ended.
+    // Count sleep too: otherwise a machine that slept since reading the time would write a lease already expired.
     const from = this.#read ? this.#read.time + this.#passedMs(this.#read) : time;
     const lasts = this.#requestMs + leaseMarginMs;
     this.#copy.run(
@@ -239,19 +239,19 @@ class Leases implements LeaseBook {
     this.#begun = this.#moment();
   }
 
-  /** What was renewed last is committed: it holds from when that was begun. */
+  /** Confirms the last renewal once committed; it counts from when the renewal began. */
   confirm(): void {
     this.#renewed = this.#begun;
   }
 
-  /** How long this process may still work on what it has recorded, ms, by its own clocks. */
+  /** How long this process may still work on its records, ms, by its own clocks. */
   leftMs(): number {
     return this.#renewed ? this.#requestMs - this.#passedMs(this.#renewed) : 0;
   }
 
   #moment = (): Moment => ({ monotonic: this.#clock.monotonic(), now: this.#clock.now() });
 
-  /** How long ago a moment was, whether this machine slept meanwhile or not, ms. */
+  /** Elapsed time since a moment, including sleep, ms. */
   #passedMs({ monotonic, now }: Moment): number {
     return Math.max(this.#clock.monotonic() - monotonic, this.#clock.now() - now);
   }

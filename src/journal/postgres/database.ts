@@ -9,20 +9,20 @@ import { allRows, applyChange, copyState, type Pulled, touchedRows, writeCopySta
 import { DatabaseCopy, type SharedOptions } from './database-copy.ts';
 import { ContradictedError, OvertakenError } from './remote.ts';
 
-/** For so long what was read last is taken as it was, ms. */
+/** How long the last pull counts as fresh, ms. */
 const freshMs = 3000;
-/** How often the work of a transaction is begun under the lock, where each time something came in between. */
+/** Maximum attempts under the lock, if each one conflicts. */
 const mostAttempts = 3;
 
 /**
- * A database that several machines share, in PostgreSQL. This machine has a copy of it in a SQLite file, on which reads and
- * the work of a transaction run; what the work has changed is then committed in PostgreSQL, if nobody else was there in
- * between, and only then in the copy. So what is committed follows from what was there, and a copy may be lost at any time.
- * A transaction costs one round trip; where another was faster, three.
+ * A PostgreSQL database shared by several machines. Each has a copy in SQLite, on which reads and transaction work run.
+ * The changes are committed to PostgreSQL only if nobody else wrote in between, and then applied to the copy. So a
+ * commit always follows from the current state, and a copy may be lost at any time. A transaction costs one round trip;
+ * three after a conflict.
  */
 export class SharedDatabase extends DatabaseCopy {
   #forgetBook = (): void => {};
-  /** There is one connection. */
+  /** Serializes calls: there is one connection. */
   readonly #inTurn = new InTurn();
   #hasLease = false;
 
@@ -31,7 +31,7 @@ export class SharedDatabase extends DatabaseCopy {
     if (options.longestRequestMs !== undefined) this.leases.expectRequests(options.longestRequestMs);
   }
 
-  /** Which database it is: one that was made anew has another id. */
+  /** Identity of the database; a recreated one gets a new id. */
   get id(): string {
     return copyState(this).of;
   }
@@ -40,12 +40,12 @@ export class SharedDatabase extends DatabaseCopy {
     return this.leases.id;
   }
 
-  /** Reads what has changed; where nothing was ever written, writes what a new journal holds. @throws StorageError. */
+  /** Pulls changes; initializes an empty database. @throws StorageError. */
   catchUp(): Promise<void> {
     this.#forgetBook();
-    // Leases stand among the journal's tables.
+    // The leases table belongs to the journal's group.
     if (this.options.mirror.name === 'journal') this.#forgetBook = keepBook(this.leases);
-    // Where it fails, it is not tried again at once.
+    // Set first, so that a failed pull is not retried immediately.
     this.pulledAt = this.options.clock.monotonic();
     return this.#inTurn.run(async () => {
       const { head } = await this.apply(await this.options.remote.pull(this.seq(), this.chainEnd()));
@@ -67,7 +67,7 @@ export class SharedDatabase extends DatabaseCopy {
     return this.#inTurn.run(() => this.#commit(work));
   }
 
-  /** The lease ends with it, so that nobody need wait for that. */
+  /** Also ends the lease, so that nobody has to wait for it to expire. */
   override async close(): Promise<void> {
     await this.#inTurn.idle();
     if (this.#hasLease) await this.options.remote.endLease(this.lease);
@@ -82,7 +82,7 @@ export class SharedDatabase extends DatabaseCopy {
     const tried = await this.#try(work, turn);
     if (isDamage(tried)) return this.#locked(work, turn);
     if (tried.changes.length === 0) {
-      // What came of it holds if nothing has changed meanwhile.
+      // A read-only result is valid only if nothing changed meanwhile.
       const { head } = await this.apply(await this.options.remote.patientPull(seq, this.chainEnd()));
       return head.seq === seq ? result(tried) : this.#locked(work, turn);
     }
@@ -97,13 +97,13 @@ export class SharedDatabase extends DatabaseCopy {
     return this.#taken(seq, tried);
   }
 
-  /** The same while nobody else can write. */
+  /** Same as `#commit`, but with the group locked. */
   async #locked<T>(work: () => T, turn: string, isAnew = false, attempt = 1): Promise<T> {
     const pulled = await this.options.remote.lock(this.seq(), this.chainEnd());
     return this.#finish(work, turn, pulled, isAnew, attempt);
   }
 
-  /** Ends what was begun under the lock. @param isAnew the copy is not to be relied on. */
+  /** Completes work started under the lock. @param isAnew the copy is not trusted: pull everything. */
   async #finish<T>(work: () => T, turn: string, pulled: Pulled, isAnew = false, attempt = 1): Promise<T> {
     let isCommitted = false;
     let isContradicted = false;
@@ -113,7 +113,7 @@ export class SharedDatabase extends DatabaseCopy {
       let seq = this.seq();
       let tried = await this.#try(work, turn);
       if (isDamage(tried)) {
-        // It may be the copy alone that is damaged.
+        // Only the copy may be damaged.
         await this.readAnew();
         seq = this.seq();
         tried = await this.#try(work, turn);
@@ -128,7 +128,7 @@ export class SharedDatabase extends DatabaseCopy {
       }
       return await this.#taken(seq, tried);
     } catch (error) {
-      // The server ends a lock under which nothing happens for long, and another may write then.
+      // The server drops a lock held idle for too long, and another process may write then.
       if (!(error instanceof ContradictedError || error instanceof OvertakenError)) throw error;
       isContradicted = error instanceof ContradictedError;
       if (attempt === mostAttempts || (isContradicted && isAnew))
@@ -139,19 +139,19 @@ export class SharedDatabase extends DatabaseCopy {
     return this.#locked(work, turn, isContradicted, attempt + 1);
   }
 
-  /** No response came to a commit: under the lock it shows whether it was done. @throws UnsettledCommit. */
+  /** A commit got no response: takes the lock and checks whether it was done. @throws UnsettledCommit. */
   async #resolved<T>(work: () => T, turn: string, tried: Tried<T>, cause: ConnectionLost): Promise<T> {
     let pulled: Pulled;
     try {
       pulled = await this.options.remote.lock(this.seq(), this.chainEnd());
       await this.apply(pulled);
     } catch (error) {
-      // What comes later would not be committed within what this has begun.
+      // Roll back, or later statements would end up inside this open transaction.
       await this.options.remote.unlock();
       if (!cause.mayHaveArrived) throw cause;
       throw new UnsettledCommit(this.options.remote.shown, cause.why, { cause: error });
     }
-    // Writing an upload twice changes nothing, so its fate need not be known.
+    // Writing an upload twice is idempotent, so its outcome does not matter.
     const isJournal = this.options.mirror.name === 'journal';
     const own = isJournal ? this.get('SELECT turn FROM leases WHERE id = ?', this.lease) : undefined;
     if (own?.turn !== turn) return this.#finish(work, turn, pulled);
@@ -160,7 +160,7 @@ export class SharedDatabase extends DatabaseCopy {
     return result(tried);
   }
 
-  /** Runs the work on the copy, and undoes it there. */
+  /** Runs the work on the copy and rolls it back. */
   async #try<T>(work: () => T, turn: string): Promise<Tried<T>> {
     let tried: Tried<T> | undefined;
     try {
@@ -188,7 +188,7 @@ export class SharedDatabase extends DatabaseCopy {
         });
       if (hasChanged && mirror.name === 'journal') {
         this.leases.renew(turn);
-        // It may hold though nobody hears of the commit.
+        // The lease may exist even if the commit's response is lost.
         this.#hasLease = true;
       }
       return { outcome: { value }, changes: hasChanged ? touchedRows(this, mirror) : [] };
@@ -198,8 +198,9 @@ export class SharedDatabase extends DatabaseCopy {
   }
 
   /**
-   * What is committed stands in the copy too, unless another process was faster there. @throws StorageError `isUnsettled`:
-   * without its copy this process could not write down what becomes of it, so that it may send nothing.
+   * Applies a commit to the copy, unless another process already advanced it.
+   * @throws StorageError `isUnsettled`: without its copy this process cannot record the outcome, so it must not send
+   * anything.
    */
   async #taken<T>(seq: number, tried: Tried<T>): Promise<T> {
     this.leases.confirm();
@@ -216,10 +217,10 @@ export class SharedDatabase extends DatabaseCopy {
     return result(tried);
   }
 
-  /** How many rows this connection has ever written. */
+  /** Number of rows this connection has written so far. */
   #written = (): unknown => this.get('SELECT total_changes() AS written')?.written;
 
-  /** A new database gets what a new journal holds; another machine may be faster. */
+  /** Writes the initial rows of a journal to an empty database, unless another machine does so first. */
   async #begin(): Promise<void> {
     const pulled = await this.options.remote.lock(this.seq());
     try {
@@ -238,7 +239,7 @@ export class SharedDatabase extends DatabaseCopy {
 
 const undone = Symbol('undone');
 
-/** What the work of a transaction came to on the copy, which is as it was before. */
+/** Result of a transaction's work on the copy, after rollback. */
 interface Tried<T> {
   readonly outcome: { readonly value: T } | { readonly error: unknown };
   readonly changes: readonly Change[];
@@ -247,7 +248,7 @@ interface Tried<T> {
 const isDamage = ({ outcome }: Tried<unknown>): boolean =>
   'error' in outcome && outcome.error instanceof DamagedError;
 
-/** @throws what the work threw. */
+/** @returns the work's value. @throws the work's error. */
 function result<T>({ outcome }: Tried<T>): T {
   if ('error' in outcome) throw outcome.error;
   return outcome.value;

@@ -4,30 +4,30 @@ import { StorageError } from '../../platform/errors.ts';
 import { Connection } from './connect.ts';
 import { schemaVersion } from './schema.ts';
 
-/** What can be told of a database without changing anything in it. */
+/** What can be learned about a database without changing it. */
 export interface DatabaseFacts {
-  /** As the server names it: `15.8`. */
+  /** Version as reported by the server, such as `15.8`. */
   readonly server: string;
-  /** Of one round trip, ms. */
+  /** Round-trip time, ms. */
   readonly latencyMs: number;
-  /** By how much this machine's clock is ahead of the database's, ms. */
+  /** How far this machine's clock is ahead of the database's, ms. */
   readonly aheadMs: number;
   readonly role: string;
   readonly isEncrypted: boolean;
-  /** It takes no writes. */
+  /** The server is read-only. */
   readonly isStandby: boolean;
-  /** Settings that are off, and without which what was committed may be lost in a power cut. */
+  /** Durability settings that are off: a power cut may lose commits. */
   readonly off: readonly string[];
-  /** Whether the role may use the schema, or make it where there is none. */
+  /** Whether the role may use the schema, or create it if missing. */
   readonly mayUse: boolean;
   readonly hasSchema: boolean;
-  /** Undefined where nothing has used it yet. */
+  /** Undefined if nothing has used the database yet. */
   readonly schema: { readonly version: number; readonly known: number } | undefined;
-  /** Processes that hold a lease now, and the machines that they run on. */
+  /** Processes that hold a lease now, and their machines. */
   readonly atWork: { readonly processes: number; readonly machines: number };
 }
 
-/** @param signal ends it soon. @throws StorageError where it cannot be reached; what the signal was aborted with. */
+/** @param signal aborts it quickly. @throws StorageError if the database is unreachable; the signal's abort reason. */
 export async function examineDatabase(
   address: DatabaseAddress,
   clock: Pick<Clock, 'now' | 'monotonic'>,

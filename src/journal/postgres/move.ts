@@ -18,27 +18,27 @@ import { checkFree } from '../take-over.ts';
 import { openShared } from './open.ts';
 import { ownDamagedAdvice, ownFailure } from './own-journal.ts';
 
-/** The code of a record that a shared database answers for from here on. */
+/** Code of a record that was moved to a shared database. */
 export const movedCode = 'moved';
 
-/** What a journal of this machine had open, and what became of it. */
+/** Result of moving a local journal's open records. */
 export interface Moved {
-  /** Records that are in the database now, as they were here. */
+  /** Records now in the database, as they were locally. */
   readonly records: readonly JournalRecord[];
-  /** How many reservations of the policy went with them. */
+  /** Number of policy reservations moved along. */
   readonly reservations: number;
-  /** Records that stay here, and why. */
+  /** Records that stay here, with the reason. */
   readonly left: readonly { readonly record: JournalRecord; readonly why: string }[];
 }
 
 export interface MoveOptions extends OpenOptions {
   readonly now: () => number;
   readonly origin: () => AuditOrigin;
-  /** Only says what would be moved. */
+  /** Dry run: only reports what would be moved. */
   readonly isPreview: boolean;
 }
 
-/** A group of tables of a journal. */
+/** The tables of one journal, local or shared. */
 interface Side {
   readonly database: Database;
   readonly table: IntentTable;
@@ -48,14 +48,14 @@ interface Side {
 
 interface Judged {
   readonly row: IntentRow;
-  /** Why it stays; undefined where it can go. */
+  /** Reason it stays; undefined if it can be moved. */
   readonly why: string | undefined;
 }
 
 /**
- * Takes what is in doubt or untold in this machine's own journal into a shared database, with the reservations, approvals,
- * quotes and grants that belong to it: all of it in one transaction, and then it ends here. Killed in between, the same
- * again does the rest. @throws ErrandError conflict where a live process works on one of them; StorageError.
+ * Moves the local journal's in-doubt and unreported records to a shared database, with their reservations, approvals,
+ * quotes and grants, in one transaction; then closes them here. If killed halfway, running it again completes the move.
+ * @throws ErrandError conflict if a live process owns one of them; StorageError.
  */
 export async function moveJournal(folder: string, sharing: Sharing, options: MoveOptions): Promise<Moved> {
   const { now, origin, isPreview, ...opening } = options;
@@ -105,7 +105,10 @@ function checkWhole({ tally }: IntentTable, file: string): void {
 
 const movable = (found: readonly Judged[]): readonly Judged[] => found.filter(({ why }) => why === undefined);
 
-/** Within a transaction: from now on no other process of this machine works on them. @throws ErrandError conflict. */
+/**
+ * Takes ownership of the open records, so that no other process of this machine works on them. Call within a
+ * transaction. @throws ErrandError conflict.
+ */
 function taken(table: IntentTable): IntentRow[] {
   const rows = table.owed();
   for (const row of rows) if (isIntact(row)) checkFree(recordOf(row));
@@ -124,7 +127,7 @@ function judged(rows: readonly IntentRow[], own: Side, shared: Side): Judged[] {
 
 function reasonToStay(row: IntentRow, own: Side, { table }: Side): string | undefined {
   if (!isIntact(row)) return 'it is damaged: look for its order, then forget it';
-  // There it gets an entry in the chain, which is what lets it be sent.
+  // Moving adds it to the shared audit chain, and that entry is what permits sending it.
   if (row.order_id === null && policyOf(row, own) === undefined)
     return 'the audit chain here does not have it as it stands: look for its order, then forget it';
   const owner = ownerOf(row);
@@ -138,7 +141,10 @@ function reasonToStay(row: IntentRow, own: Side, { table }: Side): string | unde
   return isTwo ? `the database has ${String(there.order_id)} under this key` : undefined;
 }
 
-/** Within a transaction of the shared database. What is there already, since an earlier move was cut short, stays. */
+/**
+ * Writes a record to the shared database. Call within a transaction of it. Anything left there by an interrupted move
+ * is kept.
+ */
 function enter(row: IntentRow, own: Side, shared: Side, shown: string): void {
   const [key, baseUrl] = [String(row.key), String(row.base_url)];
   const there = shared.table.find(key, baseUrl);
@@ -163,20 +169,20 @@ function enter(row: IntentRow, own: Side, shared: Side, shown: string): void {
 
 const hasEnded = ({ state }: IntentRow): boolean => state === 'refused' || state === 'forgotten';
 
-/** Whether a record says what the database does not know: of an order, or of an attempt that may have made one beside the one that ended there. */
+/** Whether a record knows more than the database: an order, or a separate attempt that may have placed one. */
 function tellsMore(row: IntentRow, there: IntentRow): boolean {
   if (there.order_id !== null) return false;
-  // Of the same attempt, which came with an earlier move, the database knows the end.
+  // Same creation time: an earlier move brought this attempt, and the database has its end.
   return row.order_id !== null || (hasEnded(there) && there.created_at !== row.created_at);
 }
 
-/** The policy that held a record here, null where none did; undefined where the chain does not prove the record. */
+/** Policy that governed a record here; null if none, undefined if the audit chain does not prove the record. */
 function policyOf(row: IntentRow, { audit }: Side): string | null | undefined {
   const proof = proofOf(audit, recordOf(row));
   return typeof proof === 'string' ? undefined : (proof.policy ?? null);
 }
 
-/** In the chain it was an intent before, so that nothing about it is proved by its coming here. */
+/** The chain entry is marked as a repeat, so that the move itself proves nothing about the record. */
 function noteArrival(
   row: IntentRow,
   policy: string | null,
@@ -192,7 +198,7 @@ function noteArrival(
   if (row.order_id !== null) audit.append(stepEntry('responded', row, String(row.order_id)));
 }
 
-/** @param tells whether what was given back there may be spent all the same. */
+/** @param tells whether a reservation released there may be spent after all. */
 function bringReservation(reservation: Reservation, own: Side, shared: Side, tells: boolean): void {
   const there = reservationIn(shared, reservation);
   if (there?.state === 'held') {
@@ -210,7 +216,7 @@ function bringReservation(reservation: Reservation, own: Side, shared: Side, tel
   if (approval) shared.database.run(writeApproval, ...approvalRow(approval));
 }
 
-/** What a record may spend, by this machine's journal. */
+/** Reservations that cover a record, in this machine's journal. */
 function reservationsOf({ key, base_url, account }: IntentRow, { database }: Side): Reservation[] {
   const sql = `${storedReservations} WHERE base_url = ? AND account = ? AND state <> 'released'`;
   return database.all(sql, base_url, account).flatMap((stored) => {
@@ -239,7 +245,10 @@ function insert(
   database.run(`INSERT OR IGNORE INTO ${table} (${columns.join(', ')}) VALUES (${marks})`, ...values);
 }
 
-/** Within a transaction of this machine's journal: the database answers for it. Money that it holds counts as spent here. */
+/**
+ * Closes a record here: the database is now responsible for it. Call within a transaction of the local journal. Money
+ * it holds counts as spent here.
+ */
 function leave(row: IntentRow, { table, audit }: Side, shown: string, now: number): void {
   const there = table.find(String(row.key), String(row.base_url));
   if (!there || !isIntact(there) || there.live !== 2) return;

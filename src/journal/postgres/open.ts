@@ -15,8 +15,9 @@ import { Remote } from './remote.ts';
 import { createLeases, journalMirror, type Mirror, uploadsMirror } from './tables.ts';
 
 /**
- * Opens a group of tables of a shared database, with this machine's copy up to date.
- * @param file of the copy. @param migrations of the same tables in SQLite. @throws StorageError where the database cannot be used.
+ * Opens a table group of a shared database and updates this machine's copy.
+ * @param file of the copy. @param migrations of the same tables in SQLite. @throws StorageError if the database cannot
+ * be used.
  */
 export async function openShared(
   file: string,
@@ -41,7 +42,7 @@ export async function openShared(
     return await opened(file, shared);
   } catch (error) {
     if (!(error instanceof DamagedError)) throw error;
-    // Only the copy: what it held is in the database.
+    // Delete only the copy: the database has its data.
     for (const companion of ['', '-wal', '-shm']) rmSync(file + companion, { force: true });
     return opened(file, { ...shared, remote: remote() });
   }
@@ -59,7 +60,7 @@ async function opened(file: string, options: SharedOptions): Promise<SharedDatab
   }
 }
 
-/** Whether a copy of the journal can tell what is owed or recent. */
+/** Whether the copy of the journal passes verification for open and recent records. */
 function vouches(database: Database): boolean {
   const table = new IntentTable(database);
   try {

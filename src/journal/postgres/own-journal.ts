@@ -8,7 +8,7 @@ import type { JournalRecord } from '../journal-record.ts';
 import { journalFile, journalMigrations } from '../journal-tables.ts';
 import { ownOpenText } from '../owner.ts';
 
-/** What helps where that journal is damaged: while a database is named, other commands look at the database. */
+/** Advice for a damaged local journal. With a database configured, other commands use the database instead. */
 export const ownDamagedAdvice = {
   hint: 'It is the journal that this machine kept before a database was named, and may name orders in doubt, so nothing is ordered from here. Repair it where no database is named: without ERRAND_DATABASE_URL, and with a profile that names none.',
   next: [
@@ -21,13 +21,13 @@ export const ownDamagedAdvice = {
   ],
 } as const;
 
-/** A failure of a machine's own journal, with that advice where it is damaged. */
+/** Adds that advice to a damage error of the local journal. */
 export const ownFailure = (error: unknown): unknown =>
   error instanceof DamagedError
     ? new DamagedError(error.message, { ...error.facts, ...ownDamagedAdvice, cause: error })
     : error;
 
-/** The journal that a machine keeps of its own where no database is named. */
+/** The local journal that a machine uses when no database is configured. */
 export class OwnJournal {
   readonly #database: Database;
   readonly #table: IntentTable;
@@ -37,13 +37,13 @@ export class OwnJournal {
     this.#table = new IntentTable(database);
   }
 
-  /** @param folder of the state. @throws StorageError. */
+  /** @param folder the state folder. @throws StorageError. */
   static async open(folder: string, options: OpenOptions): Promise<OwnJournal> {
     const opening = { ...options, damagedAdvice: ownDamagedAdvice };
     return new OwnJournal(await openStateDatabase(journalFile(folder), journalMigrations, opening));
   }
 
-  /** What is in doubt or untold in it, oldest first. @throws DamagedError. */
+  /** Its in-doubt and unreported records, oldest first. @throws DamagedError. */
   open(): JournalRecord[] {
     try {
       this.#table.tally.check(readSeal(sealOf(this.#database.file)));
@@ -60,7 +60,10 @@ export class OwnJournal {
 
 const mostNamed = 10;
 
-/** One journal must know of all that is open, or the same may be ordered twice. */
+/**
+ * The error for open records outside the shared journal. One journal must know all of them, or orders could be
+ * duplicated.
+ */
 export function openRecords(records: readonly JournalRecord[], shown: string): ErrandError {
   const them = records.length === 1 ? 'it' : 'them';
   return new ErrandError(

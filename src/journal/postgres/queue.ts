@@ -12,30 +12,30 @@ import {
   PatientConnection,
 } from './connect.ts';
 
-/** How long a campaign is kept, days; and the advisory lock under which campaigns begin. */
+/** Retention of campaigns, days; and the advisory lock for creating them. */
 const [keptDays, beginLock] = [100, 7_264_911_064];
 
 const isLive = (worker: string): string =>
   `EXISTS (SELECT 1 FROM errand.workers WHERE id = ${worker} AND until > clock_timestamp())`;
 
 /**
- * The work of campaigns, in a database that all workers reach: what is to be done, who does it, and what came of it. What a
- * worker has taken is its own as long as it gives signs of life, by the database's clock; then others take it.
+ * The work queue of campaigns, in a database shared by all workers: chunks, who has them, and their results. A worker
+ * keeps its chunks as long as its heartbeats continue, by the database's clock; then others take them.
  */
 export class ShareQueue {
   readonly worker = newId();
   readonly #connection: PatientConnection;
   readonly #signs: Signs;
 
-  /** @param signal ends the patience with a database that is away. */
+  /** @param signal stops retries when the database is unreachable. */
   constructor(address: DatabaseAddress, signal: AbortSignal) {
     this.#connection = new PatientConnection(address, signal);
     this.#signs = new Signs(address, this.worker);
   }
 
   /**
-   * A worker comes to the campaign of a name; with `terms` it reads the file where nobody does or has.
-   * @returns the campaign, and one of the same name that another account or service has not ended.
+   * Joins the campaign of a name; with `begin`, becomes its reader if the file has no live reader and was not read yet.
+   * @returns the campaign, and an unfinished one of the same name under another account or service.
    */
   async enter(
     { baseUrl, account }: CampaignOwner,
@@ -70,19 +70,19 @@ export class ShareQueue {
     return { own: found.find(isOwn), elsewhere: found.find((one) => !isOwn(one)) };
   }
 
-  /** Undefined where it is gone. */
+  /** Undefined if it no longer exists. */
   async read({ id }: Pick<Campaign, 'id'>): Promise<Campaign | undefined> {
     const [row] = await this.#connection.ask(`${this.#campaigns} WHERE id = ${id}`);
     return row && campaignOf(row);
   }
 
-  /** From now on this worker gives signs of life for a campaign. */
+  /** Starts this worker's heartbeats for a campaign. */
   async work({ id }: Pick<Campaign, 'id'>): Promise<void> {
     await this.#connection.ask(this.#signs.next(id));
     this.#signs.begin();
   }
 
-  /** Chunks that the service is to look at, of whoever reads the file. */
+  /** Queues chunks for the service to check; only the current reader may. */
   async addChecks({ id }: Pick<Campaign, 'id'>, chunks: readonly Omit<Chunk, 'kind'>[]): Promise<void> {
     await this.#connection.ask(
       `${insertChunks(id, 'check', chunks)}
@@ -91,14 +91,14 @@ export class ShareQueue {
     );
   }
 
-  /** What earlier readers had the service look at says nothing of this reading. */
+  /** Discards check results of earlier readers. */
   async forgetChecks({ id }: Pick<Campaign, 'id'>): Promise<void> {
     await this.#connection.ask(
       `DELETE FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'check'`,
     );
   }
 
-  /** What came of chunks that were looked at, the next of them. @param known places that are known. */
+  /** Results of the next checked chunks. @param known places already read. */
   async checked({ id }: Pick<Campaign, 'id'>, known: readonly number[]): Promise<DoneChunk[]> {
     const rows = await this.#connection.ask(
       `SELECT place, body, result FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'check'
@@ -110,8 +110,8 @@ export class ShareQueue {
   }
 
   /**
-   * The file is read: all its orders are put into the queue, and the campaign is open to all workers; all of it, or nothing.
-   * @throws StorageError where another worker has taken the reading over meanwhile.
+   * Queues all orders of the file and opens the campaign to all workers, in one transaction.
+   * @throws StorageError if another worker has become the reader meanwhile.
    */
   async open(
     { id }: Pick<Campaign, 'id'>,
@@ -139,7 +139,7 @@ export class ShareQueue {
     }
   }
 
-  /** The file may not be uploaded as it is: whoever waits for it is told. */
+  /** Marks the campaign as refused: the file cannot be uploaded as it is, and waiting workers see why. */
   async refuse({ id }: Pick<Campaign, 'id'>, facts: JsonObject): Promise<void> {
     await this.#connection.ask(
       `UPDATE errand.campaigns SET state = 'refused', facts = ${jsonText(readable(facts))}, reader = NULL
@@ -147,13 +147,13 @@ export class ShareQueue {
     );
   }
 
-  /** Takes the next chunk that nobody works on; undefined where there is none now. @param inHand places that this worker has. */
+  /** Takes the next free chunk; undefined if none is available now. @param inHand places this worker already has. */
   async take(
     { id }: Pick<Campaign, 'id'>,
     kind: ChunkKind,
     inHand: readonly number[],
   ): Promise<Chunk | undefined> {
-    // MATERIALIZED: else the planner may choose once per row, and take every chunk.
+    // MATERIALIZED: otherwise the planner may evaluate it per row and take every chunk.
     const [row] = await this.#connection.ask(
       `WITH next AS MATERIALIZED (
          SELECT place FROM errand.campaign_chunks AS chunk
@@ -168,7 +168,7 @@ export class ShareQueue {
     return row && { kind, place: Number(row.place), body: objectOf(row.body) };
   }
 
-  /** A chunk is done. */
+  /** Stores a chunk's result. */
   async done(
     { id }: Pick<Campaign, 'id'>,
     { kind, place }: Pick<Chunk, 'kind' | 'place'>,
@@ -180,7 +180,7 @@ export class ShareQueue {
     );
   }
 
-  /** A chunk cannot be done now: whoever comes after a while takes it. @param ms */
+  /** Releases a chunk that cannot be done now; any worker may take it after a delay. @param ms the delay. */
   async setAside(
     { id }: Pick<Campaign, 'id'>,
     { kind, place }: Pick<Chunk, 'kind' | 'place'>,
@@ -208,7 +208,7 @@ export class ShareQueue {
     };
   }
 
-  /** Everything that is to be ordered, or was, in the order of the file. */
+  /** All order chunks, done or not, in file order. */
   async *orders({
     id,
   }: Pick<Campaign, 'id'>): AsyncGenerator<Chunk & { readonly result: JsonObject | undefined }> {
@@ -226,7 +226,7 @@ export class ShareQueue {
     }
   }
 
-  /** What came of each chunk of orders that is done, in the order of the file. */
+  /** Results of finished order chunks, in file order. */
   async placed({
     id,
   }: Pick<Campaign, 'id'>): Promise<{ readonly rows: number; readonly result: JsonObject }[]> {
@@ -237,7 +237,7 @@ export class ShareQueue {
     return found.map(({ count, result }) => ({ rows: Number(count), result: objectOf(result) }));
   }
 
-  /** Where all is done, the rows need not be kept any longer: the journal has them. */
+  /** Once everything is done, drops the rows: the journal has them. */
   async finish({ id }: Pick<Campaign, 'id'>): Promise<void> {
     await this.#connection.ask(
       `UPDATE errand.campaigns SET state = 'done' WHERE id = ${id} AND state = 'open' AND NOT EXISTS
@@ -246,7 +246,7 @@ export class ShareQueue {
     );
   }
 
-  /** What this worker has taken is free at once. Never fails: it becomes free by itself. */
+  /** Releases this worker's chunks immediately. Never fails: they would be released when its lease expires. */
   async leave(): Promise<void> {
     await this.#signs.end(
       `UPDATE errand.campaign_chunks SET worker = NULL WHERE worker = '${this.worker}' AND result IS NULL;
@@ -262,7 +262,7 @@ export class ShareQueue {
   }
 }
 
-/** Rows are kept as they are, NUL as well: PostgreSQL takes any JSON, and fails where it is to look into such a one. */
+/** Stores rows unchanged, including NUL: PostgreSQL accepts any JSON, but cannot look inside one with a NUL. */
 const insertChunks = (id: number, kind: ChunkKind, chunks: readonly Omit<Chunk, 'kind'>[]): string => {
   const given = chunks.map(
     ({ place, body }) => `(${place}::bigint, ${countOf(body)}::bigint, ${jsonText(body)})`,
@@ -271,7 +271,7 @@ const insertChunks = (id: number, kind: ChunkKind, chunks: readonly Omit<Chunk, 
     SELECT ${id}, '${kind}', place, count, body FROM (VALUES ${given.join(', ')}) AS given (place, count, body)`;
 };
 
-/** A text of a service may be cut within a character, or hold NUL: PostgreSQL would read nothing of a JSON that has such. */
+/** Replaces lone surrogates and NUL in service text: PostgreSQL cannot read JSON that contains them. */
 const readable = (value: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(value), (_, one: unknown) =>
     typeof one === 'string' ? one.toWellFormed().replaceAll('\0', '\ufffd') : one,
@@ -281,12 +281,12 @@ const countOf = ({ rows }: JsonObject): number => (Array.isArray(rows) ? rows.le
 
 const placesSql = (places: readonly number[]): string => `ARRAY[${places.join(', ')}]::bigint[]`;
 
-/** How long a worker holds what it has taken without a sign of life, and how often it gives one, ms. */
+/** Lease of a worker without a heartbeat, and the heartbeat interval, ms. */
 const [leaseMs, signEveryMs] = [20_000, 4_000];
-/** So long is waited for the database to hear that a worker leaves, ms. */
+/** Maximum wait for the database when a worker leaves, ms. */
 const farewellMs = 1000;
 
-/** The signs of life of a worker. They have a connection of their own, and stand in no line: others take a silent worker's work. */
+/** Worker heartbeats, on a dedicated connection so they never queue: a silent worker loses its chunks. */
 class Signs {
   readonly #address: DatabaseAddress;
   readonly #worker: string;
@@ -302,7 +302,7 @@ class Signs {
     this.#connection = new Connection(address);
   }
 
-  /** A sign in SQL, which its caller asks. @param campaign what the worker works at from now on. */
+  /** SQL of a heartbeat, for the caller to run. @param campaign the worker's campaign from now on. */
   next(campaign?: number): string {
     this.#hasCome = true;
     this.#campaign = campaign;
@@ -316,7 +316,7 @@ class Signs {
     this.#timer ??= setInterval(() => this.#give(), signEveryMs).unref();
   }
 
-  /** No more signs. @param farewell SQL that is asked, where it can be soon. Never fails. */
+  /** Stops the heartbeats. @param farewell SQL to run, if the database answers soon. Never fails. */
   async end(farewell: string): Promise<void> {
     clearInterval(this.#timer);
     if (this.#hasCome) {
@@ -330,7 +330,7 @@ class Signs {
     this.#connection.drop();
   }
 
-  /** One at a time: a connection on which the last one was not answered is given up. */
+  /** Sends one heartbeat at a time; a connection that never answered the last one is replaced. */
   #give(): void {
     if (this.#pending) {
       this.#connection.drop();
@@ -344,36 +344,36 @@ class Signs {
   }
 }
 
-/** The next sign says the same. */
+/** Ignored: the next heartbeat says the same. */
 const unheard = (): void => {};
 
-/** Whose campaigns: those of another service or account have names of their own. */
+/** Owner of a set of campaigns: names are unique per service and account. */
 export interface CampaignOwner {
   readonly baseUrl: string;
   readonly account: string;
 }
 
-/** A file that several workers upload. */
+/** A file that several workers upload together. */
 export interface Campaign extends CampaignOwner {
   readonly id: number;
   readonly name: string;
-  /** How the key is shown with which it is uploaded. */
+  /** Masked form of the API key used for the upload. */
   readonly sentWith: string;
-  /** `reading`: one worker reads and checks the file. `refused`: it may not be uploaded as it is. */
+  /** `reading`: one worker reads and validates the file. `refused`: the file may not be uploaded as it is. */
   readonly state: 'reading' | 'open' | 'refused' | 'done';
-  /** What the file was read with. */
+  /** Options the file was read with. */
   readonly terms: JsonObject;
-  /** What reading it came to, or why it was refused. */
+  /** Result of reading the file, or the reason it was refused. */
   readonly facts: JsonObject;
-  /** Where it is read at this moment; undefined where nobody reads it. */
+  /** Host of the worker reading it now; undefined if none. */
   readonly readerHost: string | undefined;
   readonly isReader: boolean;
 }
 
-/** `check`: the service looks at the rows. `place`: they are ordered. */
+/** `check`: the service validates the rows. `place`: the rows are ordered. */
 export type ChunkKind = 'check' | 'place';
 
-/** A part of the work. */
+/** A unit of work. */
 export interface Chunk {
   readonly kind: ChunkKind;
   readonly place: number;
@@ -384,25 +384,24 @@ interface DoneChunk extends Omit<Chunk, 'kind'> {
   readonly result: JsonObject;
 }
 
-/** How far a campaign is. */
+/** Progress of a campaign. */
 interface CampaignStanding {
   readonly state: Campaign['state'];
-  /** Rows to be ordered, and those that are in a batch of the service. */
+  /** Rows to be ordered, and rows already in a batch at the service. */
   readonly rows: number;
   readonly sent: number;
-  /** Chunks of orders that are not done. */
+  /** Order chunks not yet done. */
   readonly open: number;
-  /** That are at work now, this one among them. */
+  /** Workers active now, including this one. */
   readonly workers: number;
 }
 
-/** A JSON object of the database; an empty one for anything else. */
+/** Returns a JSON object from the database, or an empty one for any other value. */
 const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
 const states: readonly Campaign['state'][] = ['reading', 'open', 'refused', 'done'];
 const stateOf = (value: unknown): Campaign['state'] => states.find((state) => state === value) ?? 'refused';
 
-/** A campaign as it was read. */
 const campaignOf = (row: DatabaseRow): Campaign => ({
   id: Number(row.id),
   baseUrl: String(row.base_url),
@@ -416,26 +415,26 @@ const campaignOf = (row: DatabaseRow): Campaign => ({
   isReader: row.is_reader === true,
 });
 
-/** Requests a second, where the service has never asked for fewer. */
+/** Initial rate, requests per second, until the service asks for fewer. */
 const firstRate = 30;
 const [leastRate, mostRate] = [0.05, 1000];
-/** What of the rate is left where the service asks for fewer requests. */
+/** Factor applied to the rate when the service throttles. */
 const cut = 0.85;
-/** What it grows by in a second, as a part of what it was cut to. */
+/** Growth per second, as a fraction of the rate after the last cut. */
 const growth = 0.02;
-/** A pause where the service asks for one and does not say how long, and the longest that it is granted, ms. */
+/** Pause if the service asks for one without a duration, and the longest pause honoured, ms. */
 const [pauseMs, longestPauseMs] = [1_000, 600_000];
-/** Turns that are remembered, to tell how many were taken in the last second. */
+/** Turns remembered, to count those taken within the last second. */
 const remembered = 200;
-/** A turn that begins as soon is taken at once, ms. */
+/** A turn due this soon is taken immediately, ms. */
 const nearMs = 3;
 
-/** A request may leave now, or not before `waitMs` have passed. */
+/** Either the request may leave now, or it must wait `waitMs`. */
 type Turn = { readonly at: number; readonly waitMs?: never } | { readonly waitMs: number };
 
 /**
- * How many requests a second all workers may send to a service with one account: a row of the database, whose clock spaces
- * them. The service's refusals (429) lower it, and it grows again slowly.
+ * Request rate shared by all workers that use one account at a service: a database row, paced by the database's clock.
+ * Throttling (429) cuts the rate; it recovers slowly.
  */
 export class RequestBudget {
   readonly #connection: PatientConnection;
@@ -449,8 +448,8 @@ export class RequestBudget {
   }
 
   /**
-   * The budget is there. What the workers of another campaign were told still holds for all.
-   * @param most requests a second that was set for a campaign; undefined where nothing was.
+   * Creates the budget if missing. Limits set by the workers of another campaign stay in force.
+   * @param most requests per second configured for the campaign; undefined if not set.
    */
   async begin({ id }: Pick<Campaign, 'id'>, most: number | undefined): Promise<void> {
     const limit = most ?? mostRate;
@@ -465,7 +464,10 @@ export class RequestBudget {
     );
   }
 
-  /** Takes a turn where it is time for one. @returns when it was taken, s since the epoch by the database's clock. */
+  /**
+   * Takes a turn if one is due. @returns when it was taken, in seconds since the epoch by the database's clock;
+   * otherwise how long to wait.
+   */
   async take(): Promise<Turn> {
     const now = 'extract(epoch FROM clock_timestamp())::float8';
     const rows = await this.#connection.ask(
@@ -483,8 +485,8 @@ export class RequestBudget {
   }
 
   /**
-   * The service refused a request that had its turn at `at`: fewer from now on, and none before it asks for more.
-   * What was taken before the last cut cuts no more: it is the same refusal. @param askedMs undefined where it did not say.
+   * The service throttled a request whose turn was at `at`: lowers the rate and pauses. Requests taken before the last
+   * cut do not cut again: they saw the same throttling. @param askedMs undefined if the service gave no duration.
    */
   async cut(at: number, askedMs: number | undefined): Promise<void> {
     const pause = Math.min(longestPauseMs, Math.max(askedMs ?? pauseMs, 0));

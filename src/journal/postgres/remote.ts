@@ -17,17 +17,17 @@ import {
 import { migrate, schemaVersion } from './schema.ts';
 import type { Mirror } from './tables.ts';
 
-/** Another process has written since what a commit follows from was read. */
+/** Another process has written since the state this commit is based on was read. */
 export class OvertakenError extends Error {
   override readonly name = 'OvertakenError';
 }
 
-/** What was to be written contradicts what is there: the copy that it follows from is not what was read. */
+/** A commit conflicts with existing rows: the copy it is based on is wrong. */
 export class ContradictedError extends Error {
   override readonly name = 'ContradictedError';
 }
 
-/** A group of tables of the shared database. Each call is one round trip. Not for two callers at once. */
+/** A table group of the shared database, one round trip per call. Not safe for concurrent callers. */
 export class Remote {
   readonly #connection: Connection;
   readonly #mirror: Mirror;
@@ -43,7 +43,7 @@ export class Remote {
     return this.#connection.address.shown;
   }
 
-  /** What has changed since a number; an older schema is brought up to date. @throws StorageError. */
+  /** Reads the changes since a sequence number; migrates an older schema. @throws StorageError. */
   async pull(since: number, end?: ChainEnd): Promise<Pulled> {
     const sql = pullSql(this.#mirror, since, end);
     const ask = async () =>
@@ -52,7 +52,7 @@ export class Remote {
       const pulled = await ask();
       if (pulled.head.version >= schemaVersion) return this.#known(pulled);
     } catch (error) {
-      // There is no schema, or no such table in it.
+      // The schema or a table is missing.
       if (!(error instanceof StatementError) || !missing.has(error.code)) throw this.#explained(error);
     }
     try {
@@ -63,7 +63,7 @@ export class Remote {
     }
   }
 
-  /** The same, with the lock that a transaction holds which begins here. A server that starts anew is waited for. */
+  /** Same, while locking the group in a new transaction. Waits for a restarting server. */
   lock(since: number, end?: ChainEnd): Promise<Pulled> {
     return this.#patiently(async () => {
       try {
@@ -81,27 +81,27 @@ export class Remote {
     });
   }
 
-  /** As `pull`, for work that is under way: a server that starts anew is waited for. */
+  /** Same as `pull`, but waits for a restarting server: work is already in progress. */
   patientPull(since: number, end?: ChainEnd): Promise<Pulled> {
     return this.#patiently(() => this.pull(since, end));
   }
 
-  /** Commits what follows from what was read at `seq`. @throws OvertakenError; ConnectionLost where nobody knows whether it was done. */
+  /** Commits changes based on the state at `seq`. @throws OvertakenError; ConnectionLost if the outcome is unknown. */
   async push(seq: number, changes: readonly Change[]): Promise<void> {
     await this.#asked(pushSql(this.#mirror, seq, changes, schemaVersion), true);
   }
 
-  /** The same under the lock, which ends with it. */
+  /** Same under the lock, which the commit releases. */
   async pushLocked(seq: number, changes: readonly Change[]): Promise<void> {
     await this.#asked(`${pushSql(this.#mirror, seq, changes, schemaVersion)}; COMMIT`, true);
   }
 
-  /** Nobody waits for the lock any longer. */
+  /** Rolls back, releasing the lock. */
   async unlock(): Promise<void> {
     if (this.#connection.isOpen) await this.#connection.ask('ROLLBACK', true).catch(() => {});
   }
 
-  /** A lease that cannot be ended soon ends by itself. */
+  /** Ends a lease early; if the database does not answer in time, the lease expires. */
   async endLease(lease: string): Promise<void> {
     if (!this.#connection.isOpen) return;
     const { name } = this.#mirror;
@@ -131,7 +131,10 @@ export class Remote {
     }
   }
 
-  /** A restarting server is asked again for 6 s: what it did not get was not done. One that was given up is tried once only for a minute. */
+  /**
+   * Retries for 6 s, for a restarting server: a statement that never reached it was not run. After giving up, a server
+   * gets only one attempt per call for a minute.
+   */
   async #patiently<T>(ask: () => Promise<T>): Promise<T> {
     const { clock = systemClock } = this.#waiting;
     const isGone = clock.monotonic() < (givenUp.get(this.shown) ?? Number.NEGATIVE_INFINITY) + restMs;
@@ -164,19 +167,19 @@ export class Remote {
   }
 }
 
-/** So long is waited for the database to hear that a process ends, ms. */
+/** Maximum wait for the database when a process exits, ms. */
 const farewellMs = 1000;
 
 const isPassing = (error: unknown): boolean => error instanceof ConnectionLost && error.isPassing;
 
-/** A record that is there already, or does not follow. */
+/** A record already exists, or does not continue the chain. */
 const contradictions = new Set(['23505', brokenChainCode]);
 
-/** How long a server is waited for that may be starting anew, ms, and how long it is taken for gone after that. */
+/** How long to wait for a server that may be restarting, and how long to treat it as down afterwards, ms. */
 const patienceMs = 6000;
 const restMs = 60_000;
 
-/** When a server was given up, by its clock. */
+/** When each server was given up, by the monotonic clock. */
 const givenUp = new Map<string, number>();
 
 const isLost = (error: unknown): boolean => error instanceof ConnectionLost;

@@ -1,12 +1,12 @@
 import type { Connection } from './connect.ts';
 import { brokenChainCode } from './copy.ts';
 
-/** The number of the advisory lock under which the schema is made or changed: every version must use the same. */
+/** Advisory lock for creating or changing the schema: every version must use the same number. */
 const schemaLock = 7_264_911_063;
 
 /**
- * The schema `errand`, in order, each once. `seq` counts the changes of a row's group: whoever knows all up to one asks for
- * what came after it.
+ * Migrations of schema `errand`, in order, each run once. `seq` numbers the changes of a row's group: a reader that
+ * knows all changes up to one requests those after it.
  */
 const migrations: readonly string[] = [
   `CREATE TABLE errand.schema (version integer NOT NULL);
@@ -77,7 +77,7 @@ const migrations: readonly string[] = [
    ]
      .map((table) => `CREATE INDEX ${table}_seq ON errand.${table} (seq);`)
      .join('\n')}`,
-  // The queue of uploads that several workers share, and how fast they may go. No machine has a copy of it.
+  // The shared upload queue and its rate budget. Machines hold no copy of these.
   `CREATE TABLE errand.workers (id text PRIMARY KEY, host text NOT NULL, campaign bigint, until timestamptz NOT NULL);
    CREATE TABLE errand.campaigns (
      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, base_url text NOT NULL, account text NOT NULL, name text NOT NULL,
@@ -93,11 +93,11 @@ const migrations: readonly string[] = [
      recent double precision[] NOT NULL, PRIMARY KEY (base_url, account));`,
 ];
 
-/** The version of the schema that this program reads and writes. */
+/** The schema version this program reads and writes. */
 export const schemaVersion = migrations.length;
 
 /**
- * Makes the schema, or brings an older one up to date; several may try at once.
+ * Creates or upgrades the schema; safe for concurrent callers.
  * @throws StorageError.
  */
 export async function migrate(connection: Connection): Promise<void> {
@@ -106,11 +106,11 @@ export async function migrate(connection: Connection): Promise<void> {
     const [there] = await connection.ask(
       "SELECT to_regnamespace('errand') IS NULL AS is_new, to_regclass('errand.schema') IS NOT NULL AS is_made",
     );
-    // Where there is one, a role needs no right to make schemas.
+    // If the schema exists, the role needs no right to create one.
     if (there?.is_new === true) await connection.ask('CREATE SCHEMA errand');
     const [row] = there?.is_made === true ? await connection.ask('SELECT version FROM errand.schema') : [];
     const steps = migrations.slice(Number(row?.version ?? 0));
-    // A newer schema is refused by whoever reads it next.
+    // The next read rejects a newer schema.
     if (steps.length > 0)
       await connection.ask([...steps, `UPDATE errand.schema SET version = ${schemaVersion}`].join(';\n'));
     await connection.ask('COMMIT');

@@ -8,29 +8,29 @@ import type { StoredGrant } from '../grants.ts';
 import type { RefusalReason } from '../intent-ends.ts';
 import { removeIfPossible } from '../saved-files.ts';
 
-/** The service has made something of an intent. */
+/** The service acted on an intent. */
 export interface MissedMade {
   readonly kind: 'made';
   readonly madeId: string;
-  /** What an order paid by challenge came with: a secret. */
+  /** Credentials issued with an order paid by challenge; secret. */
   readonly grant?: StoredGrant | undefined;
-  /** The user has been shown it. */
+  /** Whether the user has seen it. */
   readonly isReported: boolean;
 }
 
-/** Surely nothing came of an attempt: it was refused, or never sent. It ends the record only where that is still as it was. */
+/** An attempt that definitely had no effect: refused, or never sent. It closes the record only if that is unchanged. */
 export interface MissedEnd extends RefusalReason {
   readonly kind: 'ended';
-  /** Of the record that was written for the attempt: its time (ISO 8601) and its owner. */
+  /** Identify the attempt's record: its time (ISO 8601) and its owner. */
   readonly since: string;
   readonly pid: number;
   readonly started: string;
 }
 
-/** How an attempt ended, which the database does not know yet. */
+/** Result of an attempt that the database does not have yet. */
 export type Missed = (MissedMade | MissedEnd) & { readonly key: string; readonly baseUrl: string };
 
-/** What is kept, and the file it is in. */
+/** A spooled result and its file. */
 export interface Kept {
   readonly missed: Missed;
   readonly file: string;
@@ -39,22 +39,25 @@ export interface Kept {
 const version = 1;
 
 /**
- * What the shared database missed, until a command of this machine reaches it again: a file for each, synced before
- * anybody relies on it, for the owner alone. What is there twice is brought in twice without harm.
+ * Results the shared database missed, until a command on this machine reaches it again: one private file each, fsynced
+ * before anything relies on it. Importing an entry twice is harmless.
  */
 export class Spool {
   readonly #folder: string;
   readonly #database: string;
   readonly #tell: Tell;
 
-  /** @param folder of the state. @param database the id of the one that the entries are for. */
+  /** @param folder the state folder. @param database id of the database the entries belong to. */
   constructor(folder: string, database: string, tell: Tell = () => {}) {
     this.#folder = join(folder, 'spool');
     this.#database = database;
     this.#tell = tell;
   }
 
-  /** Durable when it returns; it takes the place of what was kept of the same. @throws StorageError. */
+  /**
+   * Stores an entry durably before returning, replacing an earlier one for the same intent and kind. @throws
+   * StorageError.
+   */
   keep(missed: Missed): void {
     const entry = { version, database: this.#database, ...missed };
     const text = canonicalJson({ ...entry, checksum: checksumOf(entry) });
@@ -78,31 +81,31 @@ export class Spool {
     }
   }
 
-  /** What is kept for this database, the first to be brought in first. One that is not what was written is told of, and stays. */
+  /** Entries for this database, in import order. Warns about an invalid one and keeps it. */
   all(): readonly Kept[] {
     if (!existsSync(this.#folder)) return [];
     const names = readdirSync(this.#folder).filter((name) => namePattern.test(name));
     const kept = names.flatMap((name) => this.#read(join(this.#folder, name)));
-    // That something was made counts more than that an attempt failed.
+    // Successes first: they take precedence over failed attempts.
     return kept.toSorted((one, other) => other.missed.kind.localeCompare(one.missed.kind));
   }
 
-  /** The database knows it now. */
+  /** Removes an entry the database now has. */
   remove({ file }: Kept): void {
-    // What cannot be removed is brought in once more, which changes nothing.
+    // If it cannot be removed it is imported again, which changes nothing.
     removeIfPossible(file);
   }
 
   #read(file: string): Kept[] {
     try {
       const bytes = readPrivateFile(file, this.#tell);
-      // Another process has brought it in.
+      // Another process has imported it.
       if (bytes === undefined) return [];
       const { checksum, ...entry }: Entry = JSON.parse(bytes.toString('utf8'));
       if (checksum !== checksumOf(entry)) throw new Error('it is not what was written');
       if (entry.version !== version) throw new Error('a newer errand has written it');
       if (entry.database !== this.#database) return [];
-      // The checksum vouches for what was written.
+      // Safe: the checksum has been verified.
       const { version: _, database: _of, ...missed } = entry;
       return [{ missed: missed as unknown as Missed, file }];
     } catch (error) {
@@ -126,14 +129,14 @@ const namePattern = /^[0-9a-f]{32}-(?:made|ended)\.json$/;
 
 const checksumOf = (entry: Entry): string => sha256(`spool ${canonicalJson(entry)}`).slice(0, 32);
 
-/** A rename is durable once its folder is; some systems open no folder. */
+/** A rename is durable only after its folder is fsynced; some systems cannot open a folder. */
 function syncFolder(folder: string): void {
   let opened: number | undefined;
   try {
     opened = openSync(folder, 'r');
     fsyncSync(opened);
   } catch {
-    // The file itself is on the disk.
+    // The file itself is already synced.
   } finally {
     if (opened !== undefined) closeSync(opened);
   }

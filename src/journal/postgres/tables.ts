@@ -1,23 +1,23 @@
-/** A table of the database that each machine has a copy of. */
+/** A database table that every machine mirrors. */
 export interface MirroredTable {
   readonly name: string;
-  /** What tells its rows apart. */
+  /** Primary key columns. */
   readonly key: readonly string[];
   readonly texts: readonly string[];
-  /** Whole numbers, none beyond 2^53. */
+  /** Integers, within 2^53. */
   readonly numbers: readonly string[];
-  /** Rows are never changed or deleted. */
+  /** Rows are never updated or deleted. */
   readonly isAppendOnly?: boolean;
 }
 
-/** What one lock guards: tables that are read, and changed, together. */
+/** Tables guarded by one lock, read and changed together. */
 export interface Mirror {
-  /** The row of `heads` that is its lock and counts its changes. */
+  /** Name of the row in `heads` that is its lock and counts its changes. */
   readonly name: 'journal' | 'uploads';
   readonly tables: readonly MirroredTable[];
 }
 
-/** Who is at work: a process of some machine, until a time by the database's clock, ms since the epoch. */
+/** Active processes on any machine, each until a time by the database's clock, ms since the epoch. */
 const leases: MirroredTable = {
   name: 'leases',
   key: ['id'],

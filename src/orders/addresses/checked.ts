@@ -2,7 +2,7 @@ import { checkShape } from '../../api/schemas/check.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { type AddressFields, addressFlag, addressProblems } from './options.ts';
 
-/** An address as it is saved. @throws UsageError naming each field that is wrong by its flag. */
+/** Validates an address for saving. @throws UsageError naming each invalid field by its flag. */
 export function checkedAddress(given: AddressFields): Readonly<Record<string, string | null>> {
   const checked = checkShape('Address', given, 'body');
   const issues = [

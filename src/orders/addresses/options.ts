@@ -6,7 +6,7 @@ import type { Options } from '../../run/option.ts';
 
 const group = 'Address';
 
-/** The address given field by field; every field of the contract's address. */
+/** Flags for each field of the contract's address. */
 export const addressOptions = {
   firstName: { kind: 'text', group, description: "recipient's first name" },
   lastName: { kind: 'text', group, description: "recipient's last name" },
@@ -34,7 +34,7 @@ const wireNames = {
 type AddressFlags = { readonly [K in keyof typeof addressOptions]?: string };
 export type AddressFields = Readonly<Record<string, unknown>>;
 
-/** The address fields that were given as flags, under their wire names. */
+/** Address fields given as flags, under their wire names. */
 export function addressFields(flags: AddressFlags): AddressFields {
   const names = Object.entries(wireNames) as [keyof AddressFlags, string][];
   return Object.fromEntries(
@@ -42,18 +42,18 @@ export function addressFields(flags: AddressFlags): AddressFields {
   );
 }
 
-/** The flag that gives a field of the address: `postal_code` to `--postal-code`. */
+/** Flag of an address field: `postal_code` becomes `--postal-code`. */
 export const addressFlag = (field: string): string | undefined =>
   Object.values(wireNames).some((name) => name === field) ? `--${field.replaceAll('_', '-')}` : undefined;
 
-/** An address as flags. */
+/** An address as command line flags. */
 export const addressWords = (address: AddressFields): string[] =>
   Object.entries(address).flatMap(([field, value]) => {
     const flag = addressFlag(field);
     return flag === undefined || typeof value !== 'string' || value === '' ? [] : [flag, value];
   });
 
-/** An address in one line. */
+/** An address on one line. */
 export const addressLine = (address: AddressFields): string => {
   const of = (...fields: readonly string[]): string =>
     fields
@@ -94,7 +94,7 @@ export const addressColumns: readonly Column[] = [
 const joined = (...parts: unknown[]): string =>
   parts.filter((part) => typeof part === 'string' && part !== '').join(' ');
 
-/** Digits with the signs that people group them with, and an extension. */
+/** Digits with common separators, and an optional extension. */
 const phoneForm = /^\+?[\d\s()./-]+(?:(?:x|ext\.?)\s?\d{1,6})?$/i;
 const phoneDigits = { min: 7, max: 15 };
 const longestPhone = 40;
@@ -102,8 +102,8 @@ const longestPhone = 40;
 const stateNames = new Set(Object.values(usStates).map((name) => name.toLowerCase()));
 
 /**
- * What is wrong with a field of an address that the service accepts and no carrier can use.
- * Said where a person gives the address; undefined where nothing is wrong.
+ * Checks a field for problems that the service accepts but a carrier cannot handle. Used where a person enters the
+ * address.
  */
 export function addressProblem(field: string, address: AddressFields): string | undefined {
   const value = address[field];
@@ -113,7 +113,7 @@ export function addressProblem(field: string, address: AddressFields): string | 
   return field === 'state' && isUs ? stateProblem(value.trim()) : undefined;
 }
 
-/** Every such problem of the fields given. */
+/** All such problems of the given fields. */
 export const addressProblems = (address: AddressFields): { field: string; message: string }[] =>
   Object.keys(address).flatMap((field) => {
     const message = addressProblem(field, address);
@@ -128,7 +128,7 @@ function phoneProblem(text: string): string | undefined {
   return `"${shortened(text)}" is not a phone number: ${phoneDigits.min} to ${phoneDigits.max} digits`;
 }
 
-/** How many digits stand before an extension. Each row of a file has a phone number, so no text is made of it. */
+/** Counts the digits before an extension. Called for each row of a file, so it allocates no strings. */
 function digitsIn(text: string): number {
   let count = 0;
   for (const character of text) {
@@ -145,7 +145,7 @@ function stateProblem(text: string): string | undefined {
 
 const emailForm = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
 
-/** Why a text is not an email address; undefined for one. */
+/** Reports an invalid email address; undefined if valid. */
 export function emailProblem(text: string): string | undefined {
   if (text.length <= limits.userEmailLength.max && emailForm.test(text)) return undefined;
   return `"${shortened(text)}" is not an email address`;

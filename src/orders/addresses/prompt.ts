@@ -5,13 +5,13 @@ import { type AddressFields, addressColumns, addressFlag, addressProblems, addre
 
 const another = 'another address';
 
-/** Asks where to ship to: a saved address, or one that is typed and may be saved. */
+/** Prompts for the shipping address: a saved one, or a new one that may be saved. */
 export async function promptShipTo(
   context: Context,
 ): Promise<{ readonly address: AddressFields; readonly words: readonly string[] }> {
   const store = await context.store();
   const prompt = await context.prompt();
-  // Nobody lives at the example, so real money sends nothing there.
+  // The sandbox's example address is fictional: do not offer it when real money is spent.
   const names = store.addressNames().filter((name) => context.isRehearsal() || !store.isExample(name));
   const rows = names.map((name): Row & { name: string } => ({ ...store.address(name), name }));
   const columns = addressColumns.filter(({ name }) => name !== 'default');
@@ -26,7 +26,7 @@ export async function promptShipTo(
   return { address, words: name === undefined ? addressWords(address) : ['--ship-to', name] };
 }
 
-/** @returns the name under which a person has it saved. What cannot be saved keeps nobody from ordering. */
+/** @returns the name the address was saved under, if any. A failed save does not block the order. */
 export async function offerToSave(context: Context, address: AddressFields): Promise<string | undefined> {
   if (context.previewsRequests) return undefined;
   const store = await context.store();
@@ -53,14 +53,14 @@ export async function offerToSave(context: Context, address: AddressFields): Pro
   return name;
 }
 
-// Whoever answers the question with yes or no means no name.
+// A yes or no is an answer to the question, not a name.
 const isYes = (text: string): boolean => /^(?:y|yes)$/i.test(text);
 const isNo = (text: string): boolean => /^(?:n|no)$/i.test(text);
 
 interface Question {
   readonly field: string;
   readonly message: string;
-  /** The field that it adds to: whoever gave that one has given this, or has none. */
+  /** The field it complements; if that was given, this is not asked for. */
   readonly adds?: string;
   readonly default?: string;
 }
@@ -77,7 +77,10 @@ const questions: readonly Question[] = [
   { field: 'phone_number', message: 'Phone number' },
 ];
 
-/** Stands for what is not prompted for yet while one answer is checked; the country comes before the code that it decides on. */
+/**
+ * Fills fields not asked yet while one answer is checked. The country is asked before the postal code, whose format
+ * depends on it.
+ */
 const anyAddress: AddressFields = {
   first_name: '-',
   last_name: '-',
@@ -88,17 +91,17 @@ const anyAddress: AddressFields = {
   phone_number: '-',
 };
 
-/** Whether an address lacks what no address can do without. */
+/** Whether a required field is missing. */
 export const lacksFields = (address: AddressFields): boolean =>
   questions.some(({ field, adds }) => adds === undefined && address[field] === undefined);
 
-/** Whether a field was given and can be checked yet: a postal code only with its country. */
+/** Whether a field was given and can be checked: a postal code needs its country. */
 const isWrong = (given: AddressFields, field: string): boolean =>
   Object.hasOwn(given, field) && (field !== 'postal_code' || given.country !== undefined);
 
 /**
- * Asks for the fields of an address that are not given yet, in the order of the form. An answer that the service would refuse is refused at once,
- * so that those before it are not lost. @throws UsageError, before any prompt, for a field given that is wrong.
+ * Prompts for missing address fields, in form order. Checks each answer as it is given, so that earlier answers are not
+ * lost. @throws UsageError, before any prompt, if a given field is invalid.
  */
 export async function askAddress(context: Context, given: AddressFields = {}): Promise<AddressFields> {
   const { checkShape } = await import('../../api/schemas/check.ts');
@@ -109,7 +112,7 @@ export async function askAddress(context: Context, given: AddressFields = {}): P
     ),
     ...addressProblems({ ...address, ...more }),
   ];
-  // What is there already was right until this answer came: a country can make a postal code or a state wrong.
+  // Earlier fields were valid until this answer: a country can invalidate a postal code or a state.
   const refusal = (asked: string, answer: string): string | undefined =>
     problems({ [asked]: answer }).find(({ field }) => field === asked || Object.hasOwn(address, field))
       ?.message;

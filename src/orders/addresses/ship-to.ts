@@ -6,9 +6,9 @@ import { readDocument } from '../../run/read-document.ts';
 import type { AddressFields } from './options.ts';
 
 /**
- * The address to ship to: `--ship-to` names a saved address, a file or `-`; fields given as flags override it;
- * with neither, the default address. Undefined where nothing names one.
- * @throws UsageError when the named address does not exist.
+ * Resolves the shipping address: `--ship-to` takes a saved name, a file or `-`; field flags override it; without
+ * either, the default address. Undefined if there is none.
+ * @throws UsageError if the named address does not exist.
  */
 export async function resolveAddress(
   context: Context,
@@ -22,8 +22,8 @@ export async function resolveAddress(
 }
 
 /**
- * A saved address by its name, or the default one: no name is taken for a file, which whoever gives it may not be meant to
- * read. @throws UsageError where there is none.
+ * Looks up a saved address by name, or the default. Never treats a name as a file path: the caller may not be allowed
+ * to read that file. @throws UsageError if there is none.
  */
 export async function savedAddress(
   context: Context,
@@ -45,7 +45,7 @@ const noDefault = (): UsageError =>
 async function defaultAddress(context: Context): Promise<AddressFields | undefined> {
   const store = await context.store();
   const saved = store.defaultAddress();
-  // Whoever can answer is asked where to ship to, in place of the example.
+  // In an interactive session, ask for the address instead of using the example.
   if (saved && context.interactive.yes && !context.isRehearsal() && store.isExample(saved.name))
     return undefined;
   if (saved) await checkNoExample(context, saved.name);
@@ -65,7 +65,7 @@ async function namedAddress(context: Context, shipTo: string): Promise<AddressFi
   return (await readDocument(context, '--ship-to', shipTo)).value;
 }
 
-/** The sandbox's example is where nobody lives. @throws UsageError where real money would send a parcel there. */
+/** @throws UsageError if real money would ship to the sandbox's fictional example address. */
 async function checkNoExample(context: Context, name: string): Promise<void> {
   if (context.isRehearsal() || !(await context.store()).isExample(name)) return;
   throw new UsageError(

@@ -8,7 +8,7 @@ import type { Story } from './story.ts';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** One page, from what a person asks first to what proves it. */
+/** One page, from the most asked details to the evidence. */
 export const storyColumns: readonly Column[] = [
   { name: 'order', path: 'id', kind: 'id' },
   { name: 'in short', path: 'summary', isProse: true },
@@ -152,7 +152,7 @@ export const storyColumns: readonly Column[] = [
   },
 ];
 
-/** The same on a terminal, with the one state of the order, where there is one. */
+/** Same for a terminal, with the order's display state if known. */
 export const storyScreen = (state: ShownState | undefined): readonly Column[] =>
   state === undefined
     ? storyColumns
@@ -165,7 +165,7 @@ export const storyScreen = (state: ShownState | undefined): readonly Column[] =>
 const hasFailed = (status: unknown): boolean =>
   [...failedOrderStatuses, 'refused'].some((failed) => failed === status);
 
-/** A code that was said before is not said again. */
+/** Omits a code that was already shown. */
 const reasonsText = (why: Story['why']): string =>
   sentences(
     why.map(({ code, message }, index) =>
@@ -175,7 +175,7 @@ const reasonsText = (why: Story['why']): string =>
 
 const messagesText = (why: Story['why']): string => sentences(why.map(({ message }) => message));
 
-/** `2 x Ground Coffee; 1 x https://…`: the titles that this machine knows in place of URLs. */
+/** `2 x Ground Coffee; 1 x https://…`: uses locally known titles instead of URLs. */
 const productsText = (products: Story['products'], titleOf: TitleOf = () => undefined): string =>
   products
     .map((product) => {
@@ -195,14 +195,14 @@ const sumsText = (money: Story['money']): string =>
 const hintsText = (why: Story['why']): string =>
   [...new Set(why.flatMap(({ hint }) => hint ?? []))].join(' ');
 
-/** A line for each, so that no command is cut. */
+/** One line each, so that commands are not truncated. */
 const openLines = (open: Story['open']): unknown =>
   Object.fromEntries(open.map(({ what, command }) => [what, command]));
 
-/** No section where nothing stands in it. */
+/** Omits empty sections. */
 const rowsOf = (rows: unknown): unknown => (Array.isArray(rows) && rows.length > 0 ? rows : undefined);
 
-/** Milestones, each with how long after the first it was. */
+/** Adds each milestone's time since the first one. */
 function sinceFirst(milestones: Story['milestones']): Row[] {
   const start = Date.parse(textOf(milestones[0]?.occurred_at));
   return milestones.map((one) => ({ ...one, after: spanText(Date.parse(textOf(one.occurred_at)) - start) }));
@@ -215,7 +215,7 @@ function priceRows(price: Story['price']): Row[] {
   return charged ? [...rows, { part: `charged, converted from ${currency}`, ...charged }] : rows;
 }
 
-/** Each line, and below them what they add up to, for each payer and currency. */
+/** All lines, followed by totals per payer and currency. */
 function moneyRows(money: Story['money']): Row[] {
   if (!money) return [];
   const lines = money.lines.map((line) => ({ ...line, payer: words(line.payer), known: words(line.basis) }));

@@ -14,16 +14,17 @@ import { thingOf } from '../submit/intent.ts';
 import { type LocalPart, localPart, partOfIntent } from './local.ts';
 import { type Story, storyOf } from './story.ts';
 
-/** A story; with the one state of its order, where the service has it. */
+/** A story, with the order's display state if the service has the order. */
 export interface Explained {
   readonly story: Story;
   readonly state?: ShownState;
 }
 
 /**
- * The whole story of an order, by its id, or of an intent of this machine by its idempotency key or the beginning of one. An
- * order that this machine never saw has the service's part alone.
- * @throws ErrandError not_found where neither the service nor this machine knows it; UsageError for what can be neither.
+ * Tells the full story of an order, found by its id, or by the idempotency key (or key prefix) of an intent on this
+ * machine. For an order this machine never saw, only the service's part.
+ * @throws ErrandError not_found if neither the service nor this machine knows it; UsageError if the text is neither an
+ * id nor a key.
  */
 export async function explain(context: Context, given: string): Promise<Explained> {
   const id = given.trim();
@@ -69,7 +70,7 @@ async function explainOrder(context: Context, id: string): Promise<Explained> {
   return order ? { story, state: stateOfOrder(order) } : { story };
 }
 
-/** What the policy holds for an order is settled by what is read here, as by any read; where that cannot be written it stays. */
+/** Settles the order's reservation from what was read, as any read does; left as it is if that cannot be stored. */
 async function settled(context: Context, local: LocalPart, order: unknown): Promise<LocalPart> {
   const { reservation } = local;
   if (reservation?.state !== 'held' || order === undefined || context.previewsRequests) return local;
@@ -82,7 +83,7 @@ async function settled(context: Context, local: LocalPart, order: unknown): Prom
   }
 }
 
-/** What the wallet says that an order costs now; undefined where it cannot be read, as with the key of one order. */
+/** The wallet's current order fee; undefined if unreadable, as with a single order's key. */
 async function feeNow(context: Context, client: Client): Promise<number | undefined> {
   try {
     const fee = own((await client.call('wallet.get', {})).body, 'order_fee_cents');
@@ -93,7 +94,7 @@ async function feeNow(context: Context, client: Client): Promise<number | undefi
   }
 }
 
-/** The journal's record of a key. Where the journal cannot be read, an id is looked up at the service all the same. */
+/** The journal record of a key. If the journal is unreadable, an id is still looked up at the service. */
 async function intentOf(context: Context, key: string): Promise<JournalRecord | undefined> {
   const { baseUrl } = context.settings;
   if (key === '' || !journalExists(context.settings)) return undefined;

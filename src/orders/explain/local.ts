@@ -9,13 +9,13 @@ import { webhooksExist } from '../../journal/webhook-store.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 
-/** What this machine knows of an order. */
+/** Local information about an order. */
 export interface LocalPart {
   readonly record: JournalRecord | undefined;
-  /** Records of the audit chain, as they are stored. */
+  /** Audit records, as stored. */
   readonly chain: readonly Readonly<Record<string, unknown>>[];
   readonly reservation: Reservation | undefined;
-  /** The row of the batch that it comes from. */
+  /** The batch row it comes from. */
   readonly row: { readonly batch: string; readonly number: number } | undefined;
   /** Oldest first. */
   readonly events: readonly StoredEvent[];
@@ -29,14 +29,14 @@ const nothing: LocalPart = {
   events: [],
 };
 
-/** Batches of this machine that are read to find the row of an order. */
+/** Maximum number of local batches fetched to find an order's row. */
 const mostBatches = 5;
-/** An order of a row is made this soon after its batch, ms. */
+/** Maximum time between a batch and the orders of its rows, ms. */
 const batchLifeMs = 24 * 3600 * 1000;
-/** Events of one order that are shown, the newest. */
+/** Maximum number of events shown for an order; the newest are kept. */
 const mostEvents = 100;
 
-/** What this machine knows of an order that the service has. What cannot be read is said, and the service's part stands. */
+/** Collects local information about an order. Notes what cannot be read; the service's part is shown regardless. */
 export async function localPart(context: Context, id: string, order: unknown): Promise<LocalPart> {
   const { baseUrl } = context.settings;
   const events = await storedEvents(context, id);
@@ -58,7 +58,7 @@ export async function localPart(context: Context, id: string, order: unknown): P
   }
 }
 
-/** What this machine knows of an intent that has led to nothing yet. */
+/** Collects local information about an intent without a result yet. */
 export async function partOfIntent(context: Context, record: JournalRecord): Promise<LocalPart> {
   const { audit, reservations } = await context.journal();
   const { key, base_url: service } = record;
@@ -70,7 +70,7 @@ export async function partOfIntent(context: Context, record: JournalRecord): Pro
   };
 }
 
-/** The newest batches that this machine sent before the order was made are asked for their rows. */
+/** Finds an order's row among the newest batches sent around the time it was created. */
 async function rowOf(
   context: Context,
   journal: Journal,

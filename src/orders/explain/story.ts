@@ -15,25 +15,24 @@ import { concessionText, productsOf } from '../columns.ts';
 import { stateOfOrder } from '../order-record.ts';
 import type { LocalPart } from './local.ts';
 
-/** What is read of an order before its story is told. */
+/** Inputs of a story. */
 interface Sources extends LocalPart {
-  /** The order as the service has it; undefined where it has none, or of an intent that led to nothing yet. */
+  /** The service's order; undefined if it has none, or if the intent has no result yet. */
   readonly order: unknown;
   readonly milestones: readonly Fields[];
   readonly id: string | undefined;
   readonly service: string;
-  /** What the service takes for an order, where that is known. */
+  /** The service's fee per order, if known. */
   readonly feeCents: number | undefined;
-  /** Flags with which a command reaches the same service. */
+  /** Flags that make a command use the same service. */
   readonly where: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** One order's whole story. Amounts are in the currency's minor unit; times ISO 8601. */
+/** The full story of an order. Amounts are in the currency's minor unit; times are ISO 8601. */
 export type Story = Output<'OrderHistory'>;
 
-/** The money of an order, as it is printed. */
 type MoneyPart = NonNullable<Story['money']>;
 
 const moneyPart = ({ payer, lines, sums, due, isOpen, isComplete }: OrderMoney): MoneyPart => ({
@@ -45,7 +44,7 @@ const moneyPart = ({ payer, lines, sums, due, isOpen, isComplete }: OrderMoney):
   is_complete: isComplete,
 });
 
-/** Puts together what was read. Pure. */
+/** Builds the story from its inputs. Pure. */
 export function storyOf(sources: Sources): Story {
   const { order, record, chain, reservation, events, service, milestones } = sources;
   const paid = paymentIn(chain) ?? record?.payment ?? undefined;
@@ -98,7 +97,7 @@ function askedIn({ chain, record, row, order }: Sources): Story['asked'] {
 
 const isReturn = (detail: unknown): boolean => textIn(detail, 'operation') === 'return.create';
 
-/** What was paid by challenge, as the chain keeps it. */
+/** Payment by challenge, from the audit chain. */
 function paymentIn(chain: Sources['chain']): { amount: string; currency: string } | undefined {
   const paid = chain.findLast(({ kind }) => kind === 'paid');
   const amount = numberIn(paid, 'amount_cents');
@@ -144,13 +143,13 @@ function priceOf(order: unknown): Story['price'] {
   return { currency, parts, total, charged };
 }
 
-/** What is still owed or open of an order, and the command for it. */
+/** Something pending or unresolved about an order, and the command for it. */
 interface OpenPoint {
   readonly what: string;
   readonly command: string;
 }
 
-/** What is still owed or open. Pure. */
+/** Lists what is pending or unresolved. Pure. */
 function openPoints(
   { order, record, reservation, id, where }: Sources,
   money: OrderMoney | null,
@@ -192,7 +191,7 @@ type Add = (what: string, command: string) => void;
 
 function delivery(order: unknown, id: string, add: Add): void {
   const states = objectsIn(order, 'tracking_numbers').map((parcel) => textIn(parcel, 'status'));
-  // A return that is asked for, or has brought its credit, is told below.
+  // A return that is requested or credited is covered below.
   const isReturned = objectsIn(order, 'returns').some((one) => textIn(one, 'status') !== 'denied');
   if (states.includes('undeliverable')) {
     if (isReturned) return;
@@ -218,7 +217,7 @@ function ofReturn(one: unknown, add: Add): void {
     );
 }
 
-/** What should have come back, in words. */
+/** Describes money that should have been returned. */
 const dueText = ({ what, cents, currency, note, payer }: MoneyDue): string => {
   const amount = cents === undefined ? `a ${what}` : `${formatMoney(cents, currency)}`;
   return `by rule ${amount} should have come back (${payer.replace('_', ' ')}): ${note}`;
@@ -227,7 +226,7 @@ const dueText = ({ what, cents, currency, note, payer }: MoneyDue): string => {
 const commandFor = ({ returnId }: MoneyDue, id: string): string =>
   returnId === undefined ? shellLine`errand order get ${id}` : shellLine`errand return get ${returnId}`;
 
-/** The story in a sentence or two. Pure. */
+/** Summarizes the story in a sentence or two. Pure. */
 function summaryOf(
   { status, why, asked, key }: Pick<Story, 'status' | 'why' | 'asked' | 'key'>,
   order: unknown,
@@ -271,7 +270,7 @@ function ofOrder(order: unknown, status: string, code: string | null): string {
   return ofPlaced(stateOfOrder(Object(order)), objectsIn(order, 'tracking_numbers').length);
 }
 
-/** The one state of a placed order in a sentence. */
+/** Describes a placed order's state in a sentence. */
 function ofPlaced({ text, mood }: ShownState, parcels: number): string {
   if (text === 'undeliverable') return 'It is undeliverable: the carrier could not deliver it.';
   if (text.endsWith('undeliverable'))
@@ -291,7 +290,7 @@ const payers: Readonly<Record<MoneySum['payer'], string>> = {
   challenge: 'with a payment by challenge',
 };
 
-/** What it holds and cost in the end, by who pays. */
+/** What the order holds and finally cost, by payer. */
 function costs({ sums, isOpen, isComplete }: OrderMoney): string {
   const held = sums.filter((sum) => sum.held !== 0);
   const paid = sums.filter((sum) => sum.net > 0);
@@ -312,16 +311,16 @@ function costs({ sums, isOpen, isComplete }: OrderMoney): string {
   return said.join(' ');
 }
 
-/** Why something came to nothing, or to less than was asked for. */
+/** Why something failed, or was only partly fulfilled. */
 interface Why {
-  /** The service's code; null where it gives none. */
+  /** The service's code; null if none. */
   readonly code: string | null;
   readonly message: string;
   /** What to do about it. */
   readonly hint: string | null;
 }
 
-/** Why an order failed, and every part of it that did; none for an order that did not. Pure. */
+/** Reasons why an order and each of its parts failed or were relaxed; empty if none. Pure. */
 export function whyOf(order: unknown): Why[] {
   const result = own(order, 'job_result');
   const details = own(result, 'error_details');
@@ -350,7 +349,7 @@ export function whyOf(order: unknown): Why[] {
       return isTold ? [] : [partOf({ ...item, said: spoken(code) }, 'url', 'said', hintOf)];
     }),
   ];
-  // A field says where only what no line says.
+  // Keep field errors only if no line repeats them.
   const fields = objectsIn(details, 'field_errors')
     .map((field) => partOf(field, 'field', 'message'))
     .filter(({ text }) => ![message, ...lines.map((line) => line.text)].some((said) => says(said, text)));
@@ -359,7 +358,7 @@ export function whyOf(order: unknown): Why[] {
     const url = isOneLine ? undefined : textIn(concession, 'url');
     return reason(textIn(concession, 'code'), url ? `${url}: ${text}` : text, undefined);
   });
-  // A part that says what the whole order says already only tells which part it is, where there are several.
+  // A part that repeats the order's message only says which part it is, if there are several.
   const parts = [...fields, ...lines].flatMap(({ name, text, why }) => {
     const isSaid = whole.length > 0 && says(message, text);
     if (isOneLine && (isSaid || (why.code !== null && why.code === type))) return [];
@@ -369,15 +368,15 @@ export function whyOf(order: unknown): Why[] {
   return withAdvice([...whole, ...more], status);
 }
 
-/** Whether a text says another already, whatever its last stop. */
+/** Whether a text already contains another, ignoring its final period. */
 const says = (said: string | undefined, text: string): boolean =>
   said !== undefined && text !== '' && said.includes(text.replace(/\.$/, ''));
 
-/** Each message once. */
+/** Removes duplicate messages. */
 const unique = (reasons: readonly Why[]): Why[] =>
   reasons.filter(({ message }, at) => reasons.findIndex((one) => one.message === message) === at);
 
-/** What to do where no code says it. */
+/** Advice by status, if no code has its own. */
 const statusHints: Readonly<Record<string, { readonly message: string; readonly hint: string }>> = {
   cancelled: {
     message: 'it was cancelled before it was placed',
@@ -396,7 +395,7 @@ function withAdvice(reasons: readonly Why[], status: string): Why[] {
   return [{ ...first, hint: known.hint }, ...rest];
 }
 
-/** Why the service refused an intent, as the journal keeps it. */
+/** The service's reason for refusing an intent, from the journal. */
 const whyRefused = ({ state, code, message }: JournalRecord): Why[] =>
   state === 'refused'
     ? [{ code, message: message ?? 'the service refused it', hint: errorHint(code ?? '') ?? null }]
@@ -410,7 +409,7 @@ const reason = (code: string | undefined, message: string | undefined, hint: str
 
 type HintOf = (code: string | undefined) => string | undefined;
 
-/** What a part of an order says: which part, and why. */
+/** Name and failure reason of one part of an order. */
 function partOf(
   part: JsonObject,
   name: string,

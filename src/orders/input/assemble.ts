@@ -17,7 +17,7 @@ import { eachOrderField, type OrderFlags, orderFieldOptions } from './fields.ts'
 
 const centFields = ['max_price'] as const satisfies readonly (keyof ShapeInput<'OrderCreate'>)[];
 
-/** What every command takes that places an order. */
+/** Options of every command that places an order. */
 export const orderInputOptions = {
   ...orderFieldOptions,
   shipTo: {
@@ -41,17 +41,17 @@ type OrderInput = OrderFlags &
   Parameters<typeof addressFields>[0] & { readonly file?: string; readonly shipTo?: string };
 
 interface Assembling {
-  /** What the order is made of before flags and prompts, in place of a file. */
+  /** Base payload, instead of a file. */
   readonly base?: Fields;
-  /** Of the product, where a person has picked it, cents. */
+  /** Price of the product picked by the user, cents. */
   readonly price?: number | undefined;
-  /** Whether a product that nobody names may be searched for; a search is made with the key of an account. */
+  /** Whether to offer a product search; it needs an account's key. */
   readonly searches?: boolean;
 }
 
 /**
- * File, flags, address and prompts to one payload, in that order of precedence.
- * @returns also the words of the command line that gives all of it, the answers to prompts too.
+ * Merges file, flags and address into one payload (flags override the file), then prompts for what is missing.
+ * @returns the payload, and the equivalent command line, including prompt answers.
  */
 export async function assembleOrder(
   context: Context,
@@ -75,7 +75,7 @@ export async function assembleOrder(
   return completePayload(context, { payload, argv: context.argv }, { searches, price });
 }
 
-/** The payload that the flags give, merged over that of a file. Not yet checked as a whole. */
+/** Merges the flags over a file's payload. The result is not validated as a whole yet. */
 async function payloadFromFlags(flags: OrderFlags, file: Fields): Promise<Fields> {
   const payload: Record<string, unknown> = { ...file };
   for (const [name, field] of eachOrderField) {
@@ -85,14 +85,17 @@ async function payloadFromFlags(flags: OrderFlags, file: Fields): Promise<Fields
   return payload;
 }
 
-/** A person sees where the order goes that said nothing of it; with a live key the question about money shows it. */
+/**
+ * Shows the default address in an interactive session if none was given; with a live key the spending prompt shows it
+ * too.
+ */
 async function tellDefault(context: Context, address: AddressFields): Promise<void> {
   if (!context.interactive.yes || context.previewsRequests) return;
   const name = (await context.store()).defaultAddress()?.name;
   context.note(`ships to ${name}: ${addressLine(address)} (--ship-to names another)`);
 }
 
-/** As with --max-price, zero may be an amount that was lost on the way; only the flag for cents says that it is meant. */
+/** Rejects a zero ceiling: it may be a lost amount, as with --max-price. Only --max-price-cents confirms it. */
 function checkCeiling({ name, value }: Document): void {
   if (value.max_price !== 0) return;
   throw new UsageError(`${name}: max_price is 0, and an order with that ceiling buys nothing`, {
@@ -100,7 +103,7 @@ function checkCeiling({ name, value }: Document): void {
   });
 }
 
-/** @throws UsageError for an address field given by a flag that no carrier can use. */
+/** @throws UsageError if a flag sets an address field to a value no carrier can use. */
 function checkFields(given: AddressFields, whole: AddressFields | undefined): void {
   const wrong = addressProblems(whole ?? {}).find(({ field }) => Object.hasOwn(given, field));
   if (wrong) throw new UsageError(`${addressFlag(wrong.field) ?? wrong.field}: ${wrong.message}`);

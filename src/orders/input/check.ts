@@ -11,8 +11,8 @@ const flagFor = (field: string): string | undefined =>
   eachOrderField.find(([name]) => name === field)?.[1].flag;
 
 /**
- * Checks a whole payload against the contract before anything is sent.
- * @throws UsageError naming each refused field, its flag, and the file it may stand in.
+ * Validates the whole payload against the contract before sending.
+ * @throws UsageError naming each invalid field, its flag and its source file.
  */
 export async function checkOrder(payload: unknown, file: string | undefined): Promise<Shape<'OrderCreate'>> {
   const checked = checkShape('OrderCreate', payload, 'body');
@@ -23,10 +23,7 @@ export async function checkOrder(payload: unknown, file: string | undefined): Pr
   throw new UsageError(message, { code: 'validation_error', details: { detail: checked.issues } });
 }
 
-/**
- * Places an order that was checked here. A service that refuses it nevertheless names fields of the request: the message
- * names the flags and the file too.
- */
+/** Places a validated order. If the service still rejects fields, the error also names the flags and the file. */
 export async function inUsersWords<T>(file: string | undefined, place: () => Promise<T>): Promise<T> {
   try {
     return await place();
@@ -38,7 +35,7 @@ export async function inUsersWords<T>(file: string | undefined, place: () => Pro
   }
 }
 
-/** The refusal that an error is, or repeats with the key of the order. */
+/** The validation error itself, or the one wrapped by an error with the same message. */
 function refusalIn(error: unknown): ValidationError | undefined {
   if (error instanceof ValidationError) return error;
   const { message, cause } = error instanceof Error ? error : {};

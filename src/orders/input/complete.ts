@@ -11,15 +11,15 @@ type Missing = readonly [string, OrderField & { readonly required: NonNullable<O
 const isMissing = (payload: PayloadFields, field: readonly [string, OrderField]): field is Missing =>
   field[1].required !== undefined && payload[field[0]] === undefined;
 
-/** A payload, and the words of a command line that give all of it. */
+/** A payload, and the equivalent command line arguments. */
 export interface Completed {
   readonly payload: PayloadFields;
   readonly argv: readonly string[];
 }
 
 /**
- * Fills in what an order cannot do without: by asking where someone can answer.
- * @throws UsageError naming the missing flags, why there is no prompt, and the command to run again.
+ * Fills in missing required fields by prompting in an interactive session.
+ * @throws UsageError naming the missing flags, why there is no prompt, and the command to rerun.
  */
 export async function completePayload(
   context: Context,
@@ -40,7 +40,7 @@ export async function completePayload(
   return completeAddress(context, { payload: completed, argv: words });
 }
 
-/** Fills in what an address lacks that was given in part, where someone can answer. */
+/** Prompts for the missing fields of a partial address in an interactive session. */
 async function completeAddress(context: Context, given: Completed): Promise<Completed> {
   const { payload, argv } = given;
   const { shipping_address: address } = payload;

@@ -8,52 +8,51 @@ import { flagOf } from '../../run/parse-option.ts';
 import { parseProduct } from './product-flag.ts';
 import * as convert from './values.ts';
 
-/** The values of options, by their names. */
+/** Option values, by option name. */
 type Flags<O extends Options> = Input<readonly [], O>;
 type Value<O extends Option> = NonNullable<Flags<{ readonly value: O }>['value']>;
 
-/** What is known where a prompt asks. */
+/** Context of a prompt. */
 export interface Asking {
-  /** Whether a product may be searched for: a search is made with the key of an account. */
+  /** Whether to offer a product search; it needs an account's key. */
   readonly searches: boolean;
-  /** Of the product that was picked, cents. */
+  /** Price of the product picked, cents. */
   readonly price?: number | undefined;
 }
 
-/** What a person answered, as a value of the payload and as words of a command line that say the same. */
+/** A prompt answer, as a payload value and as equivalent command line arguments. */
 export interface Answer {
   readonly value: unknown;
   readonly words: readonly string[];
   readonly price?: number | undefined;
 }
 
-/** What a prompt asks for where nobody gave it. */
+/** How to prompt for a missing field. */
 interface Prompt {
-  /** The flag with a value to show, for the command to run again. */
+  /** Sample flag and value, for the command to rerun. */
   readonly sample: string;
   prompt(context: Context, asking: Asking): Promise<Answer>;
 }
 
-/** One field of an order. */
 export interface OrderField<O extends Options = Options> {
   readonly options: O;
-  /** The flag that a message about the field names. */
+  /** Flag named in messages about the field. */
   readonly flag: string;
-  /** The value to send: what the flags give, over what a file has; undefined where that stays as it is. */
+  /** Value to send: flags take precedence over the file; undefined leaves the file's value. */
   value(flags: Flags<O>, inFile: unknown): unknown;
-  /** Set where no order can do without it. */
+  /** Set if every order needs the field. */
   readonly required?: Prompt;
 }
 
 const group = 'Details';
 
-/** A field that one option gives. */
+/** A field set by one option. */
 const field = <const N extends string, const O extends Option>(
   name: N,
   option: O,
   more: { readonly convert?: (value: Value<O>) => unknown; readonly required?: Prompt } = {},
 ): OrderField<{ readonly [K in N]: O }> => ({
-  // One entry of that name: the compiler widens a computed key to a string.
+  // Cast: the compiler widens a computed key to a string.
   options: { [name]: option } as { readonly [K in N]: O },
   flag: flagOf(name),
   value: (flags) => {
@@ -63,13 +62,13 @@ const field = <const N extends string, const O extends Option>(
   ...(more.required && { required: more.required }),
 });
 
-/** The options of plain fields, by their types. */
+/** Option kinds of plain fields, by type. */
 const plainKinds = { string: 'text', integer: 'integer', boolean: 'flag' } as const;
 type PlainOption<K extends PlainFieldName> = Option & {
   readonly kind: (typeof plainKinds)[(typeof plainOrderFields)[K]['type']];
 };
 
-/** A plain field: its option takes what its row of the contract says. */
+/** A plain field: its option's type and bounds come from the contract. */
 const plain = <const K extends PlainFieldName, const N extends string>(
   key: K,
   name: N,
@@ -80,7 +79,7 @@ const plain = <const K extends PlainFieldName, const N extends string>(
   return field(name, { kind: plainKinds[type], ...bounds, group, ...shown } as PlainOption<K>);
 };
 
-/** A field that several options give, or that adds to what a file has. */
+/** A field set by several options, or merged with the file's value. */
 const joined = <const O extends Options>(
   flag: keyof O & string,
   options: O,
@@ -88,8 +87,8 @@ const joined = <const O extends Options>(
 ): OrderField<O> => ({ options, flag: flagOf(flag), value });
 
 /**
- * THE table of what a caller may say of an order, by its names on the wire. Options, payload, prompts and the naming of a
- * refused field are read off it, in this order.
+ * The table of order fields a caller can set, by wire name. Options, payload, prompts and error messages all derive
+ * from it, in this order.
  */
 export const orderFields = {
   products: field(
@@ -122,7 +121,7 @@ export const orderFields = {
       },
     },
   ),
-  /** Its options stand apart, in a group of their own: each gives a part of it. */
+  /** Its options form a separate group, one per part. */
   shipping_address: {
     options: {},
     flag: '--ship-to',
@@ -214,7 +213,6 @@ export const orderFields = {
 type Together<U> = (U extends unknown ? (part: U) => void : never) extends (all: infer A) => void ? A : never;
 type FieldOptions = Together<(typeof orderFields)[keyof typeof orderFields]['options']>;
 
-/** Every option of the table. */
 export const orderFieldOptions: FieldOptions = Object.assign(
   {},
   ...Object.values(orderFields).map(({ options }) => options),
@@ -224,10 +222,10 @@ export type OrderFlags = Flags<FieldOptions>;
 
 type OrderFieldName = keyof typeof orderFields;
 
-// The keys of an object that was written out are its own.
+// Cast: `Object.keys` of a literal returns its own keys.
 const names = Object.keys(orderFields) as OrderFieldName[];
 
-/** The fields of the table with their names, in their order. */
+/** All fields with their names, in table order. */
 export const eachOrderField: readonly (readonly [OrderFieldName, OrderField])[] = names.map((name) => [
   name,
   orderFields[name],

@@ -13,10 +13,10 @@ import type { OrderFlags } from './fields.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What an order asks for that is like an earlier one: everything that its record holds of what was asked, and no key.
- * What the record lacks is missing here too, to be given by flags or asked for. `titleOf` has the titles of its receipt.
- * @param givesAddress whether flags say where to: the default address is not where the earlier order went.
- * @throws UsageError naming the flag for what the record has in part only, where the flag is not given.
+ * Copies an earlier order as a new payload: everything its record holds of the request, without the key. Missing fields
+ * are left to flags or prompts. `titleOf` returns titles from its receipt.
+ * @param givesAddress whether flags set the address: never fall back to the default address here.
+ * @throws UsageError naming the flag to give for anything the record holds only partly.
  */
 export async function readLike(
   context: Context,
@@ -49,14 +49,14 @@ export async function readLike(
   return { fields: filled(fields), titleOf: titlesIn(order) };
 }
 
-/** The titles that an order's receipt has, by the URLs of its lines. */
+/** Titles from an order's receipt, by line URL. */
 function titlesIn(order: Received<'order.get'>): TitleOf {
   const nameLine = lineNames(order, () => '');
   const titles = new Map(objectsIn(order, 'items').map((line) => [textIn(line, 'url'), nameLine(line)]));
   return (url) => titles.get(url) || undefined;
 }
 
-/** @throws UsageError where the record does not say of each line what was ordered: the rest would be another order. */
+/** @throws UsageError if the record does not identify every line: the rest would be a different order. */
 function productsOf(order: Received<'order.get'>): Fields[] | undefined {
   const items = listIn(order, 'items');
   if (items.length === 0) return undefined;
@@ -77,7 +77,7 @@ function notificationsOf(order: Received<'order.get'>): Fields | undefined {
   return email === undefined ? undefined : { email };
 }
 
-/** @throws UsageError for a payment that the record does not tell enough of, where no flag gives another. */
+/** @throws UsageError if the record describes the payment incompletely and no flag replaces it. */
 function paymentOf(order: Received<'order.get'>, { paymentMode }: OrderFlags): Fields | undefined {
   const mode = isObject(order.connect) ? 'connect' : textIn(order.payment, 'mode');
   if (paymentMode !== undefined && paymentMode !== mode) return undefined;
@@ -94,7 +94,7 @@ function fulfillmentOf({ fulfillment }: Received<'order.get'>): Fields {
   return filled({ gift, items, quantity, excluded_merchants });
 }
 
-/** The fields that say something. */
+/** Drops empty fields. */
 const filled = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)));
 
@@ -105,7 +105,7 @@ const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** A payload in lines for a person who has not typed it. @param titleOf what is known of its products. */
+/** Formats a payload for a person who did not type it. @param titleOf known product titles. */
 export function payloadLines(payload: Fields, titleOf: TitleOf = () => undefined): string[] {
   const { products, max_price: ceiling, shipping_address: address, ...rest } = payload;
   return [

@@ -8,8 +8,8 @@ import { parseInteger } from '../../run/parse-option.ts';
 type ProductInput = ShapeInput<'OrderProduct'>;
 
 /**
- * `URL[,quantity=N][,variant=Label:Value]…[,condition=New]…[,not-condition=UsedGood]…` to a product line.
- * @throws UsageError naming --product and the part.
+ * Parses `URL[,quantity=N][,variant=Label:Value]…[,condition=New]…[,not-condition=UsedGood]…` into a product line.
+ * @throws UsageError naming --product and the invalid part.
  */
 export function parseProduct(text: string): ProductInput {
   const urls = urlsWithin(text);
@@ -64,24 +64,27 @@ function parseCondition(text: string): (typeof productConditions)[number] {
 const partNames = ['quantity', 'variant', 'condition', 'not-condition'] as const;
 type PartName = (typeof partNames)[number];
 
-/** A part as it is meant to be written. */
+/** A correctly written part. */
 const exactPart = /^\s*(quantity|variant|condition|not-condition)\s*=/i;
 
-/** What stands between a comma, or another separator, and the next one. */
+/** A separator and the text up to the next one. */
 const segmentForm = /([,，;|])([^,，;|]*)/gu;
 
-/** A word, or a few, and a value: `size=L`, `not condition!=New`, `variant.size: L`; signs may stand before it. */
+/**
+ * A name of one or a few words and a value, such as `size=L`, `not condition!=New`, `variant.size: L`; may have leading
+ * symbols.
+ */
 const signedForm =
   /^(?<signs>[^\p{L}\p{N}&?#%/]*)(?<word>\p{L}[\p{L}\p{N}_.()[\] -]{0,40}?)\s*(?<sign>[!<>~^*+-]*[=:<>]+)\s*(?<value>.*)$/su;
 const spacedForm = /^[^\p{L}\p{N}&?#%/]*(?<word>\p{L}[\p{L}\p{N}_.-]{0,40})\s+(?<value>.*)$/su;
 
-/** A part's name with no sign behind it: `quantity`, `condition-New`, `quantity2`. */
+/** A part's name without an operator: `quantity`, `condition-New`, `quantity2`. */
 const bareName =
   /^[^\p{L}\p{N}&?#%/]*(?<word>not[-_\s]?condition|condition|quantity|qty|variant)s?(?!\p{L})/iu;
 
 /**
- * `URL[,part=value]…` to the URL and its parts. Other commas stay in the URL, unless what follows one looks like an option:
- * a constraint that was misspelt must not become a piece of the URL and be lost. @throws UsageError naming it.
+ * Splits `URL[,part=value]…` into the URL and its parts. Other commas belong to the URL, unless the text after one
+ * looks like an option: a misspelt constraint must not silently become part of the URL. @throws UsageError naming it.
  */
 function splitParts(text: string): { url: string; parts: [PartName, string][] } {
   const starts: { name: PartName; index: number; valueAt: number }[] = [];
@@ -102,13 +105,13 @@ function splitParts(text: string): { url: string; parts: [PartName, string][] } 
   return { url: text.slice(0, starts[0]?.index).trim(), parts };
 }
 
-/** @throws UsageError for text after a separator that looks like an option, saying how to write it. */
+/** @throws UsageError if the text after a separator looks like an option, showing how to write it. */
 function checkSegment(
   whole: string,
   segment: string,
   { isComma, isInPart }: { isComma: boolean; isInPart: boolean },
 ): void {
-  // A wide colon or an invisible sign does not make another word of it.
+  // Normalize full-width colons and invisible characters.
   const plain = segment
     .normalize('NFKC')
     .replace(/\p{Cf}/gu, '')
@@ -120,7 +123,7 @@ function checkSegment(
   if (word === undefined) return;
   const isNegated = /^[!~]|^-$/.test(signed?.signs?.trim() ?? '') || /[!~]|<>/.test(signed?.sign ?? '');
   const meant = meantBy(word.toLowerCase(), isNegated);
-  // No space stands bare in a URL; many do in the value of a variant.
+  // A URL has no bare spaces; a variant's value may have many.
   const isOption = isComma && (signed !== undefined || !isInPart);
   if (!isOption && meant === undefined) return;
   const rest = bare ? plain.slice(bare[0].length).replace(/^[^\p{L}\p{N}]+/u, '') : spaced?.value;
@@ -135,7 +138,7 @@ function checkSegment(
 
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-/** How a part is written with the value that was given, where that is known. */
+/** How to write a part with the given value, if that can be determined. */
 function spelled(name: PartName, value: string): string {
   if (name !== 'variant') return `${name}=${value.trim() || '…'}`;
   const [, label, choice] = /^([^:=]+)[:=]([^:=]+)$/.exec(value.trim()) ?? [];
@@ -150,7 +153,7 @@ const otherWords: Readonly<Record<string, PartName>> = {
 };
 const negations = ['not', 'no-', 'ex', 'without'];
 
-/** A condition that is excluded must never be suggested as the one that is wanted. */
+/** The part a word probably means. Never suggests an excluded condition as a wanted one. */
 function meantBy(written: string, isNegated: boolean): PartName | undefined {
   const word = written.replaceAll(/[_\s.]+/g, '-');
   if (word.includes('cond'))

@@ -8,9 +8,9 @@ import { searchAndPick } from '../products/pick.ts';
 import type { Answer, Asking } from './fields.ts';
 import { parseProduct } from './product-flag.ts';
 
-/** Prompts for the fields that no order can do without. */
+/** Prompts for the fields every order needs. */
 
-/** A product by its URL, or one that is searched for where the order has an account to search with. */
+/** Prompts for a product: a URL, or search words if an account can search. */
 export async function promptProducts(context: Context, { searches }: Asking): Promise<Answer> {
   const prompt = await context.prompt();
   const { checkShape } = await import('../../api/schemas/check.ts');
@@ -39,7 +39,7 @@ export async function promptProducts(context: Context, { searches }: Asking): Pr
   return { value: [{ url }], words: productWords(url), price };
 }
 
-/** Why the row of the last list that a number names cannot be ordered; undefined where it can. */
+/** Why a numbered row of the last list cannot be ordered; undefined if it can. */
 async function rowProblem(
   context: Context,
   text: string,
@@ -53,7 +53,7 @@ async function rowProblem(
   }
 }
 
-/** The flag that names a URL: a comma that would be read as the begin of an option is written in another way. */
+/** The `--product` arguments for a URL; escapes commas that would be read as an option. */
 export function productWords(url: string): string[] {
   const isReadAsMeant = refusedBy(parseProduct)(url) === undefined && parseProduct(url).url === url;
   return ['--product', isReadAsMeant ? url : url.replaceAll(',', '%2C')];
@@ -62,7 +62,7 @@ export function productWords(url: string): string[] {
 const schemeProblem = (text: string): string | undefined =>
   looksLikeUrl(text) && !text.includes('://') ? `write the whole URL: https://${text}` : undefined;
 
-/** With a scheme, or a host and a path. */
+/** Has a scheme, or a host and a path. */
 const looksLikeUrl = (text: string): boolean => /^\S{0,64}:\/\/|^[^\s/]{1,253}\.[^\s/]{1,253}\//.test(text);
 
 export async function promptCeiling(context: Context, { price }: Asking): Promise<Answer> {
@@ -73,12 +73,12 @@ export async function promptCeiling(context: Context, { price }: Asking): Promis
       : `Price ceiling with shipping and tax (the item is ${formatMoney(price)})`;
   const text = await prompt.askText(context, question, { check: (typed) => ceilingProblem(typed, price) });
   const amount = readAmount(text);
-  // The prompt takes nothing else.
+  // The prompt's check has already rejected this.
   if (amount.problem !== undefined) throw new UsageError(`the price ceiling ${amount.problem}`);
   return { value: amount.cents, words: ['--max-price', formatMoney(amount.cents)] };
 }
 
-/** Why a ceiling is not taken, as it can be mended at a prompt; undefined where it is. @param price of the item, cents. */
+/** Why a ceiling is rejected, worded for a prompt; undefined if accepted. @param price of the item, cents. */
 function ceilingProblem(text: string, price = 0): string | undefined {
   const amount = readAmount(text);
   if (amount.problem !== undefined) return `a ceiling ${amount.problem.replaceAll("'", '')}`;

@@ -3,7 +3,7 @@ import { webhookEventNames } from '../../api/events.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { parseMoney } from '../../run/parse-option.ts';
 
-/** What several options together give a field of an order, over what a file has. */
+/** Field values combined from several options and a file's value. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -12,7 +12,7 @@ interface MetadataFlags {
   readonly metadataJson?: Readonly<Record<string, string>>;
 }
 
-/** Metadata as text, or typed. @throws UsageError for a name that is given both ways. */
+/** Metadata as text or typed JSON. @throws UsageError if a name is given both ways. */
 export function metadata(
   { metadata: texts, metadataJson: typed }: MetadataFlags,
   inFile: unknown,
@@ -42,7 +42,7 @@ interface PaymentFlags {
   readonly margin?: string;
 }
 
-/** How an order is paid. @throws UsageError for what needs a mode. */
+/** Payment settings. @throws UsageError if the mode they need is missing. */
 export async function payment(flags: PaymentFlags, inFile: unknown): Promise<Fields | undefined> {
   const given = {
     ...(flags.paymentMode && { mode: flags.paymentMode }),
@@ -76,7 +76,7 @@ interface FulfillmentFlags {
   readonly excludeMerchant?: readonly string[];
 }
 
-/** What may be relaxed, under one key for each concern. @throws UsageError for a concern that the service does not know. */
+/** Relaxed concerns, one key each. @throws UsageError if a file names a concern the service does not know. */
 export function fulfillment(
   { bestEffort, excludeMerchant }: FulfillmentFlags,
   inFile: unknown,
@@ -87,7 +87,7 @@ export function fulfillment(
   return { ...file, ...relaxed, ...(excludeMerchant && { excluded_merchants: excludeMerchant }) };
 }
 
-/** A file may name the relaxed concerns in an array; the service takes one key for each. */
+/** Converts a file's array of relaxed concerns to one key each, as the service expects. */
 function keyedFulfillment(value: unknown): Fields | undefined {
   if (value === undefined || value === null) return undefined;
   const fields = asFields(value);
@@ -102,7 +102,7 @@ function keyedFulfillment(value: unknown): Fields | undefined {
   return { ...rest, ...Object.fromEntries(concerns.map((concern) => [concern, 'best_effort'])) };
 }
 
-/** Addresses for events. @throws UsageError for an event that the service does not know. */
+/** Webhook URLs by event. @throws UsageError for an unknown event. */
 export const webhooks = (
   { webhook }: { readonly webhook?: Readonly<Record<string, string>> },
   inFile: unknown,

@@ -1,7 +1,10 @@
 import type { Shape } from '../../api/schemas/index.ts';
 import { UsageError } from '../../platform/errors.ts';
 
-/** The service takes a number, since a margin may be a percentage; cents have no fraction. @throws UsageError. */
+/**
+ * Rejects a flat margin with a fraction: the schema allows one for percentages, but this is in cents. @throws
+ * UsageError.
+ */
 export function wholeCents(order: Shape<'OrderCreate'>, file: string | undefined): Shape<'OrderCreate'> {
   const { margin } = order.payment ?? {};
   if (margin?.type !== 'flat' || Number.isInteger(margin.value)) return order;

@@ -8,12 +8,12 @@ import type { Context } from '../../run/context.ts';
 import type { PayOptions } from './pay.ts';
 import { agreeOnPayment, notePaid, pay, requestPrice } from './pay.ts';
 
-/** What is read for a fixed price. */
+/** Reads with a fixed price. */
 export type DataCall = 'agent.search' | 'agent.product.search' | 'agent.product.get' | 'agent.product.offers';
 
 /**
- * One paid read. It is paid once and never sent again: a response that is lost costs its cent.
- * @throws ErrandError payment where it is not paid; in_doubt where no response came to the payment.
+ * Performs one paid read. It is paid once and never resent: a lost response costs its price.
+ * @throws ErrandError payment if it was not paid; in_doubt if there was no response to the payment.
  */
 export async function paidCall<N extends DataCall>(
   context: Context,
@@ -29,7 +29,7 @@ export async function paidCall<N extends DataCall>(
   const payment = await pay(context, challenge, options);
   const { profile, baseUrl } = context.settings;
   const subject = { profile: profile.value, service: baseUrl.value };
-  // The wallet may have paid by now, so that nothing is saved by stopping where it cannot be written down.
+  // The wallet may already have paid, so stopping on a write error would save nothing.
   await appendOrTell(context, {
     ...paymentEntry(name, { ...challenge, challenge_id: challenge.id }),
     ...subject,

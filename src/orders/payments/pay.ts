@@ -8,7 +8,7 @@ import { ErrandError, stopOf, UsageError } from '../../platform/errors.ts';
 import { tellLines } from '../../platform/process.ts';
 import type { Context } from '../../run/context.ts';
 
-/** Sends a request without payment. @returns its response, or the challenges where it must be paid for. */
+/** Sends a request without payment. @returns its response, or the challenges if payment is required. */
 export async function requestPrice<T>(
   send: () => Promise<T>,
 ): Promise<{ readonly response: T } | { readonly challenges: readonly PaymentChallenge[] }> {
@@ -21,8 +21,8 @@ export async function requestPrice<T>(
 }
 
 /**
- * The challenge that is to be paid for a body: one that can be, at a price that was agreed (cents), to which a person
- * said yes where one is asked. Nothing is paid yet. @throws ErrandError payment, interrupted; UsageError.
+ * Selects the challenge to pay for a body: payable, at the agreed price (cents), and confirmed by a person where
+ * required. Pays nothing yet. @throws ErrandError payment, interrupted; UsageError.
  */
 export async function agreeOnPayment(
   context: Context,
@@ -37,7 +37,7 @@ export async function agreeOnPayment(
   return chosen;
 }
 
-/** Pays a challenge. @returns the header that says so. @throws ErrandError payment. */
+/** Pays a challenge. @returns the payment header. @throws ErrandError payment. */
 export function pay(
   context: Context,
   challenge: PaymentChallenge,
@@ -47,16 +47,16 @@ export function pay(
   return Promise.resolve(paymentCredential(challenge, { payload: builtInPayload }));
 }
 
-/** How the method `sandbox` is paid: by saying so. */
+/** Payload for the method `sandbox`: a plain approval. */
 const builtInPayload = { type: 'sandbox', authorization: 'approve' };
 
-/** Tells what was paid. */
+/** Notes the amount paid. */
 export function notePaid(context: Context, challenge: PaymentChallenge, { receipt }: Grant): void {
   const reference = receipt === undefined ? 'no receipt came' : `receipt ${receipt.reference}`;
   context.note(`paid ${priceText(challenge)} by ${challenge.method}, ${reference}`);
 }
 
-/** The one challenge to pay: where there are several a person chooses. @throws UsageError where nobody can. */
+/** Picks the challenge to pay, prompting if there are several. @throws UsageError if nobody can answer. */
 async function chooseMethod(context: Context, [first, ...others]: Candidates): Promise<PaymentChallenge> {
   if (others.length === 0) return first;
   const methods = [first, ...others].map(({ method }) => method);
@@ -72,8 +72,8 @@ async function chooseMethod(context: Context, [first, ...others]: Candidates): P
 }
 
 /**
- * Shows what is to be paid, and has a person agree to it. The built-in payer has no money, so it asks nobody.
- * @throws UsageError where nobody can answer and --yes is missing; ErrandError interrupted where the answer is no.
+ * Shows the payment and asks for confirmation. The built-in payer moves no money, so it does not ask.
+ * @throws UsageError if nobody can answer and `--yes` is missing; ErrandError interrupted if the answer is no.
  */
 async function agree(
   context: Context,
@@ -87,7 +87,7 @@ async function agree(
   if (!yes) await ask(context, `Pay ${priceText(challenge)}?`);
 }
 
-/** What the service says of itself is quoted as its claim: nobody has checked it. */
+/** Payment summary. The service's own description is marked as an unverified claim. */
 function summary(context: Context, challenge: PaymentChallenge, payCommand: string): string[] {
   const { method, realm, description, expiresAt, request } = challenge;
   const { recipient } = request;
@@ -103,7 +103,7 @@ function summary(context: Context, challenge: PaymentChallenge, payCommand: stri
   ];
 }
 
-/** What is not in dollars is for a person to decide: no flag confirms it. */
+/** Asks about a price that is not in dollars; no flag can confirm it. */
 async function agreeToUnits(context: Context, challenge: PaymentChallenge): Promise<void> {
   const price = priceText(challenge);
   if (context.interactive.yes) return ask(context, `Pay ${price}, which cannot be compared with dollars?`);
@@ -123,23 +123,23 @@ async function ask(context: Context, question: string): Promise<void> {
   throw new ErrandError('interrupted', 'not paid', { outcome: 'not_sent' });
 }
 
-/** The method that the built-in payer knows: it settles without money. */
+/** The built-in payer's method, which moves no money. */
 const builtInMethod = 'sandbox';
 
 interface Offers {
   readonly challenges: readonly PaymentChallenge[];
-  /** As it was sent: a challenge may be bound to it. */
+  /** Body as sent: a challenge may be bound to it. */
   readonly body: Uint8Array;
   /** Ms since the epoch. */
   readonly now: number;
 }
 
-/** One at least. */
+/** At least one. */
 type Candidates = readonly [PaymentChallenge, ...PaymentChallenge[]];
 
 /**
- * The challenges that could be paid, the first of each method, in the service's order. Pure.
- * @throws ErrandError payment saying what is offered, where none is left.
+ * Challenges that can be paid, the first of each method, in the service's order. Pure.
+ * @throws ErrandError payment listing what is offered, if none can be paid.
  */
 function payable(
   { challenges, body, now }: Offers,
@@ -191,7 +191,7 @@ const refused = (message: string, hint?: string): ErrandError =>
 
 type Priced = Pick<PaymentChallenge, 'amount' | 'currency' | 'request'>;
 
-/** What a challenge asks for in cents; undefined for what is not US dollars, which nobody here can compare. */
+/** A challenge's price in cents; undefined if not in US dollars and so not comparable. */
 function challengeCents(challenge: Priced): number | undefined {
   const cents = Number(challenge.amount);
   return isDollars(challenge) && !hasOtherDecimals(challenge) && Number.isSafeInteger(cents)
@@ -199,10 +199,13 @@ function challengeCents(challenge: Priced): number | undefined {
     : undefined;
 }
 
-/** Without the `u` flag a pattern folds ASCII letters only: `toUpperCase` would take `u\u017fd` for USD. */
+/**
+ * Without the `u` flag, a case-insensitive pattern folds only ASCII letters: `toUpperCase` would accept `u\u017fd` as
+ * USD.
+ */
 const isDollars = ({ currency }: Priced): boolean => /^usd$/i.test(currency);
 
-/** Whether a challenge counts its currency in another unit than cents: then `5100` is not $51.00. */
+/** Whether a challenge uses a unit other than cents: then `5100` is not $51.00. */
 const hasOtherDecimals = ({ request }: Priced): boolean =>
   [request, Object(request.methodDetails)].some(
     ({ decimals }) => decimals !== undefined && decimals !== centDecimals,
@@ -210,7 +213,7 @@ const hasOtherDecimals = ({ request }: Priced): boolean =>
 
 const centDecimals = 2;
 
-/** The price for people: `$51.00`, or the bare amount with the name of its unit. */
+/** Human-readable price: `$51.00`, or the bare amount and its unit. */
 export function priceText(challenge: Priced): string {
   const cents = challengeCents(challenge);
   return cents === undefined
@@ -218,13 +221,14 @@ export function priceText(challenge: Priced): string {
     : formatMoney(cents);
 }
 
-/** A letter that only looks like one of USD is shown as what it is. */
+/** Escapes non-ASCII characters, so that look-alikes of USD show. */
 const asciiText = (text: string): string =>
   text.replace(/[^\u0020-\u007e]/gu, (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`);
 
 /**
- * Refuses to pay more than was agreed: the flag's amount, or else what the contract says the call costs (both cents).
- * @throws ErrandError payment. A price that cannot be compared passes only where no flag caps it; a person must then agree.
+ * Rejects a price above the limit: the flag's amount, or else the contract's price (both cents).
+ * @throws ErrandError payment. A price that cannot be compared passes only if no flag caps it; a person must then
+ * confirm.
  */
 function checkPrice(
   challenge: Priced,
@@ -264,13 +268,13 @@ function hintFor(cents: number | undefined, maxPayCents: number | undefined): st
     : 'Allow more with --max-pay, or order under a lower --max-price.';
 }
 
-/** A wallet may ask its owner; after this it is not waited for, ms. */
+/** Timeout for the pay command, ms: a wallet may have to ask its owner. */
 const longestMs = 10 * 60_000;
 const longestOutput = 64 * 1024;
 
 /**
- * Has a command pay a challenge: it gets the challenge as one JSON object on stdin and prints the credential.
- * @returns the header that pays. @throws ErrandError payment where it declines, prints no credential or takes too long;
+ * Runs a command to pay a challenge: it receives the challenge as one JSON object on stdin and prints the credential.
+ * @returns the payment header. @throws ErrandError payment if the command declines, prints no credential or times out;
  * interrupted on Ctrl-C.
  */
 async function payByCommand(context: Context, command: string, challenge: PaymentChallenge): Promise<string> {
@@ -282,7 +286,7 @@ async function payByCommand(context: Context, command: string, challenge: Paymen
   throw failed(`the pay command printed ${read.problem}`, paidOutsideHint);
 }
 
-/** The challenge as the scheme's public SDK holds it: its parameters, `request` decoded. */
+/** The challenge in the format of the scheme's public SDK: its parameters, with `request` decoded. */
 const challengeJson = ({ parameters, request }: PaymentChallenge): string =>
   `${JSON.stringify({ ...parameters, request })}\n`;
 
@@ -348,13 +352,13 @@ const interrupted = (reason: unknown): ErrandError => {
   });
 };
 
-/** How a call that is paid by challenge may be paid. */
+/** Options for paying a call by challenge. */
 export interface PayOptions {
-  /** Only this payment method. */
+  /** Use only this payment method. */
   readonly method?: string | undefined;
-  /** A shell command that pays; without it the built-in payer of the method `sandbox`. */
+  /** Shell command that pays; defaults to the built-in payer of the method `sandbox`. */
   readonly payCommand?: string | undefined;
-  /** The most that may be paid; without it what the contract says the call costs. */
+  /** Maximum payment, cents; defaults to the call's price in the contract. */
   readonly maxPayCents?: number | undefined;
   /** Pay without asking. */
   readonly yes: boolean;

@@ -5,7 +5,7 @@ import type { Shape } from '../../api/schemas/index.ts';
 import { plainText } from '../../format/path.ts';
 import type { Column } from '../../format/result.ts';
 
-/** Whether it can be bought now; nothing where nobody says so. */
+/** Stock column; empty if unknown. */
 const stock = {
   name: 'stock',
   path: 'available',
@@ -31,7 +31,7 @@ const resultColumns: readonly Column<Shape<'ProductSearchResult'>>[] = [
   { name: 'url', path: 'url', kind: 'url', weight: 7 },
 ];
 
-/** Results of one retailer on a terminal. */
+/** Columns of one retailer's results on a TTY. */
 const resultScreen: readonly Column<Shape<'ProductSearchResult'>>[] = [
   { name: 'product id', path: 'product_id', names: 'products', weight: 4 },
   { name: 'title', path: 'title', weight: 11 },
@@ -43,7 +43,7 @@ const resultScreen: readonly Column<Shape<'ProductSearchResult'>>[] = [
   { name: 'brand', path: 'brand', weight: 2, isExtra: true },
 ];
 
-/** Results as a list, for scripts and for a terminal. */
+/** A list of results, for scripts and for a TTY. */
 export const resultList = { columns: resultColumns, screen: resultScreen } as const;
 
 export const detailColumns: readonly Column<Shape<'ProductDetailsPayload'>>[] = [
@@ -85,7 +85,7 @@ function specifics(value: unknown): string {
   return texts.join(', ');
 }
 
-/** Offers as a list, for scripts and for a terminal. */
+/** A list of offers, for scripts and for a TTY. */
 export const offerList = {
   columns: offerColumns,
   screen: offerColumns.map(
@@ -93,10 +93,10 @@ export const offerList = {
   ),
 } as const;
 
-/** The offers of a payload; none where it has no list of them. */
+/** A payload's offers; empty if it has no list. */
 export const offersOf = (payload: JsonObject): readonly Offer[] => objectsIn(payload, 'offers');
 
-/** A listing found across retailers. */
+/** Columns of a listing found across retailers. */
 const listingColumns: readonly Column<Shape<'Sku'>>[] = [
   { name: 'title', path: 'title', weight: 9, least: 24 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
@@ -108,7 +108,7 @@ const listingColumns: readonly Column<Shape<'Sku'>>[] = [
   { name: 'url', path: 'url', kind: 'url', names: 'products', weight: 8 },
 ];
 
-/** Listings on a terminal: their titles tell them apart. */
+/** Columns of listings on a TTY, where titles identify them. */
 const listingScreen: readonly Column<Shape<'Sku'>>[] = [
   { name: 'title', path: 'title', weight: 11 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
@@ -119,10 +119,10 @@ const listingScreen: readonly Column<Shape<'Sku'>>[] = [
   { name: 'url', path: 'url', kind: 'url', weight: 8, isExtra: true },
 ];
 
-/** Listings as a list, for scripts and for a terminal. */
+/** A list of listings, for scripts and for a TTY. */
 export const listingList = { columns: listingColumns, screen: listingScreen } as const;
 
-/** What a search adds to its results. */
+/** Hints shown below search results. */
 export function searchHints(excluded: number | undefined, hint: string | undefined): string[] {
   const dropped = excluded ? [`${excluded} more outside the price bounds`] : [];
   return hint ? [...dropped, hint] : dropped;

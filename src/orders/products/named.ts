@@ -5,14 +5,14 @@ import { decoded } from '../../platform/net/urls.ts';
 import type { Context } from '../../run/context.ts';
 import type { Argument } from '../../run/option.ts';
 
-/** A product as its retailer addresses it. */
+/** A product by its retailer's id. */
 interface ProductName {
   readonly productId: string;
-  /** Undefined where nobody said it. */
+  /** Undefined if unknown. */
   readonly retailer: string | undefined;
 }
 
-/** What every read of one product is given. */
+/** Argument of every command that reads a single product. */
 export const productArgument = {
   name: 'id',
   names: 'products',
@@ -20,7 +20,10 @@ export const productArgument = {
   required: true,
 } as const satisfies Argument;
 
-/** What is kept of a listed product, so that its row's number names it, and its title. @param retailer of all of the list. */
+/**
+ * Facts stored for a listed product, so that its row number and its title can be resolved. @param retailer of the whole
+ * list.
+ */
 export const productFacts =
   (retailer?: string) =>
   (row: Row): Readonly<Record<string, unknown>> => ({
@@ -34,9 +37,9 @@ export const productFacts =
 const listingId = /^[A-Za-z0-9]+_sku_[A-Za-z0-9]+$/;
 
 /**
- * The product that a text names: a row of the last list, the URL of its page, or the retailer's own id. The retailer of a
- * URL is looked up at the service, where nobody said it.
- * @throws UsageError for a URL without an id, and for the id of a listing, which no retailer knows.
+ * Resolves a product from a row of the last list, a page URL or the retailer's own id. Looks up the retailer of a URL
+ * at the service if not given.
+ * @throws UsageError for a URL without an id, or a listing id, which retailers do not know.
  */
 export async function namedProduct(
   context: Context,
@@ -63,11 +66,11 @@ const isSame = (a: string, b: string): boolean => a.trim().toLowerCase() === b.t
 const otherRetailer = (given: string, page: string, retailer: string): UsageError =>
   new UsageError(`--retailer is ${given}, and ${page} is of ${retailer}; leave --retailer out`);
 
-/** @throws UsageError where the service knows the page as that of another retailer: the id would be looked up at the wrong one. */
+/** @throws UsageError if the service attributes the page to another retailer, where the id would be wrong. */
 async function checkRetailer(context: Context, url: string, given: string): Promise<void> {
   if (context.previewsReads) return;
   const found = await retailerAt(context, url).catch((error: unknown) => {
-    // Without a look-up the retailer that was given is all that is known.
+    // If the lookup fails, trust the given retailer.
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
   });
   const names = ['retailer', 'brand', 'display_name'].map((field) => textIn(found, field));
@@ -77,8 +80,8 @@ async function checkRetailer(context: Context, url: string, given: string): Prom
 }
 
 /**
- * The id in the URL of a product's page (specification, Products): a numeric listing id where the path has a single one,
- * else what the path ends with.
+ * Extracts the product id from a page URL (specification, Products): the numeric listing id if the path has exactly
+ * one, else the last path segment.
  */
 function idInUrl(url: string): string {
   const segments = new URL(url).pathname.split('/').filter((segment) => segment !== '');
@@ -97,7 +100,7 @@ async function retailerOf(context: Context, url: string): Promise<string> {
   );
 }
 
-/** What the service knows of the retailer whose page a URL is. */
+/** What the service knows about the retailer of a page URL. */
 async function retailerAt(context: Context, url: string): Promise<unknown> {
   const client = await context.client();
   const { body } = await client.call('retailer.check', { query: { url } });

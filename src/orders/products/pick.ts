@@ -8,10 +8,10 @@ import type { Context } from '../../run/context.ts';
 import { isOnScreen } from '../../run/on-screen.ts';
 import { searchHints } from './columns.ts';
 
-/** A product that a person has picked. */
+/** A product picked by the user. */
 interface Picked {
   readonly url: string;
-  /** Cents in the service's own currency, as the search has it; undefined where it is in another. */
+  /** Price from the search, cents in the service's own currency; undefined if in another currency. */
   readonly price: number | undefined;
 }
 
@@ -21,11 +21,11 @@ const pickColumns: readonly Column<Shape<'Sku'>>[] = [
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
 ];
 
-/** How many listings are offered at a time. */
+/** Listings offered at a time. */
 const offered = 20;
 const another = 'search for something else';
 
-/** Searches for what a person wants until a product is picked. @param words the first search; asked for without it. */
+/** Searches until the user picks a product. @param words first search; prompted for if missing. */
 export async function searchAndPick(context: Context, words?: string): Promise<Picked> {
   const client = await context.client();
   const prompt = await context.prompt();
@@ -37,7 +37,7 @@ export async function searchAndPick(context: Context, words?: string): Promise<P
   }
 }
 
-/** Lets a person pick one of what a search has found. @returns undefined where it is none of them. */
+/** Lets the user pick a search result. @returns undefined if they pick none. */
 export async function pick(
   context: Context,
   words: string,
@@ -57,7 +57,7 @@ export async function pick(
   const chosen = await prompt.askRow(context, 'Which one?', orderable, pickColumns, { others: [another] });
   if (chosen === another) return undefined;
   await keepTitles(context, [[chosen.url, textIn(chosen, 'title')]]);
-  // What is ordered is the URL, whatever a title says of it; a narrow terminal may have cut the retailer.
+  // Show the URL: it is what gets ordered, whatever the title says. A narrow terminal may have truncated the retailer.
   context.note(`  ${[textIn(chosen, 'retailer'), chosen.url].filter(Boolean).join('  ')}`);
   const isComparable = chosen.currency_code === serviceCurrency;
   return { url: chosen.url, price: isComparable ? numberIn(chosen, 'price') : undefined };
@@ -70,12 +70,12 @@ function isOrderable(listing: JsonObject): listing is Orderable {
   return listing.available !== false && url !== undefined && URL.canParse(url) && /^https?:/i.test(url);
 }
 
-/** Keeps the titles of products that a person is shown; scripts keep none. */
+/** Saves titles of products shown on a terminal; scripts save none. */
 export async function keepTitles(context: Context, seen: Iterable<SeenTitle>): Promise<void> {
   if (isOnScreen(context)) (await open(context)).keep(seen);
 }
 
-/** The titles of products that this machine was shown at the service in use. */
+/** Looks up saved product titles for the current service. */
 export const knownTitles = async (context: Context): Promise<TitleOf> => (await open(context)).reader();
 
 async function open(context: Context): Promise<Titles> {

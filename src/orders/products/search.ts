@@ -17,7 +17,7 @@ export const wordsArgument = {
   variadic: true,
 } as const;
 
-/** What narrows a search across retailers, whichever surface it uses. */
+/** Filters for a search across retailers, on either surface. */
 export const searchOptions = {
   retailer: optionFor(query.retailer, { completes: 'retailers' }),
   sort: optionFor(query.sort),
@@ -26,7 +26,7 @@ export const searchOptions = {
   limit: optionFor(query.limit),
 } as const;
 
-/** The price bounds of a search as they are sent, cents. */
+/** Price bounds of a search on the wire, cents. */
 export const priceBounds = ({
   minPrice,
   maxPrice,
@@ -38,7 +38,7 @@ export const priceBounds = ({
   ...(maxPrice !== undefined && { max_price: maxPrice }),
 });
 
-/** The listings that a search for `words` has found. */
+/** Result list of a search for `words`. */
 export const listings = (words: string, body: Received<'search'> | Received<'agent.search'>): ListResult => ({
   kind: 'list',
   rows: objectsIn(body, 'results'),
@@ -49,11 +49,11 @@ export const listings = (words: string, body: Received<'search'> | Received<'age
   hints: () => searchHints(numberIn(body, 'excluded_by_price'), textIn(body, 'hint')),
 });
 
-/** What the exit codes mean where one product is read. */
+/** Exit code descriptions for reading a single product. */
 export const noSuchProduct = 'the retailer has no such product';
 export const noResponse = 'the retailer did not respond';
 
-/** A read whose payload says that the retailer did not respond. */
+/** The error for a read whose payload says that the retailer did not respond. */
 export function noProduct(productId: string, payload: JsonObject): ErrandError {
   const { code, message, status: _, ...details } = payload;
   return new ErrandError(
@@ -70,7 +70,7 @@ export function noProduct(productId: string, payload: JsonObject): ErrandError {
 
 const { query: productQuery } = operations['product.get'];
 
-/** What every read of one product takes. */
+/** Options of every command that reads a single product. */
 export const freshnessOptions = {
   retailer: optionFor(productQuery.retailer, { completes: 'retailers' }),
   maxAge: {
@@ -85,7 +85,7 @@ export const freshnessOptions = {
   async: { kind: 'flag', description: 'have it fetched, and respond at once with status processing' },
 } as const;
 
-/** How a product is requested; ages in seconds. */
+/** How fresh a product must be; ages in seconds. */
 export interface Freshness {
   readonly retailer?: string | undefined;
   readonly maxAge?: number | undefined;
@@ -93,7 +93,7 @@ export interface Freshness {
   readonly newerThan?: string | undefined;
 }
 
-/** The same under wire names. @throws UsageError without a retailer, or for two ages that exclude each other. */
+/** Same, under wire names. @throws UsageError without a retailer, or if both ages are given. */
 export function freshnessFields({ retailer, maxAge, newerThan }: Freshness): {
   retailer: string;
   max_age?: number;

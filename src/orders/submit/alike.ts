@@ -14,7 +14,7 @@ import { asBatch, asOrder, asReturn, thingOf } from './intent.ts';
 const hourMs = 3600 * 1000;
 const mostShown = 5;
 
-/** What the service has that may have come of a record. */
+/** An order or batch at the service that may have come from a record. */
 interface Alike {
   readonly id: string;
   readonly created_at?: unknown;
@@ -22,16 +22,16 @@ interface Alike {
   readonly recipient?: string;
 }
 
-/** What a look at the service has found of a record, for the error that says so. */
+/** Result of searching the service for a record, for use in an error. */
 export interface Found {
-  /** A sentence. */
+  /** Full sentence. */
   readonly text: string;
-  /** Null where the service does not say: that does not say what became of it. */
+  /** Null if the service gives no answer, which proves nothing either way. */
   readonly alike: readonly Alike[] | null;
   readonly next: readonly { readonly command: string; readonly when: string }[];
 }
 
-/** Looks at the service for what may have come of a record, without sending anything for it. */
+/** Searches the service for the possible result of a record, without sending anything for it. */
 export async function searchService(
   context: OrderContext,
   client: Client,
@@ -96,11 +96,11 @@ async function readAlike(
   }
 }
 
-/** Of a record that was changed the time may be none. */
+/** A damaged record's time may be invalid. */
 const sinceOf = ({ created_at: since }: JournalRecord): string =>
   new Date(Date.parse(since) || 0).toISOString();
 
-/** Orders that were made since the record, and say the same; the first ones. */
+/** The first few orders created since the record with the same content. */
 async function ordersAlike(client: Client, record: JournalRecord): Promise<readonly Alike[]> {
   const order = await asOrder(record);
   return firstOf(
@@ -115,8 +115,8 @@ const firstOf = (found: readonly OrderRecord[]): readonly Alike[] =>
     .map(shown);
 
 /**
- * What another machine may have made with the key of a record. Every order since then counts for the same recipient, or of the same
- * product, under any ceiling and however the service spells it. What this machine made with other keys is none of it.
+ * Searches for orders another machine may have placed with a record's key. Counts every later order with the same
+ * recipient or product, at any ceiling and in any spelling; excludes orders this machine placed with other keys.
  */
 export async function searchKey(
   context: OrderContext,

@@ -8,20 +8,20 @@ import { stateOfOrder } from '../order-record.ts';
 import { readOrder } from './existing.ts';
 import { asOrder, makesOrder } from './intent.ts';
 
-/** What has become of an order that the journal knows, as the service says now. */
+/** Current state of a journaled order, according to the service. */
 export interface CurrentState {
   readonly status: string;
-  /** As people read it: `waiting`, `delivered`, `failed: price`. */
+  /** Human-readable: `waiting`, `delivered`, `failed: price`. */
   readonly text: string;
-  /** It failed or was cancelled, so that nothing comes of it. */
+  /** Failed or cancelled, so it will not be delivered. */
   readonly hasEnded: boolean;
 }
 
 const maxText = 60;
 
 /**
- * Reads what has become of the order of a record; undefined where the record is of no order.
- * @throws ErrandError where the order cannot be read, or the service describes another one.
+ * Fetches the state of a record's order; undefined if the record is not of an order.
+ * @throws ErrandError if the order cannot be read, or the service describes a different one.
  */
 export async function currentState(
   context: OrderContext,
@@ -30,7 +30,7 @@ export async function currentState(
   const { operation, order_id: id } = record;
   if (id === null || !makesOrder(operation)) return undefined;
   const order = await readOrder(await context.client(), id);
-  // The record of a retry does not say what is ordered.
+  // A retry's record does not contain the order's content.
   const isOther =
     operation !== 'legacy.retry' && isOtherThanRequested(await asOrder(record), absentAsNull(order));
   if (isOther)
@@ -42,11 +42,11 @@ export async function currentState(
   return { status, text, hasEnded: isFailedOrder(status) };
 }
 
-/** What is said of an order while nobody has read what became of it. */
+/** Text about a repeated order whose state was not fetched. */
 export const sentText = ({ settled_at: at, created_at: since, order_id: id }: JournalRecord): string =>
   `the same order was sent at ${at ?? since}: ${id}`;
 
-/** What is said of an order that stands in nobody's way, since it has ended. */
+/** Text about an earlier identical order that has ended and so does not block a new one. */
 export const endedText = (
   { settled_at: at, created_at: since, order_id: id }: JournalRecord,
   { text }: CurrentState,

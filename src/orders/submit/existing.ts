@@ -19,8 +19,8 @@ import type { Sending } from '../doubt.ts';
 import { type KeyedBody, type Placed, thingOf } from './intent.ts';
 
 /**
- * Reads the order that an intent has led to, as the journal knows. Differences in how the service spells it are noted.
- * @throws ErrandError in_doubt where the service describes another order under its id.
+ * Fetches the order that the journal has for an intent. Notes spelling differences.
+ * @throws ErrandError in_doubt if the service describes a different order under its id.
  */
 export async function adoptOrder(
   context: OrderContext,
@@ -57,10 +57,10 @@ interface Refused {
 }
 
 /**
- * Reads the order that the service names in place of making one. Where an earlier attempt may have made it, a service that
- * spells something in a way that nobody foresaw does not make it another order.
- * @throws ErrandError conflict with the differences, where a key of the user's own belongs to another order; `rejected`
- * where the service names an order that is not this one.
+ * Fetches the order that the service names instead of creating one. If an earlier attempt may have created it,
+ * unexpected spelling does not make it a different order.
+ * @throws ErrandError conflict with the differences, if a key chosen by the user belongs to another order; `rejected`
+ * if the service names a different order.
  */
 export async function readExisting(
   context: OrderContext,
@@ -75,20 +75,20 @@ export async function readExisting(
   const isOther = isOtherThanRequested(body, compared);
   if (intent.keyOrigin === 'chosen' && (sending === 'again' ? isOther : real.length > 0))
     throw otherOrder(refusal.facts, intent.key, id, real);
-  // Nobody else has a key that was made at random, so that a service that names another order with it is mistaken.
+  // A random key is unique, so a service that names another order for it is mistaken.
   if (isOther || hasOtherRecipient(body, order)) throw namesAnother(refusal, id, fieldsOf(real), real);
   noteDifferences(context, id, differing);
   return { order, existed: true };
 }
 
-/** The key of another intent that has led to an order, or whatever the service makes. */
+/** Key of another intent that produced the same order, batch or return. */
 export const otherKeyOf = async (
   context: OrderContext,
   { key, baseUrl }: Pick<Intent, 'key' | 'baseUrl'>,
   id: string,
 ): Promise<string | undefined> => (await context.journal()).otherKeyOf(id, key, baseUrl);
 
-/** The refusal of a service that names an order which is not the one that was sent. */
+/** The error for a service that names a different order as the existing one. */
 export function namesAnother(
   { facts }: ErrandError,
   id: string,
@@ -103,7 +103,7 @@ export function namesAnother(
   });
 }
 
-/** @throws ErrandError conflict for a key that has led to an order with other content. */
+/** The conflict error for a key that already produced an order with different content. */
 export function keyOfAnother(
   { key, operation, body, order_id: id }: JournalRecord,
   requested: Readonly<Record<string, unknown>>,
@@ -117,7 +117,7 @@ export function keyOfAnother(
   return otherOrder({}, key, id ?? '', differing);
 }
 
-/** @throws ErrandError in_doubt where the response is about another order. */
+/** Fetches an order. @throws ErrandError in_doubt if the response is about a different one. */
 export async function readOrder(client: Client, id: string): Promise<Received<'order.get'>> {
   const { body: order } = await client.call('order.get', { path: { order_id: id } });
   if (order.id.toLowerCase() === id.toLowerCase()) return order;
@@ -166,13 +166,13 @@ const shown = (differing: readonly Difference[]): readonly Omit<Difference, 'isS
     .filter(({ isSpelling }) => !isSpelling)
     .map(({ field, requested, existing }) => ({ field, requested, existing }));
 
-/** The id of what exists already; undefined where the service names it by none that can be read. */
+/** Id of the existing item named in a refusal; undefined if missing or invalid. */
 export function existingId({ facts }: ErrandError): string | undefined {
   const { identifier: id } = asObject(facts.details);
   return typeof id === 'string' && uuidPattern.test(id) ? id : undefined;
 }
 
-/** In place of a refusal whose id cannot be read: what the service wrote there is not repeated. */
+/** Replaces a refusal whose id is unreadable, without repeating what the service sent. */
 export function withoutId(
   context: OrderContext,
   refusal: ErrandError,

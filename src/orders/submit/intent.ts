@@ -14,10 +14,10 @@ import type { JournaledOperation, MadeRecord, OrderRecord } from '../order-recor
 
 type Given = Pick<Intent, 'key' | 'keyOrigin' | 'body'>;
 
-/** An intent whose operation is known, and with it what the intent leads to. */
+/** An intent of a known operation, which determines its result type. */
 export type IntentOf<N extends JournaledOperation> = Intent & { readonly operation: N };
 
-/** What is about to be requested with the key in use, as the journal keeps it. */
+/** Builds the intent to journal, for the key in use. */
 export async function intentOf<N extends JournaledOperation>(
   context: OrderContext,
   operation: N,
@@ -34,10 +34,10 @@ export async function intentOf<N extends JournaledOperation>(
   };
 }
 
-/** The operation of intents that are paid by challenge. */
+/** Operation of intents paid by challenge. */
 export const paidOperation = 'agent.order.create';
 
-/** Who sends an operation with the key in use; what is paid by challenge needs none. */
+/** Sender of an operation with the key in use; payment by challenge needs no key. */
 export async function senderOf(
   context: OrderContext,
   operation: string,
@@ -46,7 +46,7 @@ export async function senderOf(
   return context.sender(operation === 'legacy.retry' ? 'legacy' : 'current');
 }
 
-/** The same of an order that is paid by challenge, before it is known how. */
+/** Builds the intent of an order paid by challenge, before the payment method is known. */
 export const paidIntent = ({ settings }: OrderContext, given: Given): IntentOf<typeof paidOperation> => ({
   ...given,
   operation: paidOperation,
@@ -61,15 +61,15 @@ export const paidBy = (payment: PaymentNote): Pick<Intent, 'keyMasked' | 'paymen
   payment,
 });
 
-/** The order that a record holds. @throws ErrandError where it holds none. */
+/** The order stored in a record. @throws ErrandError if it holds none. */
 export const asOrder = (record: JournalRecord): Promise<Shape<'OrderCreate'>> =>
   held(record, 'OrderCreate', 'an order');
 
-/** The batch that a record holds. @throws ErrandError where it holds none. */
+/** The batch stored in a record. @throws ErrandError if it holds none. */
 export const asBatch = (record: JournalRecord): Promise<Shape<'BulkUploadRequest'>> =>
   held(record, 'BulkUploadRequest', 'a batch');
 
-/** The return that a record holds. @throws ErrandError where it holds none. */
+/** The return stored in a record. @throws ErrandError if it holds none. */
 export const asReturn = (record: JournalRecord): Promise<Shape<'ReturnRequestCreate'>> =>
   held(record, 'ReturnRequestCreate', 'a return');
 
@@ -87,20 +87,20 @@ async function held<N extends 'OrderCreate' | 'BulkUploadRequest' | 'ReturnReque
 export type Body = Shape<'OrderCreate'>;
 export type KeyedBody = Body & { readonly idempotency_key: string };
 
-/** What an intent has led to: an order, a batch, a return. */
+/** Result of an intent: an order, a batch or a return. */
 export interface Made<R = MadeRecord> {
   readonly order: R;
-  /** Set when it had been made by an earlier attempt. */
+  /** Whether an earlier attempt had created it. */
   readonly existed: boolean;
 }
 
 export type Placed = Made<OrderRecord>;
 
-/** How something is placed. */
+/** How to place something. */
 export interface Placing extends Consent {
-  /** Another one is meant, whatever was placed before. */
+  /** Create a new one even if the same was placed before. */
   readonly isNew: boolean;
-  /** By a request that the user wrote, with the command `api`. */
+  /** Set for a request written by the user, with the command `api`. */
   readonly isByHand?: boolean | undefined;
 }
 
@@ -108,9 +108,9 @@ export interface Placing extends Consent {
 export interface Thing {
   readonly one: string;
   readonly many: string;
-  /** `was placed` */
+  /** As in `was placed`. */
   readonly made: string;
-  /** What errors call its id. */
+  /** Name of its id in errors. */
   readonly id: string;
   readonly get: string;
   readonly list: string;
@@ -144,12 +144,12 @@ const things: Readonly<Record<string, Thing>> = {
   },
 };
 
-/** Every other operation of the journal makes an order. */
+/** The thing an operation makes; an order by default. */
 export const thingOf = (operation: string): Thing =>
   (Object.hasOwn(things, operation) ? things[operation] : undefined) ?? order;
 
 export const makesOrder = (operation: string): boolean => thingOf(operation) === order;
 
-/** Whether the request of an operation carries the key of its intent. */
+/** Whether an operation's request carries its intent's idempotency key. */
 export const isKeyed = (operation: string): boolean =>
   operations[operation as OperationName].retry === 'idempotency_key';

@@ -7,12 +7,14 @@ import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { type Found, searchKey, searchService } from './alike.ts';
 
-/** Whether the key of a record may no longer be kept by the service. A time of the future is no reason to think so. */
+/**
+ * Whether the service may have forgotten a record's key. A time in the future counts as recent; an invalid one as old.
+ */
 export const isKeyOld = ({ created_at: since }: Pick<JournalRecord, 'created_at'>, nowMs: number): boolean =>
   !(Date.parse(since) >= nowMs - keyLifeMs);
 
 /**
- * A record that is too old to be sent again unasked, with the orders since then that look like it: a person decides.
+ * The error for a record too old to resend automatically, listing similar orders since then: a person decides.
  * @returns ErrandError conflict.
  */
 export async function tooOld(
@@ -48,8 +50,8 @@ function tooOldWith(context: OrderContext, record: JournalRecord, { text, alike,
 }
 
 /**
- * An approval may have carried the key to another machine, which sent it before the service forgot it: what may exist is not
- * sent. @throws ErrandError conflict.
+ * Blocks an old key if its order may already exist: an approval may have taken the key to another machine, which sent
+ * it before the service forgot it. @throws ErrandError conflict.
  */
 export async function checkKeyAge(
   context: OrderContext,

@@ -28,10 +28,10 @@ import { earlierOrder, readyToSend } from './submit.ts';
 type Options = PayOptions & Placing;
 
 /**
- * Places one order that is paid by challenge, for one intent: that it is being paid is in the journal before it is paid,
- * what pays is there before it is sent. The same order again settles the first one with its own payment, or is taken for a
- * repeated command, unless `isNew` or a key is given.
- * @throws ErrandError: payment where nothing was bought, in_doubt where no response settles the payment.
+ * Places one order paid by challenge, per intent. The payment is journaled before paying, and the credential before
+ * sending. The same order again settles the first one with its own payment, or counts as a repeated command, unless
+ * `isNew` or a key is given.
+ * @throws ErrandError: payment if nothing was bought, in_doubt if no response settles the payment.
  */
 export async function placePaidOrder(context: Context, order: Body, options: Options): Promise<Placed> {
   await readyToSend(context);
@@ -58,7 +58,7 @@ export async function placePaidOrder(context: Context, order: Body, options: Opt
   if (earlier) return earlier;
   const { placed, rule } = await settleEarlier(context, intent, repeats, earlierOnes);
   if (placed) return placed;
-  // A service that asks for no payment places the order when its price is requested.
+  // Reserve first: a service that requires no payment places the order on the price request.
   const giveBackUnsent = await reserveAhead(context, [{ intent }], options);
   try {
     const priced = await requestPrice(unpaid);
@@ -77,7 +77,7 @@ export async function placePaidOrder(context: Context, order: Body, options: Opt
   }
 }
 
-/** A service that asks for no payment has placed the order already. */
+/** Records an order the service placed without asking for payment. */
 async function placedUnpaid(
   context: Context,
   intent: IntentOf<typeof paidOperation>,
@@ -98,7 +98,7 @@ async function placedUnpaid(
   return { order, existed: false };
 }
 
-/** Pays a challenge, the journal knowing before and after. @returns what pays. @throws ErrandError payment. */
+/** Pays a challenge, journaling before and after. @returns the credential. @throws ErrandError payment. */
 async function payOnRecord(
   context: Context,
   intent: Intent,
@@ -110,7 +110,7 @@ async function payOnRecord(
     await keep(context, intent, challenge, payment);
     return payment;
   } catch (error) {
-    // Nothing was sent, whatever a wallet did. What another machine may send stays as it is.
+    // Nothing was sent, even if a wallet paid. Leave open what another machine may send.
     const isOpen = error instanceof ErrandError && error.category === 'in_doubt';
     if (error instanceof ErrandError && !isOpen) await endUnsent(context, intent, error);
     throw error;
@@ -131,7 +131,10 @@ async function keep(
   }
 }
 
-/** Nothing was sent from here, and whoever resumes it sends it with this payment, where that has been kept. */
+/**
+ * The error when the database may or may not hold the credential: nothing was sent, and resuming sends it with this
+ * payment if it was stored.
+ */
 const mayBeKept = (
   context: Context,
   key: string,
@@ -154,7 +157,10 @@ const mayBeKept = (
     },
   );
 
-/** What pays is not sent before it is durable: a response that got lost could not be settled with the same payment. */
+/**
+ * The error for a payment that could not be journaled. The credential must be durable before it is sent, or a lost
+ * response could not be settled with the same payment.
+ */
 const paidInVain = (key: string, challenge: PaymentChallenge, error: ErrandError): ErrandError =>
   new ErrandError(
     'payment',

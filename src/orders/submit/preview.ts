@@ -14,9 +14,9 @@ import { repeatedText } from './repeated.ts';
 import { type Ended, type RepeatRule, twinRule } from './repeats.ts';
 
 /**
- * The idempotency key for a request that is shown, not sent: that of an earlier record of the same intent, so that whoever
- * sends the request makes no second order. A note tells of the record. Nothing is written, and a journal that cannot be
- * read does not keep the request from being shown.
+ * Idempotency key for a request that is only shown: reuses the key of an earlier record of the same intent, so that
+ * sending the request creates no second order. Notes the record. Writes nothing; an unreadable journal does not block
+ * the preview.
  */
 export async function previewKey<N extends JournaledOperation>(
   context: OrderContext,
@@ -71,15 +71,15 @@ function whatIsKnown(
   }
 }
 
-/** What stands in the way of an intent, and what is known of it. */
+/** An earlier record that blocks an intent, and what is known of it. */
 interface SeenTwin {
   readonly twin: Twin;
   readonly now?: CurrentState | undefined;
-  /** Why it cannot be said what became of its order. */
+  /** Why its order's state is unknown. */
   readonly unread?: ErrandError | undefined;
 }
 
-/** Only looks at what stands in the way of an intent, as a command that places it would find it. @throws StorageError. */
+/** Finds the record that would block an intent, without taking it over. @throws StorageError. */
 export async function seeTwin(
   context: OrderContext,
   intent: Intent,

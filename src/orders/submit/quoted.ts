@@ -12,23 +12,23 @@ import { type Ended, recordOnce, settleOwed } from './repeats.ts';
 import { send } from './send.ts';
 import { earlierOrder, readyToSend } from './submit.ts';
 
-/** How long a call waits for another process that is placing the same quote at this moment, ms. */
+/** How long to wait for another process that is placing the same quote, ms. */
 const patienceMs = 40_000;
 const pauseMs = 50;
 
-/** The order of a quote, with the key that it is sent with. */
+/** The quote's order body, with its idempotency key. */
 export const quotedBody = ({ body, key }: Quote): KeyedBody =>
-  // It was checked against this shape before it was kept, and its checksum says that it is what was kept.
+  // Cast: validated before it was stored, and verified by its checksum.
   ({ ...(body as Shape<'OrderCreate'>), idempotency_key: key });
 
-/** The intent that placing a quote is. */
+/** The intent of placing a quote. */
 export const quotedIntent = (context: OrderContext, quote: Quote): Promise<IntentOf<'order.create'>> =>
   intentOf(context, 'order.create', { key: quote.key, keyOrigin: 'made', body: quotedBody(quote) });
 
 /**
- * Places the order of a quote: once, however often, by however many processes and after whatever crash this is called.
- * @throws ErrandError: conflict for a quote that expired, or of another account or service, or where the same order was just
- * placed otherwise; in_doubt where no response settles it.
+ * Places a quote's order exactly once, regardless of repeated calls, concurrent processes and crashes.
+ * @throws ErrandError: conflict if the quote has expired, belongs to another account or service, or the same order was
+ * just placed separately; in_doubt if no response settles it.
  */
 export async function placeQuoted(context: OrderContext, quote: Quote): Promise<Placed> {
   await readyToSend(context);
@@ -54,7 +54,7 @@ export async function placeQuoted(context: OrderContext, quote: Quote): Promise<
       return hasWaited ? { ...placed, existed: true } : placed;
     } catch (error) {
       if (!(error instanceof ErrandError) || error.category !== 'conflict') throw error;
-      // Another process was quicker, after a crash too: what it does is waited for.
+      // Another process was faster, possibly after a crash: wait for its result.
       const now = journal.find(quote.key, quote.baseUrl);
       if (isBeingSent(now) && deadline.leftMs === 0) throw beingPlaced(error);
       if (!now || (now.state === record?.state && !isBeingSent(now))) throw error;
@@ -88,7 +88,7 @@ async function place(
   return send(context, client, { intent, body, sending: recorded.mayBeSent ? 'again' : 'first' });
 }
 
-/** @throws ErrandError conflict for a quote that was made for another account, service or profile than those in use. */
+/** @throws ErrandError conflict if the quote is for another account, service or profile than the current one. */
 export function checkOwn(
   quote: Quote,
   { account, baseUrl, profile }: Pick<IntentOf<'order.create'>, 'account' | 'baseUrl' | 'profile'>,
@@ -108,7 +108,7 @@ export function checkOwn(
   );
 }
 
-/** The journal knows it too, for as long as it keeps the record. */
+/** Stores the result with the quote, best effort: the journal record has it too, until purged. */
 async function noteAnswer(context: OrderContext, quote: Quote, id: string): Promise<void> {
   try {
     await (await context.journal()).quotes.answer(quote, id);

@@ -8,7 +8,9 @@ import type { OrderContext } from '../../run/order-context.ts';
 import { type CurrentState, sentText } from './current-state.ts';
 import { isKeyed, thingOf } from './intent.ts';
 
-/** `the same order was placed at 2026-11-24T09:00:00.000Z: ID (waiting)`. @param now what has become of it, where it is an order. */
+/**
+ * `the same order was placed at 2026-11-24T09:00:00.000Z: ID (waiting)`. @param now the current state, for an order.
+ */
 export function repeatedText(
   { operation, settled_at: at, order_id: id }: JournalRecord,
   now: CurrentState | undefined,
@@ -17,7 +19,7 @@ export function repeatedText(
   return `the same ${one} was ${made} at ${at}: ${id}${now ? ` (${now.text})` : ''}`;
 }
 
-/** Who answers no knows why nothing more is made. */
+/** The error after the user declines a second order. */
 export function declined(context: OrderContext, { operation, order_id: id }: JournalRecord): ErrandError {
   const { one, made, get } = thingOf(operation);
   return new ErrandError('interrupted', `no second ${one} was ${made}`, {
@@ -29,7 +31,10 @@ export function declined(context: OrderContext, { operation, order_id: id }: Jou
   });
 }
 
-/** @param isByHand where the running command is `api`, which takes `--new` for every operation, and no key. */
+/**
+ * The conflict error for a repeated command. @param isByHand the command is `api`, which accepts `--new` for every
+ * operation, and no key.
+ */
 export function repeated(
   context: OrderContext,
   record: JournalRecord,
@@ -44,7 +49,7 @@ export function repeated(
   });
 }
 
-/** Nothing is sent while nobody knows whether the same order still stands. */
+/** The error when an earlier order's state is unknown: nothing is sent until it is known. */
 export function stateUnknown(
   context: OrderContext,
   record: JournalRecord,
@@ -68,7 +73,7 @@ function factsOf(
 ): ErrorFacts {
   const { one, made, get, id: idName } = thingOf(operation);
   const where = whereFlags(context);
-  // A command may retry several orders; the others of it are not meant.
+  // Name only this order: the command may retry several.
   const again =
     operation === 'legacy.retry' && !isByHand
       ? `${shellLine`errand legacy retry ${String(body.order_id)}`}${where}`
@@ -88,7 +93,7 @@ function factsOf(
   };
 }
 
-/** The very same is being placed by another process at this moment: impatience, more likely than a second intent. */
+/** The error when another process is placing the same order right now: more likely impatience than a second intent. */
 export const beingPlaced = (context: OrderContext, { key, pid, operation }: JournalRecord): ErrandError =>
   new ErrandError(
     'conflict',

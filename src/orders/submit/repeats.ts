@@ -20,17 +20,18 @@ import { checkKeyAge } from './key-life.ts';
 import { beingPlaced, declined, repeated, repeatedText, stateUnknown } from './repeated.ts';
 import { resumeKnown } from './resume.ts';
 
-/** How long a command waits for the id of the same order that another process is placing at this moment, ms. */
+/** How long to wait for another process that is placing the same order, ms. */
 const patienceMs = 3_000;
 const pauseMs = 40;
 
 /**
- * Which records of the same intent stand in its way: none where a second one is meant, what is owed, also what was just
- * reported; `shown` shows that again, where a key would have done so.
+ * Which earlier records of the same intent block it. `none`: none, a duplicate is intended. `owed`: unsettled or
+ * unreported ones. `repeats`: also recently reported ones. `shown`: same, but shows the earlier result, as an
+ * idempotency key would.
  */
 export type RepeatRule = 'none' | 'owed' | 'repeats' | 'shown';
 
-/** A rule as the journal takes it, at this moment; undefined where nothing stands in the way. */
+/** Converts a rule to the journal's form as of now; undefined if nothing blocks. */
 export function twinRule(
   { clock, settings }: OrderContext,
   rule: RepeatRule,
@@ -44,7 +45,7 @@ export function twinRule(
   };
 }
 
-/** Whether it was reported what a record led to within the repeat window. */
+/** Whether a record's result was reported within the repeat window. */
 export function isRepeated(
   context: OrderContext,
   { state, settled_at: at, created_at: since }: JournalRecord,
@@ -53,12 +54,12 @@ export function isRepeated(
   return state === 'reported' && after !== undefined && Date.parse(at ?? since) >= after;
 }
 
-/** Keys of orders that have failed or were cancelled, as this command has read, with what is said once it orders again. */
+/** Keys of orders this command found failed or cancelled, with the note to print if it orders again. */
 export type Ended = Map<string, string>;
 
-/** How earlier records of the same intent are taken, by the steps of one command. */
+/** How the steps of one command treat earlier records of the same intent. */
 interface Earlier {
-  /** By a request that the user wrote, with the command `api`. */
+  /** Set for a request written by the user, with the command `api`. */
   readonly isByHand?: boolean | undefined;
   readonly ended?: Ended | undefined;
 }
@@ -68,9 +69,9 @@ type Recorded<N extends JournaledOperation> =
   | { readonly placed?: never; readonly mayBeSent: boolean };
 
 /**
- * Writes an intent down, with the money that it may spend, unless the same is owed already: then that one is settled, or
- * reported, in its place.
- * @throws ErrandError policy where the policy does not let it through; nothing is written then.
+ * Records an intent and reserves its money, unless the same intent is already open: then settles or reports that one
+ * instead.
+ * @throws ErrandError policy if the policy refuses it; nothing is written then.
  * @throws ErrandError conflict for a repeated command, naming the order or the key under which it is being placed.
  */
 export async function recordOnce<N extends JournaledOperation>(
@@ -94,7 +95,10 @@ export async function recordOnce<N extends JournaledOperation>(
   return { mayBeSent };
 }
 
-/** What keeps the policy from deciding sends nothing now; what the same intent may have led to before stands all the same. */
+/**
+ * Builds the policy gate. If the policy cannot decide, nothing is sent, but the error mentions an earlier record of the
+ * same intent.
+ */
 async function gateOf(
   context: OrderContext,
   intent: Intent,
@@ -117,7 +121,10 @@ async function gateOf(
   }
 }
 
-/** What an earlier command owes is settled before a policy is asked, which must not stand in its way. @throws as `recordOnce`. */
+/**
+ * Settles what an earlier command left open before asking the policy, which must not block that. @throws as
+ * `recordOnce`.
+ */
 export async function settleOwed<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
@@ -128,8 +135,8 @@ export async function settleOwed<N extends JournaledOperation>(
 }
 
 /**
- * The same without writing the intent down. @returns what was placed in its place; else which records may still come in
- * between. @throws as `recordOnce`.
+ * Same as `recordOnce`, without recording the intent. @returns what was placed instead; otherwise the rule for records
+ * that may still appear. @throws as `recordOnce`.
  */
 export const settleEarlier = <N extends JournaledOperation>(
   context: OrderContext,
@@ -171,7 +178,7 @@ async function pastTwins<N extends JournaledOperation>(
     const now = await readState(context, twin, isByHand);
     if (now?.hasEnded) {
       await passOver(context, twin, now);
-      // Only these keys: what another process orders in their place is a repeat.
+      // Only these keys: a replacement ordered by another process counts as a repeat.
       ended.set(record.key, endedText(record, now));
     } else if (situation === 'unreported') {
       return { placed: await showUnreported(context, intent, record, now), rule: left };
@@ -185,7 +192,7 @@ async function pastTwins<N extends JournaledOperation>(
   }
 }
 
-/** @throws ErrandError unavailable where nobody knows whether the order still stands; then nothing is sent. */
+/** @throws ErrandError unavailable if the order's state is unknown; nothing is sent then. */
 async function readState(
   context: OrderContext,
   { situation, record }: Twin,
@@ -195,13 +202,13 @@ async function readState(
     return await currentState(context, record);
   } catch (error) {
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
-    // It is still owed to the user, who is not to be told that it was placed.
+    // Release it: it stays unreported, and the error must not say that it was placed.
     if (situation === 'unreported') await letGo(context, [{ key: record.key, baseUrl: record.base_url }]);
     throw stateUnknown(context, record, error, isByHand);
   }
 }
 
-/** Says what became of an order that has ended where that was owed: nobody had been told of it. */
+/** Reports an ended order that the user was never told about. */
 async function passOver(
   context: OrderContext,
   { situation, record }: Twin,
@@ -213,12 +220,12 @@ async function passOver(
   try {
     await (await context.journal()).report([{ key, baseUrl, operation, madeId: madeId ?? undefined }]);
   } catch (error) {
-    // The next command that looks at it says it once more.
+    // The next command that finds it reports it again.
     if (!(error instanceof ErrandError)) throw error;
   }
 }
 
-/** Where the journal cannot be written, what it holds of the intent is said. */
+/** On a journal write error, adds what the journal has of the intent. */
 async function known<T>(
   context: OrderContext,
   intent: Intent,
@@ -233,7 +240,7 @@ async function known<T>(
   }
 }
 
-/** Unknown where the journal cannot be read. */
+/** `unknown` if the journal is unreadable. */
 async function earlierOf(
   context: OrderContext,
   intent: Intent,
@@ -247,7 +254,7 @@ async function earlierOf(
   }
 }
 
-/** The same intent is in doubt: what became of it is what this command requested. */
+/** Settles an in-doubt record of the same intent, and returns its result. */
 async function settleInDoubt<N extends JournaledOperation>(
   context: OrderContext,
   { operation }: IntentOf<N>,
@@ -261,7 +268,7 @@ async function settleInDoubt<N extends JournaledOperation>(
   return resumeKnown(context, operation, record);
 }
 
-/** The same intent has led to something, and the user was never told. */
+/** Reports the result of the same intent if the user was never told. */
 async function showUnreported<N extends JournaledOperation>(
   context: OrderContext,
   { operation }: IntentOf<N>,
@@ -270,7 +277,7 @@ async function showUnreported<N extends JournaledOperation>(
 ): Promise<Made<MadeBy[N]>> {
   const { one, made } = thingOf(record.operation);
   const { created_at: since, settled_at: at, order_id: id } = record;
-  // Whoever runs the same command days later may well mean another one, and must not hear that it was placed.
+  // Days later, the same command probably means a new order, so do not report the old one as its result.
   if (Date.parse(at ?? since) < context.clock.now() - keyLifeMs) throw repeated(context, record, now);
   context.note(
     `this ${one} was ${made} by the command that was interrupted at ${at}: ${id} (${anotherOf(record)})`,
@@ -288,7 +295,9 @@ async function isAnotherMeant(
   return context.confirm('Order another one?');
 }
 
-/** What the key of an intent has led to, where that is the same. @throws ErrandError conflict where it is another. */
+/**
+ * Returns what the intent's key has produced, if the content is the same. @throws ErrandError conflict if it differs.
+ */
 async function madeByKey<N extends JournaledOperation>(
   context: OrderContext,
   { operation, body }: IntentOf<N>,
@@ -299,7 +308,9 @@ async function madeByKey<N extends JournaledOperation>(
   return resumeKnown(context, operation, record);
 }
 
-/** Nothing was sent now; what an earlier command has sent for the same intent stands all the same. */
+/**
+ * The error for an intent that was not recorded: nothing was sent now, but an earlier command may have sent the same.
+ */
 function notRecorded(
   error: StorageError,
   { operation }: Intent,

@@ -31,17 +31,17 @@ import { isKeyOld, tooOld } from './key-life.ts';
 import { type Create, endUnsent, send } from './send.ts';
 
 interface ResumeOptions {
-  /** The account got a new key since. */
+  /** The account has a new API key since. */
   readonly keyChanged?: boolean;
-  /** Whoever asks has seen that no order came of it, so that it is sent again though its key may be forgotten. */
+  /** The user has checked that no order resulted: resend even if the service may have forgotten the key. */
   readonly resend?: boolean;
 }
 
 /**
- * Settles an intent in doubt: the same body with the same key is sent again to the same service.
- * What is known to have been made is read. @throws ErrandError conflict for a record that was refused, forgotten or
- * damaged, that a live process works on, that was sent to another service or with another key than those in use, or
- * whose key the service may no longer keep.
+ * Settles an intent in doubt: resends the same body with the same key to the same service. Fetches results already
+ * known.
+ * @throws ErrandError conflict if the record was refused, forgotten or damaged, is owned by a live process, was sent to
+ * another service or with another API key, or its key may have expired at the service.
  */
 export async function resumeIntent(
   context: OrderContext,
@@ -65,17 +65,17 @@ export async function resumeIntent(
     throw new ErrandError('conflict', `${record.key} is not in doubt: it was ${record.state}${why}`);
   }
   const settle = (Object.hasOwn(settling, record.operation) && settling[record.operation]) || settleOrder;
-  // By now it may be another than was read.
+  // The record may have changed since it was read.
   return settle({ context, client, record: await proven(context, client, record), resend });
 }
 
-/** The same of a record of a known operation. */
+/** Same, for a record of a known operation. */
 export const resumeKnown = async <N extends JournaledOperation>(
   context: OrderContext,
   _operation: N,
   record: JournalRecord,
 ): Promise<Made<MadeBy[N]>> =>
-  // What a record leads to is settled by its operation.
+  // Cast: the operation determines the result type.
   (await resumeIntent(context, record)) as Made<MadeBy[N]>;
 
 interface Settling {
@@ -91,7 +91,10 @@ async function settleOrder({ context, client, record, resend }: Settling): Promi
   return send(context, client, { intent: intentIn(record), body, sending: 'again' });
 }
 
-/** What is no order. What can be looked up is not sent blindly, so that the age of its key does not matter. */
+/**
+ * Settling for other operations than `order.create`. Those looked up first are never resent blindly, so the key's age
+ * does not matter.
+ */
 const settling: Readonly<Record<string, (settling: Settling) => Promise<Made>>> = {
   'agent.order.create': ({ context, client, record, resend }: Settling) =>
     resumePaid(context, client, record, resend),
@@ -108,7 +111,6 @@ const settling: Readonly<Record<string, (settling: Settling) => Promise<Made>>> 
   },
 } as const;
 
-/** A record as an intent. */
 const intentIn = ({ key, base_url: baseUrl, operation, key_origin: keyOrigin }: JournalRecord) => ({
   key,
   baseUrl,
@@ -116,7 +118,7 @@ const intentIn = ({ key, base_url: baseUrl, operation, key_origin: keyOrigin }: 
   keyOrigin,
 });
 
-/** @throws ErrandError conflict; where the journal cannot be written the record stays as it is, and that is said. */
+/** @throws ErrandError conflict; if the journal is not writable, an error saying that the record stays in doubt. */
 async function claim(context: OrderContext, found: JournalRecord): Promise<JournalRecord> {
   try {
     return await (await context.journal()).claim(found);
@@ -131,7 +133,7 @@ async function claim(context: OrderContext, found: JournalRecord): Promise<Journ
   }
 }
 
-/** What a record has led to: an order, a batch, a return. */
+/** Fetches a record's result: an order, a batch or a return. */
 async function readMade(
   context: OrderContext,
   client: Client,
@@ -184,8 +186,9 @@ async function checkService(context: OrderContext, record: JournalRecord): Promi
 }
 
 /**
- * A record in doubt that may be sent again: the audit chain has it as it stands, and its money is reserved where a policy
- * held. A row that somebody wrote beside them sends nothing. @returns it with the time since which its key may have been sent.
+ * Checks that an in-doubt record may be resent: the audit chain must match it, and its money must be reserved if a
+ * policy applied. A forged row never sends anything. @returns the record with the time since which its key may have
+ * been sent.
  * @throws ErrandError conflict with what the service has of it.
  */
 async function proven(context: OrderContext, client: Client, record: JournalRecord): Promise<JournalRecord> {
@@ -204,7 +207,7 @@ const reasons: Readonly<Record<Unproven, (key: string) => string>> = {
   unreserved: (key) => `a policy held when ${key} was recorded, and nothing is reserved for it`,
 };
 
-/** What nothing is sent for; a person looks, and orders anew what is missing. */
+/** The error for a record that is not resent: a person checks, and reorders what is missing. */
 async function unproven(
   context: OrderContext,
   client: Client,
@@ -230,7 +233,7 @@ async function unproven(
   });
 }
 
-/** Sends an order with what pays for it. */
+/** Sends an order with its payment credential. */
 export const paidOrder =
   (payment: string): Create =>
   async (client, body, options) => {
@@ -238,16 +241,16 @@ export const paidOrder =
     return { order, grant: readGrant(headers) };
   };
 
-/** An order with its key, its fields in one order whoever reads it back: a payment may be bound to the very bytes. */
+/** Serializes an order and its key with a fixed field order: a payment may be bound to the exact bytes. */
 export function keyedBody(order: Body, key: string): KeyedBody {
   const body: KeyedBody = JSON.parse(canonicalJson({ ...order, idempotency_key: key }));
   return body;
 }
 
 /**
- * Settles an order that may have been paid: the same body is sent with the same payment, nothing is paid again.
- * Where errand ended before it had anything to pay with, nothing can have been ordered, and the record ends so.
- * @param record claimed by this process. @throws ErrandError payment in that case; in_doubt; conflict where it is too old.
+ * Settles an order that may have been paid: resends the same body with the same payment, and pays nothing again. If no
+ * credential was stored, nothing can have been ordered, and the record is closed.
+ * @param record claimed by this process. @throws ErrandError payment in that case; in_doubt; conflict if it is too old.
  */
 async function resumePaid(
   context: OrderContext,
@@ -278,7 +281,7 @@ async function resumePaid(
   throw nothing;
 }
 
-/** What became of a retry cannot be found out by sending it again: the newest orders tell. */
+/** The error for a retry in doubt. Resending cannot settle it: check the newest orders. */
 export function retryInDoubt(
   context: OrderContext,
   { key, body }: Pick<JournalRecord, 'key' | 'body'>,

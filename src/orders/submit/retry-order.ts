@@ -15,9 +15,9 @@ import { endUnsent, heldCall, settleIntent } from './send.ts';
 import { readyToSend } from './submit.ts';
 
 /**
- * Retries a failed order as a new request (v1). There is no key that keeps it from being made twice, so that it is sent
- * once, and never again while that is in doubt. The same retry again is taken for a repeated command, unless `isNew`.
- * @returns the order and the new request. @throws ErrandError in_doubt where no response settles it; conflict for a
+ * Retries a failed order as a new request (v1). v1 has no idempotency key, so it is sent once, and never again while in
+ * doubt. The same retry again counts as a repeated command, unless `isNew`.
+ * @returns the order and the new request. @throws ErrandError in_doubt if no response settles it; conflict for a
  * repeated command, naming the new request.
  */
 export async function retryOrder(
@@ -51,7 +51,7 @@ export async function retryOrder(
       await noteInDoubt(context, intent, error);
       throw retryInDoubt(context, { key, body }, error);
     }
-    // No other machine sends a retry again.
+    // Safe: no other machine resends a retry.
     await endUnsent(context, intent, error);
     throw error;
   }

@@ -14,14 +14,14 @@ import type { IdentifiedOrder } from '../order-record.ts';
 import { existingId, namesAnother, readExisting, withoutId } from './existing.ts';
 import { type KeyedBody, type Placed, thingOf } from './intent.ts';
 
-/** How an intent becomes an order: by the key of an account, or paid for. `grant` is what a paid order comes with. */
+/** How an intent becomes an order: with an account's key, or by payment. `grant` comes with a paid order. */
 export type Create = (
   client: Client,
   body: KeyedBody,
   options: CallOptions,
 ) => Promise<{ readonly order: IdentifiedOrder; readonly grant?: Grant }>;
 
-/** An intent in the journal, and what is sent for it. */
+/** A journaled intent, and what to send for it. */
 interface Sendable {
   readonly intent: Pick<Intent, 'key' | 'baseUrl' | 'operation'> & { readonly keyOrigin: KeyOrigin };
   readonly body: KeyedBody;
@@ -34,7 +34,7 @@ const byAccount: Create = async (client, body, options) => {
   return { order };
 };
 
-/** Sends a journaled intent and writes down how it ended. */
+/** Sends a journaled intent and records the outcome. */
 export async function send(context: OrderContext, client: Client, sendable: Sendable): Promise<Placed> {
   const { intent, body, sending, create = byAccount } = sendable;
   try {
@@ -52,13 +52,13 @@ export async function send(context: OrderContext, client: Client, sendable: Send
   }
 }
 
-/** A cache may respond with the order of another request. @throws ErrandError where the response proves nothing. */
+/** Guards against a cache that answers with another order. @throws ErrandError if the response proves nothing. */
 async function checkMade(
   context: OrderContext,
   { intent, body }: Sendable,
   order: IdentifiedOrder,
 ): Promise<void> {
-  // Sandboxes of one seed, at two addresses, make orders with the same ids.
+  // Sandboxes with the same seed at different addresses produce the same order ids.
   const at = context.isRehearsal() ? intent.baseUrl : undefined;
   const other = (await context.journal()).otherKeyOf(order.id, intent.key, at);
   if (other === undefined && !isAnotherOrder(body, order)) return;
@@ -67,8 +67,8 @@ async function checkMade(
 }
 
 /**
- * `already_exists`: the order that an earlier attempt made. It is read and compared before the journal has it: a service
- * may name another one, and whoever is told that this is theirs has none.
+ * Handles `already_exists`: the order from an earlier attempt. Fetches and compares it before journaling: a service may
+ * name a different order, and the user would believe it is theirs.
  */
 async function adoptExisting(
   context: OrderContext,
@@ -94,7 +94,7 @@ async function adoptExisting(
   }
 }
 
-/** The response to a payment that was made before carries the key that reads what it bought. */
+/** Stores the grant in a refused repeat payment: it carries the key that reads the order bought earlier. */
 async function keepGrant(
   context: OrderContext,
   orderId: string,
@@ -109,17 +109,17 @@ async function keepGrant(
 type Held = Pick<Intent, 'key' | 'baseUrl'>;
 
 /**
- * How a request for a record is sent: no longer than the record is this process's own, since after that another machine
- * may take it over. @throws ErrandError not_sent where that has happened, or cannot be found out.
+ * Call options for a request: its deadline is the remaining lease on the record, after which another machine may take
+ * it over. @throws ErrandError not_sent if the lease has expired or cannot be checked.
  */
 export const heldCall = async (context: OrderContext, { key, baseUrl }: Held): Promise<CallOptions> => ({
   mostMs: await (await context.journal()).hold(key, baseUrl),
 });
 
-/** How often a record is held anew while a person, or a wallet, takes their time, ms. */
+/** How often to renew the hold on a record while a person or a wallet takes time, ms. */
 const holdEveryMs = 30_000;
 
-/** Does what may take longer than a request before one is sent for a record; no other machine takes that over meanwhile. */
+/** Runs slow work before a request, renewing the hold so that no other machine takes the record over. */
 export async function whileHeld<T>(
   context: OrderContext,
   { key, baseUrl }: Held,
@@ -128,7 +128,7 @@ export async function whileHeld<T>(
   const journal = await context.journal();
   if (!journal.isShared) return work();
   const timer = setInterval(() => {
-    // Whether it was kept shows once the work is done.
+    // Whether the hold was kept is checked after the work.
     journal.hold(key, baseUrl, true).catch(() => {});
   }, holdEveryMs);
   try {
@@ -141,9 +141,9 @@ export async function whileHeld<T>(
 type Settled = Pick<Intent, 'key' | 'baseUrl' | 'operation'>;
 
 /**
- * Writes down what the service made of an intent, with what a paid order came with. Where that fails what was made exists
- * all the same: its id is reported, and the record stays in doubt, or follows where the journal is shared.
- * @throws MadeTwiceError where the journal knows another order of the same intent.
+ * Records what the service made from an intent, and a paid order's grant. If that fails, the item still exists: its id
+ * is reported, and the record stays in doubt, or follows later if the journal is shared.
+ * @throws MadeTwiceError if the journal has a different order for the same intent.
  */
 export async function settleIntent(
   context: OrderContext,
@@ -167,9 +167,9 @@ export async function settleIntent(
 }
 
 /**
- * Writes down that nothing came of an intent. Where a journal of this machine does not take that, the refusal is what
- * matters, and the record stays in doubt.
- * @returns what is to be thrown: the refusal, or in_doubt where another machine may still send what is recorded.
+ * Records that an intent had no effect. If a local journal is not writable, the refusal takes precedence, and the
+ * record stays in doubt.
+ * @returns the error to throw: the refusal, or in_doubt if another machine may still send the record.
  */
 export async function refuseIntent(
   context: OrderContext,
@@ -180,7 +180,7 @@ export async function refuseIntent(
   return booked === 'booked' ? refusal : stillOpen(context, intent, refusal, booked);
 }
 
-/** The same where no machine can send what is recorded any more: it ends with the next command that looks at it. */
+/** Same if no machine can send the record any more: the next command that reads it closes it. */
 export async function endUnsent(context: OrderContext, intent: Settled, reason: ErrandError): Promise<void> {
   await bookRefusal(context, intent, reason);
 }
@@ -201,12 +201,12 @@ async function bookRefusal(
     context.note(
       `no ${one} was ${made} with the key ${key}; the journal could not record that (${error.message})`,
     );
-    // Written down nowhere, it ends no record that another machine may send.
+    // Not recorded anywhere, so another machine may still send it.
     return isShared ? 'follows' : 'booked';
   }
 }
 
-/** Nothing came of this attempt, and the record is open all the same. */
+/** The error for an attempt that had no effect but whose record is still open. */
 function stillOpen(
   context: OrderContext,
   { key, operation }: Settled,

@@ -16,9 +16,9 @@ import { resumeKnown } from './resume.ts';
 import { send } from './send.ts';
 
 /**
- * Places one order for one intent: written to the journal before it is sent, settled when the response comes. The same
- * order again settles the first one, or is taken for a repeated command, unless `isNew` or a key is given.
- * @throws ErrandError: in_doubt where no response settles it; conflict for a repeated command, naming the order.
+ * Places one order per intent: journaled before it is sent, settled when the response arrives. The same order again
+ * settles the first one, or counts as a repeated command, unless `isNew` or a key is given.
+ * @throws ErrandError: in_doubt if no response settles it; conflict for a repeated command, naming the order.
  */
 export async function placeOrder(
   context: OrderContext,
@@ -60,8 +60,8 @@ export async function placeOrder(
 }
 
 /**
- * What a key of the user's own has led to already, or may have: then that is settled.
- * @throws ErrandError conflict where it has other content, or is in doubt for longer than a service keeps a key.
+ * Settles and returns what a key chosen by the user has already produced, or may have.
+ * @throws ErrandError conflict if the content differs, or it has been in doubt longer than a service keeps a key.
  */
 export async function earlierOrder(
   context: OrderContext,
@@ -82,7 +82,7 @@ export async function earlierOrder(
   return adoptOrder(context, client, body, record.order_id);
 }
 
-/** An order as a policy looks at it before there is an intent. */
+/** An order for a policy check before its intent exists. */
 export const meantBy = async (context: OrderContext, body: Body): Promise<Meant> => ({
   intent: await unsentIntent(context, body),
 });
@@ -95,10 +95,10 @@ const unsentIntent = (context: OrderContext, body: Body): Promise<IntentOf<'orde
   });
 
 /**
- * What a journal that machines share must answer before the service is asked anything: whether it can be reached, and
- * whether it knows of all that is open. On one machine the journal is opened where it is first needed.
- * @throws StorageError where it cannot be reached; ErrandError conflict while this machine has a journal of its own with
- * something open. Nothing was sent.
+ * Checks a shared journal before the service is contacted: that it is reachable, and that this machine has no open
+ * records elsewhere. A local journal is opened when first needed.
+ * @throws StorageError if it is unreachable; ErrandError conflict if this machine's own journal has open records.
+ * Nothing was sent.
  */
 export async function readyToSend(context: OrderContext): Promise<void> {
   if (context.settings.database === undefined || context.previewsRequests) return;

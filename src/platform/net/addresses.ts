@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Where an IP address lies. `forbidden` is what nothing from outside may ever lead to: link-local and metadata services,
- * unspecified, multicast and reserved addresses, and forms of IPv6 that hide another address.
+ * Range of an IP address. `forbidden` must never be reached from outside input: link-local and metadata services,
+ * unspecified, multicast and reserved addresses, and IPv6 forms that embed another address.
  */
 export type AddressKind = 'public' | 'private' | 'loopback' | 'forbidden';
 
@@ -21,7 +21,7 @@ const ipv4: Readonly<Record<Exclude<AddressKind, 'public'>, readonly Range[]>> =
   forbidden: [
     ['0.0.0.0', 8],
     ['169.254.0.0', 16],
-    // Metadata of three clouds.
+    // Metadata services of three clouds.
     ['100.100.100.200', 32],
     ['168.63.129.16', 32],
     ['192.0.0.192', 32],
@@ -41,30 +41,30 @@ const ipv6: typeof ipv4 = {
     ['::', 96],
     ['::ffff:0:0:0', 96],
     ['64:ff9b:1::', 48],
-    // Teredo, benchmarks, documentation, 6to4.
+    // Teredo, benchmarking, documentation, 6to4.
     ['2001::', 32],
     ['2001:2::', 48],
     ['2001:db8::', 32],
     ['2002::', 16],
     ['100::', 64],
     ['3fff::', 20],
-    // Between the routers of one network.
+    // SRv6 segment ids, link-local.
     ['5f00::', 16],
     ['fe80::', 10],
-    // Metadata of two clouds.
+    // Metadata services of two clouds.
     ['fd00:ec2::', 32],
     ['fd20:ce::', 32],
     ['ff00::', 8],
   ],
 };
 
-/** Through NAT64 every IPv4 address has an IPv6 one; mapped ones (`::ffff:…`) Node holds against the IPv4 ranges itself. */
+/** NAT64 maps every IPv4 address to IPv6; for mapped ones (`::ffff:…`) Node checks the IPv4 ranges itself. */
 const nat64 = ([network, prefix]: Range): Range => [`64:ff9b::${network}`, 96 + prefix];
 
 const kinds = ['loopback', 'forbidden', 'private'] as const;
 const lists = new Map<AddressKind, BlockList>();
 
-/** Made where an address is first held against it: all of them take 3 ms, which a read would wait for. */
+/** Built on first use: all lists take 3 ms, which would delay a read. */
 function listOf(kind: (typeof kinds)[number]): BlockList {
   const known = lists.get(kind);
   if (known) return known;
@@ -75,7 +75,7 @@ function listOf(kind: (typeof kinds)[number]): BlockList {
   return list;
 }
 
-/** Where an address lies, as a socket or a resolver writes it. Anything else is forbidden. Pure. */
+/** Classifies an address as written by a socket or a resolver. Anything else is forbidden. Pure. */
 export function addressKind(address: string): AddressKind {
   const [bare = ''] = address.split('%', 1);
   const version = isIP(bare);
@@ -84,7 +84,7 @@ export function addressKind(address: string): AddressKind {
   return kinds.find((kind) => listOf(kind).check(bare, family)) ?? 'public';
 }
 
-/** A URL's host as an IP address, without the brackets of IPv6; undefined for a name. */
+/** A URL's host if it is an IP address, without IPv6 brackets; undefined for a name. */
 export function literalAddress({ hostname }: Pick<URL, 'hostname'>): string | undefined {
   const bare = hostname.replace(/^\[|\]$/g, '');
   return isIP(bare) === 0 ? undefined : bare;

@@ -1,27 +1,27 @@
 import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
-/** `localhost` and the names below it, which are this machine by definition (RFC 6761). */
+/** `localhost` and its subdomains, which always mean this machine (RFC 6761). */
 export const isLocalName = (host: string): boolean => /^(?:.*\.)?localhost\.?$/i.test(host);
 
-/** Whether a host, as a URL or a listener names it, is this machine's own and no other reaches it. */
+/** Whether a host, in a URL or for a listener, is the loopback interface, unreachable from other machines. */
 export const isLoopback = (host: string): boolean =>
   isLocalName(host) || /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
 
-/** Where to listen for a host: the system's resolver might send a name below `localhost` elsewhere. */
+/** Address to listen on for a host: the system's resolver might resolve a subdomain of `localhost` elsewhere. */
 export const listeningAddress = (host: string): string =>
   isLocalName(host) && !/^localhost\.?$/i.test(host) ? '127.0.0.1' : host;
 
-/** Never looked up, since another machine may run the resolver. */
+/** Fixed: the resolver may run on another machine. */
 const thisMachine: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ];
 
 /**
- * A lookup for connections: each address that a name leads to is checked, and the connection goes to those and to no
- * other. An address that is written as a number is never looked up; whoever connects checks it.
- * @param refuse gives the error for an address that must not be connected to.
+ * A DNS lookup for connections: checks every address a name resolves to, and connects only to those. IP literals are
+ * never looked up; the caller checks them.
+ * @param refuse returns the error for a forbidden address.
  */
 export function checkedLookup(refuse: (address: string, name: string) => Error | undefined): LookupFunction {
   return (name, options, done) => {
@@ -35,7 +35,7 @@ export function checkedLookup(refuse: (address: string, name: string) => Error |
   };
 }
 
-/** The system's lookup, but for the names of this machine. */
+/** The system's lookup, except for names of this machine. */
 export const localLookup: LookupFunction = checkedLookup(() => undefined);
 
 type Found = (error: NodeJS.ErrnoException | null, addresses?: LookupAddress[]) => void;

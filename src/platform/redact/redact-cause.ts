@@ -1,13 +1,13 @@
 import { inspect } from 'node:util';
 import { redactor } from './redactor.ts';
 
-/** Deeper ones tell nobody anything, and a cause may be its own. */
+/** Depth limit: deeper causes are not useful, and a cause may be cyclic. */
 const mostCauses = 8;
 
 /**
- * What lies behind an error, as it can be shown: of errors of somebody else's only name, message, stack, code and causes
- * stay. What a library hangs on them besides, such as the whole request with its headers, may hold secrets anywhere.
- * @param isOwn errors whose secrets have been replaced already stay as they are.
+ * Redacts an error's cause. Foreign errors keep only name, message, stack, code and causes: libraries attach more, such
+ * as a whole request with headers, which may contain secrets.
+ * @param isOwn identifies errors that are already redacted.
  */
 export function redactCause(cause: unknown, isOwn: (error: Error) => boolean, depth = 0): unknown {
   if (typeof cause === 'string') return redactor.text(cause);

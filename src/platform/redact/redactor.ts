@@ -1,4 +1,6 @@
-/** The three ways in which a text can stand within a longer base64 text, without the characters its neighbours shape. */
+/**
+ * The three forms a text can take inside a longer base64 text, without the characters that depend on its neighbours.
+ */
 const base64Texts = (text: string): string[] =>
   [0, 1, 2].map((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
@@ -6,12 +8,12 @@ const base64Texts = (text: string): string[] =>
     return shifted.toString('base64').slice(Math.ceil((offset * 8) / 6), end);
   });
 
-/** A stretch of a secret as long as this is as good as the secret to whoever guesses the rest. */
+/** Length of a part that must be hidden: it would help to guess the rest of a secret. */
 const stretch = 12;
-/** A shorter secret has no part that is worth finding; a longer one is no key, and its parts are text like any. */
+/** A shorter secret has no part worth hiding; a longer one is not a key, and its parts are ordinary text. */
 const [minLength, maxLength] = [20, 256];
 
-/** Every run of characters that betrays a part of a secret: of itself in any case, and of its base64 forms. */
+/** All substrings that reveal part of a secret: of the secret in any case, and of its base64 forms. */
 function stretchesOf(secret: string): string[] {
   if (secret.length < minLength || secret.length > maxLength) return [];
   const cases = [secret, secret.toLowerCase(), secret.toUpperCase()];
@@ -21,14 +23,14 @@ function stretchesOf(secret: string): string[] {
   );
 }
 
-/** One case, and one alphabet for base64 and base64url. Only ASCII, so that each character keeps its place. */
+/** Folds case and the base64url alphabet. ASCII only, so that positions do not change. */
 const folded = (text: string): string =>
   text
     .replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
     .replaceAll('-', '+')
     .replaceAll('_', '/');
 
-/** Replaces what is covered by stretches; the time is linear in the text. */
+/** Replaces everything covered by such substrings, in linear time. */
 function withoutStretches(text: string, stretches: ReadonlySet<string>, instead: string): string {
   if (stretches.size === 0 || text.length < stretch) return text;
   const { plain, startOf } = unescaped(text);
@@ -46,11 +48,11 @@ function withoutStretches(text: string, stretches: ReadonlySet<string>, instead:
   return done === 0 ? text : kept + text.slice(done);
 }
 
-/** A character written by its number in a URL (encoded once or more often), in JSON or in HTML. */
+/** A character escaped by its code in a URL (once or more), in JSON or in HTML. */
 const numbered =
   /%(?:25)*([0-9a-f]{2})|\\{1,8}u00([0-9a-f]{2})|&(?:amp;)*#(?:x0{0,4}([0-9a-f]{2})|0{0,4}(\d{2,3}));/gi;
 
-/** A text without such escapes, and where each of its characters starts in the text as it was given. */
+/** Decodes such escapes, and maps each character to its position in the original text. */
 function unescaped(text: string): { readonly plain: string; readonly startOf: (at: number) => number } {
   if (!/[%\\&]/.test(text)) return { plain: text, startOf: (at) => at };
   const starts: number[] = [];
@@ -73,22 +75,22 @@ function unescaped(text: string): { readonly plain: string; readonly startOf: (a
   return { plain, startOf: (at) => starts[at] ?? text.length };
 }
 
-/** A shorter secret is found only where it stands alone: within words it would be found everywhere. */
+/** Shorter secrets match only as whole words, or they would match everywhere. */
 const shortestWithinWords = 6;
 const minSecretLength = 3;
 
-/** One way to write a secret. A pattern takes milliseconds to compile, so it is made for the first text that may need it. */
+/** One encoding of a secret. Compiling a pattern takes milliseconds, so it is built on demand. */
 interface Form {
-  /** How it stands in a text without escapes and line breaks; undefined where that is no single text. */
+  /** The secret in a text without escapes and line breaks; undefined if there is no single such form. */
   readonly literal?: string;
-  /** Line breaks may interrupt base64; every other form may be escaped. */
+  /** Base64 may contain line breaks; any other form may contain escapes. */
   readonly isBase64?: boolean;
   readonly pattern: () => RegExp;
 }
 
 const lineBreaks = /\r?\n/g;
 
-/** Replaces each form. */
+/** Replaces all given forms of secrets in a text. */
 function withoutForms(text: string, forms: readonly Form[], instead: string): string {
   const isEscaped = /[%\\&+]/.test(text);
   const unbroken = text.replace(lineBreaks, '');
@@ -108,15 +110,15 @@ function onDemand(make: () => RegExp): () => RegExp {
 }
 
 /**
- * Patterns that find a secret however a URL, a form, JSON, HTML or base64 writes it. Each character of a pattern stands
- * for itself and its escapes, so that no mixture of them gets through, and none of the patterns can backtrack far.
+ * Patterns that match a secret in a URL, a form, JSON, HTML or base64. Each character matches itself and its escapes,
+ * so that mixed encodings match too, and no pattern can backtrack far.
  */
 function encodedForms(secret: string): Form[] {
   if (secret.length < minSecretLength) return [];
   const plain = (): string => (secret.match(/\\+|./gsu) ?? []).map(tolerant).join('');
   if (secret.length < shortestWithinWords)
     return [{ pattern: onDemand(() => new RegExp(`(?<![\\p{L}\\p{N}])${plain()}(?![\\p{L}\\p{N}])`, 'gu')) }];
-  // Base64 is of a text that may have been written as JSON or as a part of a URL before.
+  // The text inside base64 may itself have been encoded as JSON or for a URL.
   const spelled = new Set([secret, JSON.stringify(secret).slice(1, -1), urlText(secret)]);
   return [
     { literal: secret, pattern: onDemand(() => new RegExp(plain(), 'g')) },
@@ -124,10 +126,10 @@ function encodedForms(secret: string): Form[] {
   ];
 }
 
-/** Half of a surrogate pair cannot stand in a URL. */
+/** A lone surrogate cannot be URL-encoded. */
 const urlText = (text: string): string => encodeURIComponent(text.toWellFormed());
 
-/** A mail or a certificate breaks long base64 into lines. */
+/** Mails and certificates wrap long base64. */
 const lineBreak = '(?:\\r?\\n)?';
 
 function base64Forms(text: string): Form[] {
@@ -138,17 +140,17 @@ function base64Forms(text: string): Form[] {
   });
 }
 
-/** base64url writes two characters differently, and a URL escapes what base64 has beside letters and digits. */
+/** base64url uses two other characters, and a URL escapes the symbols of base64. */
 function base64Character(character: string): string {
   if (character === '+' || character === '-') return '(?:\\+|-|%2[Bb])';
   if (character === '/' || character === '_') return '(?:/|_|%2[Ff])';
   return character;
 }
 
-/** JSON within JSON doubles its backslashes each time. */
+/** Nested JSON doubles its backslashes at each level. */
 const backslashes = '\\\\{1,8}';
 
-/** One character, or a run of backslashes, as itself and as it is written elsewhere. */
+/** Pattern for one character, or a run of backslashes, and its escaped forms. */
 function tolerant(character: string): string {
   if (character.startsWith('\\')) return tolerantBackslashes(character.length);
   const itself = character.replace(/[$^.*+?()[\]{}|/-]/g, '\\$&');
@@ -156,11 +158,11 @@ function tolerant(character: string): string {
   return `(?:${[...escapes(character), ...(form === undefined ? [] : [form]), itself].join('|')})`;
 }
 
-/** A run is taken as one: of its backslashes each could be escaped or not, and trying all that takes for ever. */
+/** Matches a run as a whole: trying each backslash escaped or not would take exponential time. */
 const tolerantBackslashes = (count: number): string =>
   `(?:(?:${escapes('\\').join('|')}){${count}}|\\\\{${count},${8 * count}})`;
 
-/** A character percent-encoded (once or more often), by its number as in JSON, and by its number as in HTML. */
+/** Escapes of a character: percent-encoded (once or more), as a JSON code, and as an HTML code. */
 function escapes(character: string): string[] {
   const percent = Array.from(Buffer.from(character), (byte) => `%(?:25)*${hex(byte, 2)}`).join('');
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
@@ -169,7 +171,7 @@ function escapes(character: string): string[] {
   return [percent, json, `&(?:amp;)*#(?:0*${code}|[xX]0*${hex(code, 1)});`];
 }
 
-/** What one notation has a short form for. */
+/** Short escapes specific to one notation. */
 const formEscapes: Readonly<Record<string, string>> = {
   ' ': '\\+',
   '"': `${backslashes}"|&(?:amp;)*quot;`,
@@ -185,7 +187,7 @@ const formEscapes: Readonly<Record<string, string>> = {
   '\f': `${backslashes}f`,
 };
 
-/** A number in hexadecimal, in either case. */
+/** Pattern for a hexadecimal number, in either case. */
 function hex(value: number, digits: number): string {
   return Array.from(value.toString(16).padStart(digits, '0'), (digit) =>
     /[a-f]/.test(digit) ? `[${digit}${digit.toUpperCase()}]` : digit,
@@ -194,27 +196,27 @@ function hex(value: number, digits: number): string {
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Replaces secrets in what is shown or kept. */
+/** Redacts secrets in output and stored text. */
 interface Redactor {
-  /** From now on these are replaced wherever they stand, in every form. */
+  /** Registers secrets to be replaced wherever they occur, in every form. */
   remember(secrets: readonly (string | undefined)[]): void;
-  /** The secrets that are remembered, and nothing else. */
+  /** Replaces only registered secrets. */
   known(text: string): string;
-  /** Also what is a secret by where it stands: a field, a header, a parameter, the form of a key. */
+  /** Also replaces secrets recognized by context: a field, a header, a parameter, or the format of a key. */
   text(text: string): string;
-  /** The beginning of a text that may be long. A secret that the cut goes through is not shown in part. */
+  /** Returns the start of a possibly long text. A secret crossing the cut is not shown in part. */
   start(text: string, length: number): string;
   headers(headers: Headers): Record<string, string>;
-  /** A JSON value: fields that hold secrets by their name, and secrets within every other text. */
+  /** Redacts a JSON value: fields with secret names, and secrets in any other text. */
   value(value: unknown): unknown;
 }
 
 export const redacted = '[redacted]';
 
-/** Headers whose whole value is a secret: those of the service, and what a gateway before it may want. */
+/** Headers whose whole value is secret: the service's, and those a gateway may require. */
 export const secretHeaders =
   /^(?!idempotency-key$|x-idempotency-key$|sec-websocket-)(?:.*[-_])?(?:(?:proxy-?)?authorization|cookie|password|secret|token|(?:api)?key|signature|credential|payment-receipt)$/i;
-/** Fields whose whole value is a secret, in JSON and in forms, also of services that are not this one. */
+/** Fields whose whole value is secret, in JSON and in forms, including those of other services. */
 const secretFields = [
   '[\\w-]*(?:password|passphrase|secret|token|api[_-]?key|private[_-]?key|credentials?)',
   '[\\w-]*(?:password|passphrase)[_-]?(?:confirm(?:ation|ed)?|again|repeat(?:ed)?|new|old|current)',
@@ -223,11 +225,11 @@ const secretFields = [
   'cvc',
 ];
 export const secretField = new RegExp(`^(?:${secretFields.join('|')})$`, 'i');
-/** At the start of a form too, where no sign stands before it. */
+/** Also matches at the start of a form, without a preceding separator. */
 const fieldInForm = new RegExp(`(?<![\\w-])((?:${secretFields.join('|')})=)[^&#\\s"'<>\\\\]+`, 'gi');
 const fieldInJson = new RegExp(`("(?:${secretFields.join('|')})"\\s*:\\s*")(?:[^"\\\\]|\\\\[^])*`, 'gi');
 
-/** Query parameters that sign a URL or open what it names. */
+/** Query parameters that sign a URL or grant access to it. */
 const secretParameters = [
   ...secretFields,
   'signature',
@@ -247,28 +249,27 @@ const parameterInText = new RegExp(
   `([?&;](?:amp;)?(?:${secretParameters.join('|')})=)[^&#\\s"'<>\\\\]+`,
   'gi',
 );
-/** Keys of this service, whoever they belong to: `<prefix>_test_…`, `<prefix>_live_…`. */
+/** API keys of this service, whoever owns them: `<prefix>_test_…`, `<prefix>_live_…`. */
 const anyKey = /(?<![A-Za-z0-9])([A-Za-z0-9]{1,32}_(?:test|live)_)[A-Za-z0-9_-]{16,}/g;
 const credentialsInUrl = /([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/?#"'<>]{1,500}@/gi;
 const schemeAndCredential = /\b(Bearer|Basic|Payment)(\s+)[A-Za-z0-9._~+/=-]{16,}/gi;
 
-/** Longer than a secret, however it is written. */
+/** Upper bound on a secret's length in any encoding. */
 const longestSecret = 4096;
 
 /**
- * Makes a redactor that knows nothing yet but where secrets stand. Each secret that it is given is found in every form
- * in which it may turn up: as it is, URL-encoded, escaped in JSON or HTML, base64 within a longer text; of a key also each
- * long part, in any case.
+ * Creates a redactor without registered secrets. It finds each registered secret in every form: plain, URL-encoded,
+ * escaped in JSON or HTML, base64 within a longer text; for a key, also every long part of it, in any case.
  */
 export function createRedactor(): Redactor {
   const remembered = new Set<string>();
   const parts = new Set<string>();
   let forms: readonly Form[] | undefined;
-  // Most runs check no text: the patterns are built for the first.
+  // Lazy: most runs check no text.
   const build = (): readonly Form[] => {
     parts.clear();
     for (const part of [...remembered].flatMap(stretchesOf)) parts.add(part);
-    // The longest first: one secret may be the beginning of another.
+    // Longest first: one secret may be a prefix of another.
     return [...remembered].sort((one, other) => other.length - one.length).flatMap(encodedForms);
   };
   const known = (text: string): string => {
@@ -309,19 +310,19 @@ export function createRedactor(): Redactor {
   };
 }
 
-/** A process that runs for months forgets those that it used the longest ago: with 10,000 an error would take 3 s. */
+/** Long-lived processes forget the least recently used secrets: with 10,000, one error would take 3 s. */
 const mostRemembered = 2_000;
 
-/** A secret of more words is a text. */
+/** A secret with more words is ordinary text. */
 const mostWords = 32;
 
-/** A service that takes a request apart repeats a secret with spaces in it word by word; short ones are words like any. */
+/** A service that tokenizes a request may echo a secret word by word; short words are too common to redact. */
 const withWords = (secret: string | undefined): string[] =>
   secret === undefined
     ? []
     : [secret, ...secret.split(/\s+/, mostWords).filter((word) => word.length >= shortestWithinWords)];
 
-/** Of this process: what it shows on stderr, and every error of its own, goes through it. */
+/** This process's redactor: stderr output and all of our own errors pass through it. */
 export const redactor = createRedactor();
 
 function redactHeaders(headers: Headers, text: Redactor['text']): Record<string, string> {
@@ -351,7 +352,9 @@ const email = /[^\s<>"'(),;:@]{1,100}@[^\s<>"'(),;:@]{3,255}/g;
 const manyDigits = /(?<![\w$€£.,])\+?\(?\d[\d\s()./-]{5,}\d(?!\w)/g;
 const isoDate = /^\d{4}-\d{2}-\d{2}$/;
 
-/** What somebody typed and is kept for long, without secrets, email addresses and what may be a phone number; a date stays. */
+/**
+ * Redacts text typed by a user for long-term storage: secrets, email addresses and possible phone numbers. Keeps dates.
+ */
 export const withoutPrivate = (text: string): string =>
   redactor
     .text(text)

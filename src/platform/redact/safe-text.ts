@@ -1,23 +1,23 @@
 /**
- * Characters that a terminal obeys or does not show: C1 controls and DEL, bidirectional controls, zero-width and other
- * default-ignorable characters, line separators, tags. Written as the inside of a character class.
+ * Characters that a terminal interprets or hides: C1 controls and DEL, bidirectional controls, zero-width and other
+ * default-ignorable characters, line separators, tags. For use inside a character class.
  *
- * Variation selectors U+FE00–FE0F are not among them: after an emoji they are part of its spelling.
+ * Excludes variation selectors U+FE00–FE0F: after an emoji they are part of it.
  */
 export const invisibleBmp =
   '\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e' +
   '\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb';
 
-/** The same beyond the first plane; for expressions with the `u` flag. */
+/** Same, beyond the BMP; for expressions with the `u` flag. */
 export const invisibleAstral = '\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}';
 
-/** The same as pairs of surrogates; for expressions without the `u` flag, which are several times faster. */
+/** Same, as surrogate pairs; for expressions without the `u` flag, which are several times faster. */
 export const invisiblePairs =
   '\\ud82f[\\udca0-\\udca3]|\\ud834[\\udd73-\\udd7a]|[\\udb40-\\udb43][\\udc00-\\udfff]';
 
 const plain = /^[\x20-\x7e]*$/;
 const pictograph = '\\p{Extended_Pictographic}(?:\\ufe0f|[\\u{1f3fb}-\\u{1f3ff}])?';
-/** An emoji joined of several; the joiners within are part of its spelling. */
+/** An emoji sequence; its joiners are part of it. */
 const joinedEmoji = `${pictograph}(?:\\u200d${pictograph})+`;
 const unsafe = new RegExp(
   `${joinedEmoji}|\\r\\n|[\\ufe00-\\ufe0f]{2,}|[\\x00-\\x1f${invisibleBmp}${invisibleAstral}\\ud800-\\udfff]`,
@@ -25,16 +25,16 @@ const unsafe = new RegExp(
 );
 
 /**
- * Text from outside, made fit for one line of a terminal: what a terminal would obey or hide is shown in its place.
- * A line break becomes `⏎`, another C0 control its picture (`␛`), anything else its number (`<U+202E>`).
- * Linear in the length of the text, of which at most `limit` UTF-16 units are read.
+ * Sanitizes untrusted text for one line of a terminal: shows characters that a terminal would interpret or hide. A line
+ * break becomes `⏎`, other C0 controls their picture (`␛`), anything else its code point (`<U+202E>`). Linear time;
+ * reads at most `limit` UTF-16 units.
  */
 export function safeText(text: string, limit = 10_000): string {
   const short = text.length > limit ? `${cutWhole(text, limit)}…` : text;
   return plain.test(short) ? short : short.replace(unsafe, show);
 }
 
-/** The same for text of many lines: line breaks and tabs stay, nothing is cut. */
+/** Same for multi-line text: keeps line breaks and tabs, truncates nothing. */
 export function safeLines(text: string): string {
   return text.replace(unsafe, (found) => {
     if (found === '\r\n') return '\n';
@@ -56,7 +56,7 @@ const joined = new RegExp(`^${joinedEmoji}$`, 'u');
 const numbered = (character: string): string =>
   `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
 
-/** The first `limit` units, without half of a surrogate pair at the end. */
+/** The first `limit` UTF-16 units, without splitting a surrogate pair. */
 function cutWhole(text: string, limit: number): string {
   const last = text.charCodeAt(limit - 1);
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit);

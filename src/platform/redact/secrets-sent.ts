@@ -7,7 +7,7 @@ interface Sent {
   readonly body?: Uint8Array | undefined;
 }
 
-/** The secrets that a request carries, as they are: whoever responds may repeat them. Pure. */
+/** Secrets that a request carries, unencoded: the response may echo them. Pure. */
 export function secretsSent({ url, headers, body }: Sent): string[] {
   return [
     ...Object.entries(headers)
@@ -24,7 +24,7 @@ function secretsOfHeader(name: string, value: string): string[] {
   return [value, ...value.split(';').map((pair) => pair.slice(pair.indexOf('=') + 1).trim())];
 }
 
-/** Of `Bearer …` what follows; of `Basic …` also what it encodes; without a scheme that is known all of it. */
+/** For `Bearer …`, the token; for `Basic …`, also the decoded pair; without a known scheme, the whole value. */
 function credentialsIn(header: string): string[] {
   const [, scheme = '', credential = header] = /^([A-Za-z]{1,20}) +([^ ].*)$/s.exec(header) ?? [];
   if (!/^(?:basic|bearer|payment|token|digest)$/i.test(scheme)) return [header];
@@ -39,7 +39,7 @@ function secretsOfUrl({ password, searchParams }: URL): string[] {
   return password === '' ? signed : [decoded(password), ...signed];
 }
 
-/** An upload is a million characters; it is parsed only where one of these stands in it. */
+/** An upload may have a million characters; parse it only if one of these occurs in it. */
 const names =
   /password|passphrase|secret|token|api[_-]?key|private[_-]?key|credential|device_code|cv[vc]|webhook/i;
 
@@ -49,7 +49,7 @@ function secretsOfBody(body: Uint8Array): string[] {
   try {
     return secretsOfValue(JSON.parse(text), '');
   } catch {
-    // Not JSON: a form, or something of the user's own.
+    // Not JSON: a form, or the user's own format.
     return [...new URLSearchParams(text)]
       .filter(([name]) => secretField.test(name))
       .map(([, value]) => value);
@@ -67,7 +67,7 @@ function secretsOfValue(value: unknown, name: string): string[] {
   return Object.entries(value).flatMap(([key, inner]) => secretsOfValue(inner, isWebhook ? name : key));
 }
 
-/** Events are not signed: who knows the address of a receiver can send them, so its long parts are secrets. */
+/** Webhook events are unsigned: whoever knows the receiver's URL can send them, so its long segments are secret. */
 function secretsOfAddress(address: string): string[] {
   if (!URL.canParse(address)) return [];
   const url = new URL(address);

@@ -1,6 +1,6 @@
 import { PrivateFileError } from '../private-files.ts';
 
-/** What is wrong with a database, as far as it makes a difference to what can be done about it. */
+/** Problem with a database, by possible remedy. */
 export type Trouble =
   | 'busy'
   | 'full'
@@ -12,7 +12,7 @@ export type Trouble =
   | 'failing'
   | 'not_private';
 
-/** What helps. Another folder is no remedy: what is in doubt is known in this one. */
+/** Advice for each problem. Never suggests another folder: in-doubt records exist only in this one. */
 export const remedies: Readonly<Record<Trouble, string>> = {
   busy: 'Wait for the other errand to end, then try again.',
   full: 'Free some space, then try again.',
@@ -25,12 +25,12 @@ export const remedies: Readonly<Record<Trouble, string>> = {
   not_private: 'Put back the file itself, owned by you, then try again.',
 };
 
-/** A database's file is to blame, not the statement. Nothing is kept of what was under way. */
+/** An error caused by the database file, not the statement. The work in progress is lost. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
   readonly file: string;
   readonly trouble: Trouble;
-  /** Why, without the name of the file. */
+  /** The reason, without the file name. */
   readonly reason: string;
 
   constructor(file: string, trouble: Trouble, reason: string, options?: ErrorOptions) {
@@ -50,7 +50,7 @@ const notOpened: Known = ['not_opened', 'it cannot be opened'];
 const unlockable: Known = ['unlockable', 'its file system grants no locks'];
 const failing: Known = ['failing', 'reading or writing it failed; the disk may be full'];
 
-/** SQLite's result codes that speak of the file and not of the statement; every other code is a bug of ours. */
+/** SQLite result codes that concern the file rather than the statement; any other code is a bug. */
 const byResult: Readonly<Record<number, Known>> = {
   3: ['not_opened', 'it may not be accessed'],
   5: busy,
@@ -65,7 +65,7 @@ const byResult: Readonly<Record<number, Known>> = {
   26: ['damaged', 'it is damaged'],
 };
 
-/** Extended result codes that say more: SQLITE_IOERR_UNLOCK, _RDLOCK, _CHECKRESERVEDLOCK and _LOCK. */
+/** Extended result codes that are more specific: SQLITE_IOERR_UNLOCK, _RDLOCK, _CHECKRESERVEDLOCK and _LOCK. */
 const byExtendedResult: Readonly<Record<number, Known>> = {
   2058: unlockable,
   2314: unlockable,
@@ -73,7 +73,7 @@ const byExtendedResult: Readonly<Record<number, Known>> = {
   3850: unlockable,
 };
 
-/** SQLite's own words for those codes: the packaged library gives no code where it reads many rows. */
+/** SQLite's messages for those codes: the packaged driver omits the code when reading many rows. */
 const resultByMessage: Readonly<Record<string, number>> = {
   'access permission denied': 3,
   'database is locked': 5,
@@ -88,7 +88,7 @@ const resultByMessage: Readonly<Record<string, number>> = {
   'file is not a database': 26,
 };
 
-/** What the system says of a file or folder that cannot be made or opened. */
+/** System errors when a file or folder cannot be created or opened. */
 const bySystemCode: Readonly<Record<string, Known>> = {
   ENOSPC: full,
   EDQUOT: full,
@@ -102,7 +102,7 @@ const bySystemCode: Readonly<Record<string, Known>> = {
   EIO: failing,
 };
 
-/** A failure as a DatabaseError; undefined where a statement was at fault, which is a bug. */
+/** Converts a failure to a DatabaseError; undefined if the statement was at fault, which is a bug. */
 export function databaseError(file: string, cause: unknown): DatabaseError | undefined {
   if (cause instanceof DatabaseError) return cause;
   if (cause instanceof PrivateFileError)
@@ -114,22 +114,22 @@ export function databaseError(file: string, cause: unknown): DatabaseError | und
 
 function knownTrouble(cause: Error): Known | undefined {
   const result = resultOf(cause);
-  // The low byte is the result, the rest refines it.
+  // The low byte is the primary code; the rest refines it.
   if (result !== undefined) return byExtendedResult[result] ?? byResult[result & 0xff];
   return 'code' in cause ? bySystemCode[String(cause.code)] : undefined;
 }
 
-/** Whether SQLite has thrown it, for whatever reason. */
+/** Whether SQLite threw the error. */
 export const isOfSqlite = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
 
-/** Whether another process holds the database. */
+/** Whether another process has locked the database. */
 export function isBusy(error: unknown): boolean {
   const result = error instanceof Error ? resultOf(error) : undefined;
   return result !== undefined && byResult[result & 0xff] === busy;
 }
 
-/** SQLite's result code of an error that it has thrown. */
+/** SQLite result code of an error it threw. */
 function resultOf(error: Error): number | undefined {
   if (!isOfSqlite(error)) return undefined;
   return 'errcode' in error ? Number(error.errcode) : resultByMessage[error.message];

@@ -8,47 +8,50 @@ import type { Sqlite, Statement } from './load.ts';
 export type SqlValue = string | number | null;
 export type StoredRow = Readonly<Record<string, unknown>>;
 
-/** What is read where several machines share a database: what is new, unless that was asked a moment ago; what is new, now; all of it. */
+/**
+ * How fresh a read of a shared database must be. `lately`: pull changes unless done moments ago. `now`: pull changes.
+ * `anew`: pull everything.
+ */
 export type Freshness = 'lately' | 'now' | 'anew';
 
-/** A step from one schema to the next: SQL, or what SQL alone cannot do. */
+/** A schema migration: SQL, or a function for what SQL alone cannot do. */
 export type Migration = string | ((database: Database) => void);
 
 export interface DatabaseOptions {
-  /** Run in order, once each. */
+  /** Run in order, each once. */
   readonly migrations: readonly Migration[];
   readonly waiting?: Waiting;
-  /** Called before an empty database gets its first tables; what it throws is why it may not be empty. */
+  /** Called before an empty database gets its first tables; throws if it must not be empty. */
   readonly beforeFirst?: () => void;
-  /** Called where the file was open to others and is not any more. */
+  /** Called if the file was accessible to others and has been tightened. */
   readonly tell?: Tell;
-  /** Makes what is thrown of a failure; without it, a DatabaseError where the file is to blame. */
+  /** Converts an error before it is thrown; by default a DatabaseError if the file is at fault. */
   readonly explain?: (error: unknown) => unknown;
   /**
-   * What becomes of a file that can be read and not written. Without this it is refused; else a copy is opened that is
-   * gone once it is closed: `refuse` refuses to write to it, `scratch` lets it be written to, and all of that is lost.
+   * How to treat a file that is readable but not writable. By default it is refused; otherwise a temporary copy is
+   * opened: `refuse` rejects writes to it, `scratch` accepts and then discards them.
    */
   readonly unwritable?: 'refuse' | 'scratch';
 }
 
-/** What is done under a lock is synchronous: a promise that it returned would outlive the lock. */
+/** Rejects asynchronous work at compile time: a promise would outlive the lock. */
 export type Synchronous<T> = [T] extends [never] ? [] : T extends PromiseLike<unknown> ? [never] : [];
 
-/** Longest that a read waits while another process puts the file in order, ms. No signal is heard meanwhile. */
+/** Maximum time a read waits while another process recovers the file, ms. Signals are not handled meanwhile. */
 const readPatienceMs = 200;
 
-/** How long a database is left alone whose file system grants no locks, ms. */
+/** How long a database is left alone after its file system refuses locks, ms. */
 const restMs = 60_000;
 
 /**
- * A SQLite database that several processes share: WAL, and every commit is on disk before it resolves. Only taking the
- * lock may have to be waited for, so that alone is asynchronous: what is done under the lock is synchronous and short.
+ * A SQLite database shared by several processes: WAL, and every commit is fsynced before it resolves. Only waiting for
+ * the lock is asynchronous; the work under the lock is synchronous and short.
  */
 export class Database {
   readonly file: string;
-  /** Why this is only a copy of the file, as it would have been thrown; undefined where it is the file itself. */
+  /** The error that made this a copy of the file; undefined for the file itself. */
   readonly unwritable: unknown;
-  /** How it waits for its lock. */
+  /** How to wait for the lock. */
   readonly waiting: Waiting;
   readonly #sqlite: Sqlite;
   readonly #options: DatabaseOptions;
@@ -56,7 +59,7 @@ export class Database {
   #isInTransaction = false;
   #rest: { readonly untilMs: number; readonly error: unknown } | undefined;
 
-  /** `openDatabase` makes one, and prepares it. */
+  /** Use `openDatabase`, which also prepares it. */
   constructor(file: string, sqlite: Sqlite, options: DatabaseOptions, unwritable?: unknown) {
     this.file = file;
     this.unwritable = unwritable;
@@ -78,32 +81,32 @@ export class Database {
     return this.#read(() => this.#statement(sql).all(...values)).filter(isRow);
   }
 
-  /** Writes; within a transaction alone, since nothing waits for the lock here. */
+  /** Runs a write; only within a transaction, as it does not wait for the lock. */
   run(sql: string, ...values: SqlValue[]): { changes: number; lastId: number } {
     if (!this.#isInTransaction) throw new Error(`outside of a transaction: ${sql}`);
     const { changes, lastInsertRowid } = this.#guarded(() => this.#statement(sql).run(...values));
     return { changes: Number(changes), lastId: Number(lastInsertRowid) };
   }
 
-  /** As `get`, of a statement that writes and gives back what it wrote. */
+  /** Same as `get`, for a write with a RETURNING clause. */
   returning(sql: string, ...values: SqlValue[]): StoredRow | undefined {
     if (!this.#isInTransaction) throw new Error(`outside of a transaction: ${sql}`);
     return this.get(sql, ...values);
   }
 
-  /** What SQLite does in no transaction, such as VACUUM; waits for the lock. */
+  /** Runs a statement that SQLite allows only outside a transaction, such as VACUUM; waits for the lock. */
   async perform(sql: string, ...values: SqlValue[]): Promise<void> {
     await this.#waited(() => this.#sqlite.prepare(sql).run(...values));
   }
 
-  /** All or nothing, nobody else in between, and durable once this resolves. @param work may be run again where it was undone. */
+  /** Runs work atomically and exclusively; durable once this resolves. @param work may run again after a rollback. */
   transaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
     return this.#waited(() => this.#attempt(work));
   }
 
   /**
-   * As `transaction`, for work that follows from the database and the time alone: it is not on disk at once, because
-   * after a loss of power the same comes of it again.
+   * Same as `transaction`, for work derived only from the database and the time. It is not fsynced: after a power cut,
+   * running it again gives the same result.
    */
   derived<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
     return this.#waited(() => {
@@ -116,7 +119,7 @@ export class Database {
     });
   }
 
-  /** Within a transaction: nothing of `work` stays if it throws, and the rest can go on. */
+  /** Runs part of a transaction: if `work` throws, only that part is rolled back. */
   savepoint<T>(work: () => T, ..._: Synchronous<T>): T {
     this.#guarded(() => this.#sqlite.exec('SAVEPOINT attempt'));
     try {
@@ -129,12 +132,12 @@ export class Database {
     }
   }
 
-  /** The lease that stands for this process where several machines share what is written; undefined on one machine. */
+  /** This process's lease on a database shared between machines; undefined on a local one. */
   get lease(): string | undefined {
     return undefined;
   }
 
-  /** Where several machines share it: what they have written since is read. On one machine there is nothing to do. */
+  /** On a shared database, pulls other machines' writes. No-op on a local one. */
   async refresh(_when?: Freshness): Promise<void> {}
 
   close(): void | Promise<void> {
@@ -142,7 +145,7 @@ export class Database {
     this.#sqlite.close();
   }
 
-  /** Settings, then the migrations that the file has not had. Every step can be done again. @throws as SQLite does. */
+  /** Configures the database and runs pending migrations. Every step is idempotent. @throws SQLite errors. */
   prepare(): void {
     this.configure();
     const latest = this.#options.migrations.length;
@@ -156,13 +159,13 @@ export class Database {
     this.#sqlite.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
   }
 
-  /** How many migrations the file has had. */
+  /** Number of migrations already run on the file. */
   protected version(): number {
     const row: unknown = this.#sqlite.prepare('PRAGMA user_version').get();
     return isRow(row) ? Number(row.user_version) : 0;
   }
 
-  /** Within a transaction. Another process may have been faster. */
+  /** Runs pending migrations within a transaction. Another process may have run them first. */
   protected migrate(): void {
     const { migrations, beforeFirst } = this.#options;
     if (this.version() === 0) beforeFirst?.();
@@ -173,17 +176,17 @@ export class Database {
     this.execute(`PRAGMA user_version = ${migrations.length}`);
   }
 
-  /** Statements of ours without values, one or several. */
+  /** Runs one or more trusted statements without parameters. */
   protected execute(sql: string): void {
     this.#sqlite.exec(sql);
   }
 
-  /** A transaction that is tried once, for what is prepared before anybody waits. */
+  /** Tries a transaction once, for setup before anything waits. */
   protected attempt<T>(work: () => T): T {
     return this.#attempt(work);
   }
 
-  /** EXCLUSIVE is the same as IMMEDIATE where there is a WAL; elsewhere no wait is left for the COMMIT. */
+  /** With a WAL, EXCLUSIVE equals IMMEDIATE; otherwise it leaves nothing for the COMMIT to wait for. */
   #attempt<T>(work: () => T): T {
     if (this.#isInTransaction) throw new Error('a transaction within a transaction');
     this.#sqlite.exec('BEGIN EXCLUSIVE');
@@ -200,7 +203,7 @@ export class Database {
     }
   }
 
-  /** A full disk may have rolled back already; the first error is the one to report. */
+  /** Ignores errors: a full disk may have rolled back already, and the first error is the one to report. */
   #undo(sql: string): void {
     try {
       this.#sqlite.exec(sql);
@@ -217,7 +220,7 @@ export class Database {
     }
   }
 
-  /** An open WAL is held from being taken away, so that a read waits for nothing but a process that recovers it. */
+  /** Runs a read. An open WAL is never removed, so a read waits only for a process that recovers it. */
   #read<T>(work: () => T): T {
     return this.#guarded(() => {
       try {
@@ -243,7 +246,7 @@ export class Database {
     }
   }
 
-  /** What the work itself has thrown is none of the database's business. */
+  /** Errors thrown by the work itself pass through unchanged. */
   #explained(cause: unknown): unknown {
     const { explain = (error: unknown) => error } = this.#options;
     const error = databaseError(this.file, cause) ?? (isOfSqlite(cause) ? cause : undefined);
@@ -254,7 +257,7 @@ export class Database {
     return explained;
   }
 
-  /** Before SQLite gives up on the locks it sleeps for ten seconds, deaf to every signal: once is enough. */
+  /** Before SQLite gives up on locks it blocks for ten seconds, ignoring signals; do not repeat that. */
   #checkRest(): void {
     if (this.#rest && this.#monotonic() < this.#rest.untilMs) throw this.#rest.error;
   }

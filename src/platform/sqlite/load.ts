@@ -16,21 +16,21 @@ interface SqliteModule {
 
 const packaged = '@photostructure/sqlite';
 
-/** Node's own SQLite where the running Node has it, else the packaged one with the same interface. */
+/** Node's own SQLite if available, else the packaged one with the same interface. */
 export const loadSqlite = (): typeof Constructor => nodeSqlite() ?? packagedSqlite();
 
-/** Opens a database read-only, as fast as it goes: a TAB waits for it. @throws where it cannot be opened. */
+/** Opens a database read-only, as fast as possible: shell completion waits for it. @throws if it cannot be opened. */
 export function openReader(file: string): Sqlite {
-  // A FIFO in its place would keep the shell waiting.
+  // A FIFO would block the shell.
   if (!lstatSync(file).isFile()) throw new Error(`${file} is not a file`);
   const Database = loadSqlite();
   return new Database(file, { readOnly: true });
 }
 
-/** Asked of the process, which can say since Node 22.3: `node:module` takes half a millisecond to load. */
+/** Uses `process.getBuiltinModule` (Node 22.3 and later): loading `node:module` takes half a millisecond. */
 function nodeSqlite(): typeof Constructor | undefined {
   const { emitWarning } = process;
-  // Some versions call it experimental on stderr, which is no business of a user of errand.
+  // Some versions print an experimental warning to stderr, which is of no use to errand's users.
   process.emitWarning = () => {};
   try {
     const sqlite = process.getBuiltinModule?.('node:sqlite') as SqliteModule | undefined;
@@ -42,14 +42,14 @@ function nodeSqlite(): typeof Constructor | undefined {
 
 let opened: typeof Constructor | undefined;
 
-/** As `require` opens one, without looking where it lies. */
+/** Loads a native addon as `require` does, without resolving its path. */
 function openBinary(file: string): typeof Constructor {
   const binary = { exports: {} as SqliteModule };
   process.dlopen(binary, file);
   return binary.exports.DatabaseSync;
 }
 
-/** The package's binary; loading the package itself takes 6 ms more, most of them to find that binary. */
+/** Loads the package's binary directly; loading the package takes 6 ms more, mostly to find the binary. */
 function packagedSqlite(): typeof Constructor {
   if (opened) return opened;
   try {
@@ -60,12 +60,12 @@ function packagedSqlite(): typeof Constructor {
     opened = openBinary(join(folder, name));
     return opened;
   } catch {
-    // Built on this machine, or laid out another way.
+    // The binary was built on this machine, or the package has a different layout.
     return createRequire(join(places()[0] ?? '/', 'errand'))(packaged).DatabaseSync;
   }
 }
 
-/** Where the package lies: in the nearest `node_modules` that has it, as Node itself looks, which takes it 3 ms. */
+/** Finds the package in the nearest `node_modules`, as Node does, which takes Node 3 ms. */
 function packageFolder(): string {
   for (const place of places())
     for (let above = place; above !== dirname(above); above = dirname(above)) {
@@ -75,7 +75,10 @@ function packageFolder(): string {
   throw new Error(`no ${packaged} above ${places().join(' or ')}`);
 }
 
-/** Beside this file; a user's bundle may not say where it lies, but Node says which program it runs. */
+/**
+ * Where to start searching: next to this file, or next to the running program if a user's bundle does not know its own
+ * path.
+ */
 function places(): string[] {
   const own: string | undefined = import.meta.dirname;
   const [, program] = process.argv;

@@ -8,10 +8,10 @@ import { Database, type DatabaseOptions } from './database.ts';
 import { DatabaseError, databaseError, isBusy, type Trouble } from './database-error.ts';
 import { loadSqlite, type Sqlite } from './load.ts';
 
-/** With these a file that is there may be read all the same. */
+/** Problems that may still leave an existing file readable. */
 const readable: ReadonlySet<Trouble> = new Set(['read_only', 'full', 'not_opened', 'failing']);
 
-/** What is opened: a `Database`, or a kind of it that knows more. */
+/** The class to open: `Database`, or a subclass. */
 type Kind<D extends Database, O extends DatabaseOptions> = new (
   file: string,
   sqlite: Sqlite,
@@ -20,15 +20,15 @@ type Kind<D extends Database, O extends DatabaseOptions> = new (
 ) => D;
 
 /**
- * Opens a database that other processes may have open too, with all its migrations.
- * @param file path, or `:memory:`; made with its folder where there is none, for its owner alone.
- * @throws DatabaseError, or what `explain` makes of it.
+ * Opens a database that other processes may also have open, and runs its migrations.
+ * @param file path, or `:memory:`; created with its folder if missing, accessible to its owner only.
+ * @throws DatabaseError, or what `explain` returns for it.
  */
 export function openDatabase(file: string, options: DatabaseOptions): Promise<Database> {
   return openKind(Database, file, options);
 }
 
-/** The same of a kind of its own. */
+/** Same for a subclass. */
 export async function openKind<D extends Database, O extends DatabaseOptions>(
   Made: Kind<D, O>,
   file: string,
@@ -40,7 +40,7 @@ export async function openKind<D extends Database, O extends DatabaseOptions>(
     return await opened(Made, file, file, options);
   } catch (cause) {
     if (waiting?.signal?.aborted && cause === waiting.signal.reason) throw cause;
-    // Why there may be no new database here: that is all that there is to say.
+    // It already explains why no new database may be created.
     if (cause instanceof ErrandError) throw cause;
     const error = openTrouble(file, cause);
     const explained = explain(error);
@@ -50,7 +50,7 @@ export async function openKind<D extends Database, O extends DatabaseOptions>(
   }
 }
 
-/** @param path of what is opened: the file, or a copy of it. @param why only a copy is. */
+/** @param path what to open: the file, or a copy of it. @param why the reason for using a copy. */
 async function opened<D extends Database, O extends DatabaseOptions>(
   Made: Kind<D, O>,
   file: string,
@@ -70,7 +70,7 @@ async function opened<D extends Database, O extends DatabaseOptions>(
   }
 }
 
-/** @throws `why`, where no copy can be made either. */
+/** @throws `why` if a copy cannot be made either. */
 async function copied<D extends Database, O extends DatabaseOptions>(
   Made: Kind<D, O>,
   file: string,
@@ -82,7 +82,7 @@ async function copied<D extends Database, O extends DatabaseOptions>(
     try {
       return await opened(Made, file, copy, options, why);
     } finally {
-      // It lives on for as long as it is open, and no longer however this process ends.
+      // Unlink it now: it exists only while open, however this process ends.
       remove();
     }
   } catch {
@@ -90,7 +90,7 @@ async function copied<D extends Database, O extends DatabaseOptions>(
   }
 }
 
-/** Whatever it was, the file is what the user can do something about. */
+/** Converts any failure to an error about the file, which is what the user can act on. */
 function openTrouble(file: string, cause: unknown): DatabaseError {
   const message = cause instanceof Error ? cause.message : String(cause);
   const error = databaseError(file, cause) ?? new DatabaseError(file, 'not_opened', message, { cause });
@@ -99,16 +99,16 @@ function openTrouble(file: string, cause: unknown): DatabaseError {
     accessSync(dirname(file), constants.W_OK);
     return error;
   } catch (why) {
-    // SQLite does not say that it cannot keep its own files beside this one.
+    // SQLite does not report that it cannot create its companion files.
     const isReadOnly = why instanceof Error && 'code' in why && why.code === 'EROFS';
     return (isReadOnly && databaseError(file, why)) || error;
   }
 }
 
 /**
- * Copies a database that cannot be opened where it lies, such as on a read-only file system, where SQLite has no room for
- * what it keeps beside one. The write-ahead log goes with it: what another process committed last is in there.
- * @returns the copy, in a folder of its own that is to be removed; of a file that is not there, a place for an empty one.
+ * Copies a database that cannot be opened in place, for example on a read-only file system, where SQLite cannot create
+ * its companion files. Includes the WAL, which holds the latest commits.
+ * @returns the copy, in a temporary folder to be removed; for a missing file, the path for an empty one.
  */
 function copyDatabase(file: string): { readonly copy: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'errand-read-'));
@@ -116,7 +116,7 @@ function copyDatabase(file: string): { readonly copy: string; remove(): void } {
     try {
       rmSync(folder, { recursive: true, force: true });
     } catch {
-      // Some systems delete no file that is open; their temporary folder is cleared.
+      // Some systems cannot delete an open file; their temporary folder gets cleaned up.
     }
   };
   const copy = join(folder, 'copy.db');
@@ -132,7 +132,10 @@ function copyDatabase(file: string): { readonly copy: string; remove(): void } {
   }
 }
 
-/** While it reads, no other process moves what is in the log into the file. Where there is no log, none writes. */
+/**
+ * Holds a read transaction, so that no other process checkpoints the WAL while it is copied. Without a WAL there is no
+ * writer.
+ */
 function pin(file: string): Sqlite | undefined {
   const Sqlite = loadSqlite();
   let reader: Sqlite | undefined;

@@ -12,7 +12,7 @@ const lines: LedgerLines = {
   posting: /^(\S+)(?:[ \t]+(\S.*))?$/,
 };
 
-/** A ledger of beancount, each of whose accounts is opened before anything enters it. */
+/** Beancount ledger. Opens each account before its first entry. */
 export const beancount: BooksFormat = {
   refuses: (text, { wallet }) => {
     if (text.startsWith(title(wallet))) return undefined;

@@ -17,7 +17,10 @@ const headings = [
   ...['basis', 'order_id', 'payee', 'description', 'po_number', 'metadata'],
 ];
 
-/** A table with one row for each posting; the rows of an id add up to 0. @param raw leave what a spreadsheet would run. */
+/**
+ * CSV with one row per posting; the rows of an entry sum to 0. @param raw does not neutralize cells that a spreadsheet
+ * would run as formulas.
+ */
 export function csvBooks(wallet: string, raw: boolean): BooksFormat {
   const record = (cells: readonly string[]): string =>
     csvRecord(cells, { delimiter: ',', raw, visible: false });
@@ -64,17 +67,17 @@ export function csvBooks(wallet: string, raw: boolean): BooksFormat {
 
 interface Table {
   readonly rows: readonly TableRow[];
-  /** Where a quote is never closed, or stands where none may. */
+  /** Line of an unterminated or misplaced quote. */
   readonly failedAt?: number;
 }
 
 interface TableRow {
-  /** From 1. */
+  /** Line number, starting at 1. */
   readonly line: number;
   readonly cells: readonly string[];
 }
 
-/** The rows of a table, whatever a spreadsheet has quoted. */
+/** Parses the rows of a CSV table, with whatever quoting a spreadsheet produced. */
 function tableOf(text: string): Table {
   const rows: TableRow[] = [];
   try {
@@ -95,11 +98,11 @@ function tableOf(text: string): Table {
 
 interface Rows {
   readonly line: number;
-  /** Undefined where an amount cannot be read. */
+  /** Undefined if an amount cannot be parsed. */
   postings: Posting[] | undefined;
 }
 
-/** Rows of an id as one entry. */
+/** Groups rows with the same id into one entry. */
 function readRows(text: string): BooksRead {
   const { rows, failedAt } = tableOf(text);
   if (failedAt !== undefined)

@@ -1,30 +1,30 @@
 import type { MoneyLine, Payer } from '../money-lines.ts';
 
-/** An amount that enters an account; those of an entry add up to 0 in each currency. */
+/** An amount posted to an account. The postings of an entry sum to 0 in each currency. */
 export interface Posting {
-  /** `Assets:Errand:Wallet`: letters, digits and dashes between the colons. */
+  /** Letters, digits and dashes between colons: `Assets:Errand:Wallet`. */
   readonly account: string;
-  /** Minor units of the currency; what enters the account is positive. */
+  /** Minor units of the currency; positive amounts enter the account. */
   readonly cents: number;
-  /** Three capitals. */
+  /** Three capital letters. */
   readonly currency: string;
 }
 
-/** One event of the books. Texts are as they came from outside: each format makes them inert. */
+/** A bookkeeping entry. Strings are untrusted; each format escapes them. */
 export interface Entry {
-  /** The same whenever and wherever the same event is written. */
+  /** Stable: the same event gets the same id every time and everywhere. */
   readonly id: string;
   readonly kind: Kind | 'opening';
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly at: number;
-  /** The day in the zone of the books. */
+  /** The date in the time zone of the books. */
   readonly date: string;
   readonly orderId?: string;
   readonly payee: string;
   readonly text: string;
   readonly poNumber?: string;
   readonly metadata?: string;
-  /** No record shows the amount: it follows from how the service works. */
+  /** Whether the amount is inferred from the service's rules rather than found in a record. */
   readonly isByRule: boolean;
   readonly postings: readonly Posting[];
 }
@@ -33,7 +33,7 @@ export type Kind = Exclude<MoneyLine['what'], 'hold'>;
 
 export const walletAccount = 'Assets:Errand:Wallet';
 
-/** One kind of movement of one order, whose total may grow or shrink: a credit, a price that was put right. */
+/** One kind of movement of one order. Its total may change, e.g. by a credit or a corrected price. */
 export interface Stream {
   readonly orderId: string;
   readonly kind: Kind;
@@ -42,41 +42,44 @@ export interface Stream {
   readonly returnId?: string;
 }
 
-/** How far a stream has been written. */
+/** How much of a stream has been written. */
 interface Written {
   readonly stream: Stream;
-  /** How many entries. */
+  /** Number of entries written. */
   readonly count: number;
-  /** What they come to: what was paid is positive, as in `MoneyLine`. */
+  /** Their total; payments are positive, as in `MoneyLine`. */
   readonly total: number;
 }
 
-/** An entry of a file that bears an id of ours. */
+/** An entry in a file that has one of errand's ids. */
 export interface Standing {
   readonly id: string;
-  /** Of the file, from 1, where it begins. */
+  /** Line where it begins, starting at 1. */
   readonly line: number;
-  /** As they stand, which need not be as they were written; undefined where a person has written what errand cannot read. */
+  /**
+   * The postings found in the file, which may differ from those written; undefined if they were edited into something
+   * errand cannot parse.
+   */
   readonly postings: readonly Posting[] | undefined;
 }
 
-/** What postings bring to an account, minor units. */
+/** The amount that postings add to an account, minor units. */
 export const centsOn = (postings: readonly Posting[], name: string, of: string): number =>
   postings.reduce(
     (sum, { account, cents, currency }) => sum + (account === name && currency === of ? cents : 0),
     0,
   );
 
-/** What stands in books already. */
+/** What the books already contain. */
 export class WrittenBooks {
-  /** By order, then by the name of the stream. */
+  /** Keyed by order, then by stream name. */
   readonly #orders = new Map<string, Map<string, Written>>();
   readonly ids = new Set<string>();
   opening: number | undefined;
-  /** What the wallet holds by these entries, cents: without an opening balance, what has entered and left it. */
+  /** Wallet balance according to these entries, cents; the net change if there is no opening balance. */
   walletCents = 0;
 
-  /** Takes an entry with its amounts as they stand; one whose id is not ours is no concern of ours. */
+  /** Adds an entry with its amounts as found. Ignores entries that do not have one of errand's ids. */
   take({ id, postings = [] }: Pick<Standing, 'id' | 'postings'>): void {
     const found = readId(id);
     const opening = readOpening(id);
@@ -98,7 +101,7 @@ export class WrittenBooks {
 
 export const openingId = (cents: number): string => `opening.wallet.${cents}`;
 
-/** The cents of an opening balance's id. */
+/** Parses the cents from an opening balance's id. */
 export function readOpening(id: string): number | undefined {
   const cents = /^opening\.wallet\.(-?\d{1,16})$/.exec(id)?.[1];
   return cents === undefined ? undefined : Number(cents);
@@ -107,19 +110,19 @@ export function readOpening(id: string): number | undefined {
 export const streamName = ({ orderId, kind, payer, currency, returnId }: Stream): string =>
   [orderId, kind, payer, currency, ...(returnId === undefined ? [] : [returnId])].join('.');
 
-/** The id of the entry that brings a stream to a total. */
+/** The id of the entry that brings a stream to a given total. */
 export const entryId = ({ stream, count, total }: Written): string =>
   `${streamName(stream)}.${count}.${total}`;
 
-/** An id as it stands in every entry: nothing but these characters, so that no format has to escape it. */
+/** Format of an entry id. Restricted to characters that no format needs to escape. */
 const idShape =
   /^(\w[\w-]{0,63})\.(charge|fee|refund|credit)\.(wallet|card|connect|retailer_account|challenge)\.([A-Z]{3})(?:\.(\w[\w-]{0,63}))?\.(\d{1,6})\.(-?\d{1,16})$/;
 
-/** What an id of ours says; undefined for any other. */
+/** Parses one of errand's ids; undefined for any other. */
 export function readId(id: string): Written | undefined {
   const [, orderId, kind, payer, currency, returnId, count, total] = idShape.exec(id) ?? [];
   if (orderId === undefined || currency === undefined) return undefined;
-  // The expression names the kinds and the payers.
+  // The regular expression only matches valid kinds and payers.
   const stream = { orderId, kind: kind as Kind, payer: payer as Payer, currency };
   return {
     stream: returnId === undefined ? stream : { ...stream, returnId },
@@ -128,11 +131,11 @@ export function readId(id: string): Written | undefined {
   };
 }
 
-/** Whether an id of the service can be part of one of ours. */
+/** Whether an id of the service can be used within an entry id. */
 export const isIdPart = (text: string | undefined): text is string =>
   text !== undefined && /^\w[\w-]{0,63}$/.test(text);
 
-/** Whose money an order was paid with; another currency of the wallet is never mixed with its own. */
+/** The account an order was paid from. Wallet amounts in a foreign currency get a separate account. */
 export function payerAccount(payer: Payer, currency: string): string {
   if (payer === 'wallet') return currency === 'USD' ? walletAccount : 'Liabilities:Errand:Other-Currency';
   return {
@@ -145,11 +148,11 @@ export function payerAccount(payer: Payer, currency: string): string {
 
 export const openingAccount = 'Equity:Opening-Balances';
 
-/** What a movement was for. @param retailers whose names the order has. */
+/** The account for the purpose of a movement. @param retailers names of the order's retailers. */
 export const purposeAccount = (what: MoneyLine['what'], retailers: readonly string[]): string =>
   what === 'fee' ? 'Expenses:Fees:Service' : `Expenses:Purchases:${accountPart(retailers)}`;
 
-/** Where the parts of a price go that are not goods, by the names that `partsOfPrice` gives them. */
+/** Accounts for the parts of a price other than goods, keyed as in `partsOfPrice`. */
 export const partAccounts: Readonly<Record<string, string>> = {
   shipping: 'Expenses:Shipping',
   tax: 'Expenses:Tax',
@@ -159,7 +162,10 @@ export const partAccounts: Readonly<Record<string, string>> = {
 
 const longest = 60;
 
-/** A name as a part of an account that every program takes: `morningroast.example` is `Morningroast-Example`. */
+/**
+ * Converts a name to an account component that every program accepts: `morningroast.example` becomes
+ * `Morningroast-Example`.
+ */
 function accountPart(retailers: readonly string[]): string {
   const [only = '', ...others] = retailers;
   if (others.length > 0) return 'Several';

@@ -4,28 +4,34 @@ import { StorageError, UsageError } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import { type Entry, type Posting, readId, type Standing } from './entries.ts';
 
-/** What the books are about. */
+/** The subject of the books. */
 export interface BooksOf {
-  /** The wallet's id, as `isIdPart` takes it. */
+  /** The wallet's id; valid for `isIdPart`. */
   readonly wallet: string;
-  /** What the wallet holds, cents, as the service says; by the books where it does not. */
+  /** The wallet balance, cents: as reported by the service, otherwise according to the books. */
   readonly balance: number;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly now: number;
 }
 
-/** How books are written and read again. */
+/** Writes and reads one bookkeeping format. */
 export interface BooksFormat {
-  /** Whether a file is of this format and this wallet; else what is wrong with it. */
+  /** Why a file is not of this format or wallet; undefined if it is. */
   refuses(text: string, books: Pick<BooksOf, 'wallet'>): string | undefined;
-  /** The entries of a file that bear an id of ours, and what else in it matters. @param text as `refuses` took it. */
+  /**
+   * Reads errand's entries from a file, and whatever else matters in it. @param text must have been accepted by
+   * `refuses`.
+   */
   read(text: string): BooksRead;
-  /** Whether it has a place for the entry; one account's statement has none for what another paid. */
+  /**
+   * Whether the format can represent the entry. A single account's statement has no place for payments from other
+   * accounts.
+   */
   takes(entry: Entry): boolean;
   render(entry: Entry): string;
   /**
-   * The whole file. @param before what it was to the byte, undefined where it is new. @param rendered the entries that it lacks, in their
-   * order. @param entered the accounts and currencies in them.
+   * Assembles the whole file. @param before the previous content, byte for byte; undefined for a new file. @param
+   * rendered the missing entries in order, with their accounts and currencies.
    */
   assemble(books: BooksOf, before: string | undefined, rendered: Rendered): Iterable<string>;
 }
@@ -36,30 +42,30 @@ export interface Rendered {
   readonly currencies: ReadonlySet<string>;
 }
 
-/** Text from outside as one line: line breaks, controls and what cannot be seen are shown, never there. */
+/** Converts untrusted text to a single line, with line breaks, control and invisible characters made visible. */
 export const oneLine = (text: string, limit = 200): string => safeText(text, limit).trim();
 
-/** What stands in a file. Lines are counted from 1. */
+/** Content of a file. Line numbers start at 1. */
 export interface BooksRead {
   readonly entries: readonly Standing[];
-  /** Entries of somebody else's that move the wallet too. */
+  /** Number of the user's own entries that affect the wallet. */
   readonly others: number;
-  /** The first part of it that is not whole. */
+  /** The first incomplete part. */
   readonly broken?: Broken;
 }
 
 export interface Broken {
   readonly line: number;
-  /** What it is and what to do, after the number of its line. */
+  /** The problem and what to do about it; follows the line number. */
   readonly message: string;
 }
 
-/** @param id of the entry, where that can be read. */
+/** @param id of the entry, if it can be read. */
 export function incomplete(line: number, id: string | undefined, why: string): Broken {
   return { line, message: `${entryNamed(id)} is incomplete: ${why}; remove it, and run again` };
 }
 
-/** An entry of ours in the words of whoever reads its file. */
+/** Describes one of errand's entries to the reader of the file. */
 export function entryNamed(id: string | undefined): string {
   if (id === undefined) return 'the entry';
   const { kind, orderId } = readId(id)?.stream ?? {};
@@ -67,42 +73,42 @@ export function entryNamed(id: string | undefined): string {
   return `the ${kind} of order ${orderId}`;
 }
 
-/** The text of a file without what editors and spreadsheets do to line ends and beginnings. */
+/** Undoes what editors and spreadsheets do to a file: strips the BOM and normalizes line endings. */
 export const readable = (text: string): string => text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
 
-/** Lines in the line ends of what was there. @param before undefined where nothing was. */
+/** Converts lines to the line endings of the existing file. @param before undefined for a new file. */
 export function* inLinesOf(before: string | undefined, texts: Iterable<string>): Generator<string> {
   const isWindows = before?.includes('\r\n') === true;
   for (const text of texts) yield isWindows ? text.replaceAll('\n', '\r\n') : text;
 }
 
-/** What stays as it is, and what follows it: an editor may have left its last line break away. */
+/** Appends to existing content, adding a final line break if an editor removed it. */
 export function* continued(before: string, texts: Iterable<string>): Generator<string> {
   yield before;
   if (!before.endsWith('\n')) yield* inLinesOf(before, ['\n']);
   yield* inLinesOf(before, texts);
 }
 
-/** The currencies in which amounts do not add up to 0. */
+/** Currencies whose amounts do not sum to 0. */
 export function unbalanced(postings: readonly Posting[]): string[] {
   const sums = new Map<string, number>();
   for (const { cents, currency } of postings) sums.set(currency, (sums.get(currency) ?? 0) + cents);
   return [...sums].filter(([, rest]) => rest !== 0).map(([currency]) => currency);
 }
 
-/** A file of books as it was when it was read. */
+/** A ledger file as it was when read. */
 interface BookFile {
-  /** Where it is, with links followed. */
+  /** Resolved path, with symlinks followed. */
   readonly path: string;
-  /** Undefined where there is none yet, or an empty one. */
+  /** Undefined if the file is missing or empty. */
   readonly text: string | undefined;
   readonly stats: Stats | undefined;
 }
 
-/** Bytes that no books have that can be read at once. */
+/** Limit for reading a file at once, bytes; larger than any real ledger. */
 const tooManyBytes = 400 * 1024 * 1024;
 
-/** @throws UsageError for what is no file of text; StorageError where it cannot be read. */
+/** @throws UsageError if it is not a text file; StorageError if it cannot be read. */
 export function readBookFile(name: string): BookFile {
   try {
     const stats = statSync(name, { throwIfNoEntry: false });
@@ -121,7 +127,7 @@ export function readBookFile(name: string): BookFile {
 }
 
 /**
- * Puts the new text in the place of the old one, whole; where the file has been changed meanwhile it stays as it is.
+ * Replaces the file atomically. Leaves it untouched if it was changed in the meantime.
  * @throws UsageError, StorageError.
  */
 export async function replaceBookFile({ path, stats }: BookFile, chunks: Iterable<string>): Promise<void> {

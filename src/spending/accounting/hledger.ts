@@ -5,7 +5,7 @@ import { type LedgerLines, readLedger } from './ledger.ts';
 
 const title = (wallet: string): string => `; errand books 1: hledger, wallet ${wallet}\n`;
 
-/** An account may have single spaces in it. */
+/** Account names may contain single spaces. */
 const lines: LedgerLines = {
   begin: /^\d{4}[-/.]\d+[-/.]\d+/,
   id: /^[ \t]+;[ \t]*errand-id:[ \t]*(\S+)[ \t]*$/,
@@ -13,7 +13,7 @@ const lines: LedgerLines = {
   posting: /^(\S+(?: \S+)*)(?:(?:[ \t]{2,}|\t)(\S.*))?$/,
 };
 
-/** A journal of hledger; accounts and currencies are declared, so that `hledger check --strict` holds. */
+/** hledger journal. Declares accounts and currencies, so that `hledger check --strict` passes. */
 export const hledger: BooksFormat = {
   refuses: (text, { wallet }) => {
     if (text.startsWith(title(wallet))) return undefined;
@@ -53,10 +53,10 @@ export const hledger: BooksFormat = {
   },
 };
 
-/** A semicolon would begin a comment, and a bar end the payee. */
+/** Replaces semicolons, which would start a comment, and bars, which would end the payee. */
 const described = (text: string): string => oneLine(text).replaceAll(';', ',').replaceAll('|', '/');
 
-/** As hledger wants to see the decimals of a currency. */
+/** A sample amount that declares a currency's decimals to hledger. */
 const sample = (currency: string): string => {
   const amount = plainAmount(1, currency);
   return amount === '1' ? '1000.' : `1000${amount.slice(1).replace('1', '0')}`;

@@ -20,26 +20,26 @@ import {
   unbalanced,
 } from './files.ts';
 
-/** How a program writes the lines of an entry. */
+/** Patterns for the lines of an entry in a ledger format. */
 export interface LedgerLines {
-  /** The first line of a transaction. */
+  /** Matches the first line of a transaction. */
   readonly begin: RegExp;
-  /** A line that gives the id, its first group. */
+  /** Captures the id in its first group. */
   readonly id: RegExp;
-  /** A line that is a comment or a field, and no posting. */
+  /** Matches comments and fields, which are not postings. */
   readonly aside: RegExp;
-  /** A posting without its comment: the account, and the amount where there is one. */
+  /** Captures account and amount, if present, of a posting without its comment. */
   readonly posting: RegExp;
 }
 
-/** A transaction: the lines that are indented below a line with a date. */
+/** A transaction: a line with a date, and the indented lines below it. */
 interface Block {
-  /** Of its first line, from 1. */
+  /** Number of its first line, starting at 1. */
   readonly line: number;
   readonly lines: string[];
 }
 
-/** What a journal holds, as hledger and beancount both divide it. @param text with plain line ends. Pure. */
+/** Parses a journal; works for both hledger and beancount. @param text with normalized line endings. Pure. */
 export function readLedger(text: string, lines: LedgerLines): BooksRead {
   const entries: Standing[] = [];
   let others = 0;
@@ -83,7 +83,7 @@ function blocksOf(text: string, { begin }: LedgerLines): Block[] {
   return blocks;
 }
 
-/** Undefined where a person has written an amount that errand does not read, such as a price. */
+/** Undefined if someone entered an amount errand does not parse, such as a price. */
 function postingsOf(moves: readonly string[], lines: LedgerLines): Posting[] | undefined {
   const postings: Posting[] = [];
   let open: string | undefined;
@@ -97,7 +97,7 @@ function postingsOf(moves: readonly string[], lines: LedgerLines): Posting[] | u
       postings.push({ account, cents, currency });
     }
   }
-  // One amount may be left to the program that reads it.
+  // One amount may be omitted, which the program then infers.
   const [currency, another] = open === undefined ? [] : unbalanced(postings);
   if (another !== undefined) return undefined;
   if (open !== undefined && currency !== undefined) {
@@ -113,12 +113,15 @@ function splitPosting(move: string, { posting }: LedgerLines): { account: string
   const [beforeNote = ''] = move.split(';', 1);
   const plain = beforeNote.replace(/^\s+(?:[*!]\s+)?/, '').trimEnd();
   const [, account = plain, value = ''] = posting.exec(plain) ?? [];
-  // A balance that is asserted after the amount is none of it.
+  // A balance assertion may follow the amount; it is not part of it.
   const moved = (value.split('=', 1)[0] ?? '').trimEnd();
   return moved === '' ? { account } : { account, value: moved };
 }
 
-/** A last line without a line break, unless it is surely whole: an amount with which its entry adds up, or a comment. */
+/**
+ * Detects a final line without a line break that may be truncated. A comment is fine, and so is an amount that balances
+ * its entry.
+ */
 function cutOff(
   text: string,
   last: Block | undefined,
@@ -136,7 +139,10 @@ function cutOff(
   };
 }
 
-/** What stands in a file, by the name that it was given. @throws UsageError for a file that is not ours, or not whole. */
+/**
+ * Reads the existing entries of a file. `out` is its name as given by the user. @throws UsageError if the file was not
+ * written by errand, or is incomplete.
+ */
 export function standingIn(out: string, raw: string, format: BooksFormat, wallet: string): BooksRead {
   const text = readable(raw);
   const wrong = format.refuses(text, { wallet });
@@ -156,7 +162,7 @@ export const leftOutNote = (count: number): string =>
 export const othersNote = (count: number): string =>
   `${count === 1 ? '1 entry of your own moves' : `${count} entries of your own move`} ${walletAccount} too; the wallet by these entries is without ${count === 1 ? 'it' : 'them'}`;
 
-/** Differences that are named one by one. */
+/** Maximum number of differences reported individually. */
 const mostNamed = 5;
 
 export function differenceNotes(out: string, differences: readonly Difference[]): string[] {
@@ -167,17 +173,17 @@ export function differenceNotes(out: string, differences: readonly Difference[])
   ];
 }
 
-/** What is not as errand wrote it. */
+/** A deviation from what errand wrote. */
 interface Difference {
-  /** Of the file, from 1. */
+  /** Line number in the file, starting at 1. */
   readonly line: number;
-  /** For a person: which entry, what stands there, what was written. */
+  /** A description for the user: which entry, what the file contains, and what was written. */
   readonly message: string;
 }
 
 /**
- * Entries of ours that no longer bring their payer what their ids say: a person has changed an amount or an account, has
- * written an entry twice, or has removed the one before it. Pure. @param entries as they stand.
+ * Finds errand's entries whose amounts no longer match their ids, because someone changed an amount or account,
+ * duplicated an entry, or removed the one before it. Pure. @param entries as found in the file.
  */
 export function differencesIn(entries: readonly Standing[]): Difference[] {
   const streams = new Map<string, { standing: Standing; count: number; total: number }[]>();
@@ -208,7 +214,7 @@ export function differencesIn(entries: readonly Standing[]): Difference[] {
   return found.sort((a, b) => a.line - b.line);
 }
 
-/** @param cents that the entry was written with. */
+/** @param cents the amount originally written. */
 function compared(
   { id, line, postings }: Standing,
   cents: number,

@@ -15,7 +15,7 @@ const accountId = (wallet: string): string => wallet.replaceAll('-', '').slice(0
 const beginning = '<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n<?OFX OFXHEADER="200"';
 const list = /<STMTTRN>(?:(?!<STMTTRN>)[\s\S]){0,5000}?<\/STMTTRN>\n?/g;
 
-/** A statement of the wallet, OFX 2.1.1: what was paid with anything else has no place in it. */
+/** OFX 2.1.1 statement of the wallet. Excludes payments from anything else. */
 export const ofx: BooksFormat = {
   refuses: (text, { wallet }) => {
     if (!text.startsWith(beginning) || !text.includes('<ORG>errand</ORG>'))
@@ -40,7 +40,7 @@ export const ofx: BooksFormat = {
   },
 };
 
-/** What an entry brings to the wallet, cents. */
+/** The amount an entry adds to the wallet, cents. */
 const amountOf = ({ postings }: Entry): number => centsOn(postings, walletAccount, 'USD');
 
 function readStatement(text: string): BooksRead {
@@ -66,7 +66,7 @@ function readStatement(text: string): BooksRead {
   return { entries, others: 0, ...(broken && { broken }) };
 }
 
-/** Characters of a transaction at most. */
+/** Maximum length of a transaction, characters. */
 const longest = 10_000;
 
 function head({ wallet, now }: BooksOf, times: readonly string[]): string {
@@ -80,7 +80,7 @@ function head({ wallet, now }: BooksOf, times: readonly string[]): string {
 `;
 }
 
-/** The ledger's balance is what the service says the wallet holds now. */
+/** The balance is what the service currently reports for the wallet. */
 const foot = ({ balance, now }: BooksOf): string =>
   `</BANKTRANLIST>
 <LEDGERBAL><BALAMT>${plainAmount(balance, 'USD')}</BALAMT><DTASOF>${moment(now)}</DTASOF></LEDGERBAL></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>
@@ -91,7 +91,7 @@ const moment = (at: number): string =>
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** At most so many characters, each of which XML may hold. */
+/** Truncates text to `limit` characters, and escapes or replaces those not allowed in XML. */
 const escaped = (text: string, limit: number): string =>
   [...oneLine(text, limit * 2)]
     .slice(0, limit)

@@ -24,22 +24,22 @@ interface Books {
   readonly written: WrittenBooks;
   readonly feeCents: number | undefined;
   readonly retailers: RetailerNames;
-  /** From a moment, ms, to its date. */
+  /** Converts a time, ms, to its date. */
   readonly dateAt: (moment: number) => string;
 }
 
-/** What of an order the books lack. */
+/** The entries of an order that the books lack. */
 interface OrderEntries {
   readonly entries: readonly Entry[];
-  /** How many stand there already. */
+  /** Number of entries already in the books. */
   readonly there: number;
-  /** False where the order has no usable id or time, or an amount of it is not known. */
+  /** False if the order has no usable id or time, or one of its amounts is unknown. */
   readonly isComplete: boolean;
 }
 
 /**
- * What the books lack of an order: for each of its movements what is missing to its present total, which may be less than
- * nothing. Pure. @param order a record as it was received.
+ * The entries the books lack for an order: for each movement, the difference to its current total, which may be
+ * negative. Pure. @param order the record as received.
  */
 export function entriesOf(order: unknown, { written, feeCents, retailers, dateAt }: Books): OrderEntries {
   const id = textIn(order, 'id');
@@ -48,14 +48,14 @@ export function entriesOf(order: unknown, { written, feeCents, retailers, dateAt
   const { lines, isComplete } = moneyOf(order, { feeCents });
   const totals = totalsOf(id, lines);
   const before = written.of(id);
-  // What was written and is no longer there, as a credit that was taken back, goes back to nothing.
+  // A movement that was written but no longer exists, such as a reversed credit, is corrected to 0.
   for (const [name, { stream }] of before)
     if (!totals.has(name)) totals.set(name, { stream, total: 0, isByRule: false });
   const names = retailersOf(order, retailers);
   const entries = [...totals].flatMap(([name, { stream, total, isByRule }]): Entry[] => {
     const earlier = before.get(name);
     const moved = total - (earlier?.total ?? 0);
-    // The wallet tells today's fee alone: one that was written is not put right by it.
+    // The wallet only reports the current fee, so a fee already written is not corrected.
     const isKept = isByRule && stream.kind === 'fee' && earlier !== undefined && earlier.total !== 0;
     if (moved === 0 || isKept) return [];
     const count = (earlier?.count ?? 0) + 1;
@@ -103,7 +103,7 @@ function totalsOf(orderId: string, lines: readonly MoneyLine[]): Map<string, Tot
   return totals;
 }
 
-/** @param moved what more was paid, or less. */
+/** @param moved the change in the amount paid; may be negative. */
 function postingsOf(
   order: unknown,
   { kind, payer, currency }: Stream,
@@ -119,7 +119,7 @@ function postingsOf(
   return [...parts.map((part) => ({ ...part, cents: sign * part.cents })), paid];
 }
 
-/** The parts of the price, each account once; undefined where they are in another currency than was charged. */
+/** The parts of the price, one posting per account; undefined if they are in a different currency than the charge. */
 function pricedParts(order: unknown, currency: string, goods: string): Posting[] | undefined {
   const parts = partsOfPrice(order);
   const price = own(own(order, 'job_result'), 'price_components');
@@ -135,7 +135,7 @@ function pricedParts(order: unknown, currency: string, goods: string): Posting[]
     .map(([account, cents]) => ({ account, cents, currency }));
 }
 
-/** When money moved: bought when it was ordered, back when that was last told of. */
+/** When money moved: the order's creation for purchases, its last update for money returned. */
 function timeOf(order: unknown, { kind, returnId }: Stream, count: number): number | undefined {
   if (returnId !== undefined) {
     const one = objectsIn(order, 'returns').find((it) => textIn(it, 'id') === returnId);
@@ -147,7 +147,7 @@ function timeOf(order: unknown, { kind, returnId }: Stream, count: number): numb
 
 function timeIn(record: unknown, key: string): number | undefined {
   const at = Date.parse(textIn(record, key) ?? '');
-  // Books have years of four digits.
+  // The books require four-digit years.
   return at >= Date.UTC(1970, 0, 2) && at < Date.UTC(9999, 0) ? at : undefined;
 }
 
@@ -181,14 +181,17 @@ interface Kept {
   readonly text: string;
 }
 
-/** Entries as they come, rendered at once and put in the order of time at the end; memory grows with them. */
+/**
+ * Collects entries, rendering each immediately, and sorts them by time at the end. Memory grows with the number of
+ * entries.
+ */
 export class Collection {
   readonly #format: BooksFormat;
   readonly #written: WrittenBooks;
   readonly #kept: Kept[] = [];
   readonly #accounts = new Set<string>();
   readonly #currencies = new Set<string>();
-  /** Entries that the format has no place for. */
+  /** Number of entries the format cannot represent. */
   leftOut = 0;
 
   constructor(format: BooksFormat, written: WrittenBooks) {
@@ -200,7 +203,7 @@ export class Collection {
     return this.#kept.length;
   }
 
-  /** ms since the epoch; undefined where there is none. */
+  /** Time of the earliest entry, ms since the epoch; undefined if there are none. */
   get firstAt(): number | undefined {
     return this.#kept.reduce<number | undefined>(
       (first, { at }) => ((first ?? at) < at ? first : at),
@@ -227,7 +230,7 @@ export class Collection {
   }
 }
 
-/** What the wallet held before the first entry, of which the time is given. */
+/** The entry for the opening balance, placed just before the first entry, whose time is given. */
 export const openingEntry = (cents: number, at: number, date: string): Entry => ({
   ...{ id: openingId(cents), kind: 'opening', at: at - 1, date },
   payee: 'Opening balance',

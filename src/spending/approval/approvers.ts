@@ -5,7 +5,9 @@ import { UsageError } from '../../platform/errors.ts';
 import { PrivateFileError, readGuardedFile } from '../../platform/private-files.ts';
 import type { ApproverFile, Policy } from '../policy/policy.ts';
 
-/** The keys whose owners may approve. @throws UsageError naming the policy's line, for a file that has no public key. */
+/**
+ * The public keys of the approvers. @throws UsageError with the policy's line number, for a file without a public key.
+ */
 export const readApprovers = (policy: PolicyOfApprovers): readonly PublicKey[] =>
   policy.approvers.flatMap((approver) => {
     const read = readPublicKeys(keysText(policy, approver));
@@ -13,10 +15,10 @@ export const readApprovers = (policy: PolicyOfApprovers): readonly PublicKey[] =
     return read.keys;
   });
 
-/** Who may approve, by the files that a policy names. */
+/** The parts of a policy that determine who may approve. */
 export type PolicyOfApprovers = Pick<Policy, 'file' | 'approvers' | 'keys'>;
 
-/** What stands in a file of public keys. @throws UsageError. */
+/** Reads a public key file. @throws UsageError. */
 export function keysText(policy: PolicyOfApprovers, approver: ApproverFile): string {
   const refused = refusal(policy, approver);
   if (!policy.keys) return textOf(resolve(dirname(policy.file), approver.name), refused);
@@ -41,19 +43,19 @@ function textOf(path: string, refused: (what: string) => UsageError): string {
   throw refused(`${path} does not exist`);
 }
 
-/** A public key of SSH. */
+/** An SSH public key. */
 export interface PublicKey {
   readonly type: string;
-  /** Base64, as it stands in a file. */
+  /** Base64, as in a key file. */
   readonly blob: string;
-  /** `SHA256:…`, as `ssh-keygen -l` shows it. */
+  /** In the format of `ssh-keygen -l`: `SHA256:…`. */
   readonly fingerprint: string;
 }
 
 const types = /^(?:sk-)?(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp\d{3})(?:@openssh\.com)?$/;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** The public keys of a text, one a line as `ssh-keygen` writes them; else what is wrong with it. Pure. */
+/** Parses public keys, one per line as written by `ssh-keygen`; otherwise returns the problem. Pure. */
 function readPublicKeys(
   text: string,
 ): { readonly keys: readonly PublicKey[] } | { readonly problem: string } {
@@ -72,13 +74,16 @@ function readPublicKeys(
   return keys.length === 0 ? { problem: 'has no public key' } : { keys };
 }
 
-/** Begins a signature that `ssh-keygen -Y sign` writes. */
+/** First line of a signature by `ssh-keygen -Y sign`. */
 export const signatureBegin = '-----BEGIN SSH SIGNATURE-----';
 const signatureShape =
   /^-----BEGIN SSH SIGNATURE-----\r?\n([A-Za-z0-9+/=\r\n]+)-----END SSH SIGNATURE-----\s*$/;
 const magic = 'SSHSIG';
 
-/** The fingerprint of the key that made a signature; whether the signature holds is for `ssh-keygen` to say. Undefined where it is none. */
+/**
+ * The fingerprint of the key that made a signature; undefined if it is not a signature. Does not verify it;
+ * `ssh-keygen` does.
+ */
 export function signerOf(signature: string): string | undefined {
   const bytes = Buffer.from(signatureShape.exec(signature)?.[1] ?? '', 'base64');
   if (bytes.subarray(0, magic.length).toString('latin1') !== magic) return undefined;
@@ -86,7 +91,7 @@ export function signerOf(signature: string): string | undefined {
   return key && fingerprintOf(key);
 }
 
-/** A string of SSH's wire format: its length in four bytes, then itself. */
+/** Reads a string in SSH wire format: a four-byte length and the content. */
 function stringAt(bytes: Buffer, at: number): Buffer | undefined {
   if (bytes.length < at + 4) return undefined;
   const end = at + 4 + bytes.readUInt32BE(at);

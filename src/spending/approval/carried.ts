@@ -12,8 +12,9 @@ import { distrust, signedBy } from './ssh.ts';
 const carried = new WeakMap<OrderContext, Promise<string>>();
 
 /**
- * Takes the approval of `--approval FILE` into the journal, once a run, whatever it was used for here before.
- * @returns its id. @throws UsageError for a file that holds none; ErrandError policy where it is not signed by an approver.
+ * Imports the approval given by `--approval FILE` into the journal, once per run, even if it was used here before.
+ * @returns its id. @throws UsageError for a file without an approval; ErrandError policy if it is not signed by an
+ * approver.
  */
 export function carriedApproval(
   context: OrderContext,
@@ -40,19 +41,22 @@ async function take(context: OrderContext, policy: Policy, file: string): Promis
   return request.id;
 }
 
-/** More bytes than a request with its signature has. */
+/** Size limit of a signed request, bytes; larger than any real one. */
 export const largestDocument = 256 * 1024;
 
-/** A request with the signature that approves it; the signature alone where no request came with it. */
+/** A request with its approval signature, or just the signature. */
 type SignedApproval =
   | { readonly request: ApprovalRequest; readonly signature: string }
   | { readonly request?: never; readonly signature: string };
 
-/** An approval as it is carried to another machine. */
+/** Serializes an approval for transfer to another machine. */
 export const approvalText = ({ request, signature }: Approval): string =>
   `${canonicalJson({ request, signature })}\n`;
 
-/** What a file or stdin holds: the signature of ssh-keygen, or what `approvalText` made. @throws UsageError naming the file. */
+/**
+ * Parses a file or stdin: a signature from ssh-keygen, or the output of `approvalText`. @throws UsageError naming the
+ * file.
+ */
 export function readApprovalText(name: string, text: string): SignedApproval {
   if (text.trimStart().startsWith(signatureBegin)) return { signature: `${text.trim()}\n` };
   const value = parsed(text);
@@ -79,7 +83,7 @@ const longestText = 4096;
 const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= longestText;
 const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
 
-/** Whether what came from elsewhere has the form of a request; whether it is genuine is for its signature to say. */
+/** Whether untrusted input has the form of a request. Only the signature proves it genuine. */
 function isRequest(value: unknown): value is ApprovalRequest {
   if (!isObject(value)) return false;
   const { id, subject, total_cents: total, parts, summary, rules } = value;
@@ -108,7 +112,10 @@ interface SignedRequest {
   readonly signature: string;
 }
 
-/** Keeps a signed approval in the journal. @throws ErrandError policy where no approver signed it, it has expired or was denied here. */
+/**
+ * Stores a signed approval in the journal. @throws ErrandError policy if it was not signed by an approver, has expired,
+ * or was denied here.
+ */
 export async function keepSigned(
   context: OrderContext,
   policy: Policy,
@@ -123,13 +130,13 @@ export async function keepSigned(
   const approvals = await (await context.journal()).reservations.approvals();
   const known = approvals.list().find((one) => one.request.id === request.id);
   if (known?.state === 'denied') throw notApproved(`approval ${request.id} was denied by ${known.decidedBy}`);
-  // Who approved it first has done so; the same from another changes nothing.
+  // The first valid approval stands; another signature changes nothing.
   if (known?.state === 'approved' && (await distrust(context, policy, known)) === undefined)
     return approvals.approve(request, known.decidedBy ?? signed.by, known.signature);
   return approvals.approve(request, signed.by, signature);
 }
 
-/** @param what what is wrong, as a sentence. */
+/** @param what the problem, as a sentence. */
 export const notApproved = (what: string, facts: ErrorFacts = {}): ErrandError =>
   new ErrandError('policy', what, {
     code: 'approval_refused',
@@ -138,7 +145,7 @@ export const notApproved = (what: string, facts: ErrorFacts = {}): ErrandError =
     ...facts,
   });
 
-/** The approvals of this machine. Those for `terms` that a process had used which ended before it sent anything are free again. */
+/** Opens the local approvals. Releases those for `terms` whose process ended before sending anything. */
 export async function openApprovals(
   { journal }: Pick<OrderContext, 'journal'>,
   terms: string,

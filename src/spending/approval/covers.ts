@@ -6,40 +6,43 @@ import { keyLifeMs } from '../../journal/journal-record.ts';
 import type { Verdict } from '../policy/policy.ts';
 import type { Subject } from './subject.ts';
 
-/** Stands for the idempotency key of an order that has none yet. */
+/** Placeholder for the idempotency key of an order that has none yet. */
 export const openKey = '';
 
-/** What is about to be ordered, as an approval must cover it. */
+/** The intended order or orders, which an approval has to cover. */
 export interface Wanted {
   readonly subject: Subject;
   readonly verdict: Verdict;
-  /** Idempotency keys of all that is ordered; `openKey` of an order that gets the key of its approval when it is sent. */
+  /** Idempotency keys of all intended orders; `openKey` for an order that gets its approval's key on sending. */
   readonly keys: ReadonlySet<string>;
   /** Ms since the epoch. */
   readonly now: number;
-  /** How long the policy lets an approval live, ms. */
+  /** Lifetime of an approval under the policy, ms. */
   readonly lifeMs: number;
 }
 
-/** By how much the clocks of two machines may differ, ms. */
+/** Allowed clock skew between machines, ms. */
 const leewayMs = 5 * 60_000;
 
 type Timed = Pick<ApprovalRequest, 'subject' | 'operation' | 'asked_at' | 'expires_at'>;
 
 /**
- * How long an approval lives, ms, where the policy lets it live for `lifeMs`. Another machine may have used it: what its
- * orders led to there can be looked up only of a single order of an account, so others live no longer than their keys. Pure.
+ * Lifetime of an approval, ms, if the policy allows `lifeMs`. Another machine may have used it, and the result can only
+ * be looked up for a single order of an account. All others expire with their idempotency keys. Pure.
  */
 export const lifeOf = (
   { subject, operation }: Pick<Timed, 'subject' | 'operation'>,
   lifeMs: number,
 ): number => (subject === 'order' && operation === 'order.create' ? lifeMs : Math.min(lifeMs, keyLifeMs));
 
-/** Until when an approval can be used, ms since the epoch: as it says, and no longer than the policy of this machine has it. Pure. */
+/**
+ * When an approval expires, ms since the epoch: at its own expiry, or earlier if the local policy's lifetime is
+ * shorter. Pure.
+ */
 export const usableUntil = (request: Timed, lifeMs: number): number =>
   Math.min(Date.parse(request.expires_at), Date.parse(request.asked_at) + lifeOf(request, lifeMs));
 
-/** Why it is not the time for an approval, in words that follow its id. Pure. */
+/** Why an approval is expired or not valid yet, phrased to follow its id. Pure. */
 export function untimely(
   request: ApprovalRequest,
   { now, lifeMs }: Pick<Wanted, 'now' | 'lifeMs'>,
@@ -51,7 +54,7 @@ export function untimely(
     : undefined;
 }
 
-/** Why an approval does not cover what is about to be ordered, in words that follow its id; undefined where it does. Pure. */
+/** Why an approval does not cover the intended order, phrased to follow its id; undefined if it does. Pure. */
 export function shortfall(
   approval: Approval,
   uses: readonly ApprovalUse[],
@@ -70,7 +73,7 @@ export function shortfall(
   );
 }
 
-/** Another key would be another order, on this machine or on one that knows nothing of the first. */
+/** With another key it would be a different order, also on machines that do not know the first one. */
 function keyed({ subject, key }: ApprovalRequest, keys: ReadonlySet<string>): string | undefined {
   if (subject !== 'order' || keys.has(openKey) || (key !== null && keys.has(key))) return undefined;
   return `is for the idempotency key ${key}: give that one, or none`;
@@ -85,7 +88,7 @@ function usedUp(
   const [first] = others;
   if (!first) return undefined;
   if (subject !== 'plan') return `was already used for ${first.orderId ?? first.key}, and works only once`;
-  // The parts of a plan are placed one after another.
+  // A plan is placed in parts, so earlier parts count against its total.
   const left = total - others.reduce((sum, { cents }) => sum + cents, 0);
   return verdict.amount_cents > left
     ? `has ${formatMoney(Math.max(0, left))} left, and this takes ${formatMoney(verdict.amount_cents)}`
@@ -105,7 +108,7 @@ function beyond(
   return more.length === 0 ? undefined : `overrules ${rules.join(', ')}, and not ${more.join(', ')}`;
 }
 
-/** What each part is called where it differs. */
+/** How messages describe each part that differs. */
 const partNames: Readonly<Record<string, string>> = {
   products: 'other products or another quantity',
   address: 'another address',
@@ -116,7 +119,7 @@ const partNames: Readonly<Record<string, string>> = {
   plan: 'another plan',
 };
 
-/** What a request asks for other than this. Pure. */
+/** Differences between a request and the given subject. Pure. */
 export function differences(request: ApprovalRequest, subject: Subject): string[] {
   const { parts } = request;
   if (request.operation !== subject.operation || request.subject !== subject.subject)
@@ -129,15 +132,15 @@ export function differences(request: ApprovalRequest, subject: Subject): string[
       parts[name] === part ? [] : [partNames[name] ?? 'something else'],
     ),
   ];
-  // The keys of rows mostly follow from what the rows ask for: the first difference says it all.
+  // Row keys usually derive from the row contents, so the first difference suffices.
   if (found.length > 0) return subject.subject === 'upload' ? found.slice(0, 1) : found;
   const isSame = request.terms === subject.terms && shownOf(request) === shownOf(subject);
   return isSame ? [] : ['something else than it shows'];
 }
 
 /**
- * Whether somebody may have meant a request for this: it is about the same but for one thing, the same rows or the same file.
- * Pure.
+ * Whether a request may have been meant for this subject: an order that differs in at most one respect, an upload with
+ * the same rows, or a plan of the same file. Pure.
  */
 export function isRelated(
   request: ApprovalRequest,
@@ -148,7 +151,7 @@ export function isRelated(
   return subject === 'upload' ? request.parts.rows === parts.rows : request.summary.file === summary.file;
 }
 
-/** The same rows are the same upload, whatever their file is called elsewhere. */
+/** The summary used for comparison. An upload is identified by its rows, so its file name is ignored. */
 function shownOf({ subject, summary }: Pick<ApprovalRequest, 'subject' | 'summary'>): string {
   const { file: _, ...rest } = summary;
   return canonicalJson(subject === 'upload' ? rest : summary);

@@ -14,35 +14,35 @@ import { isRelated, lifeOf, openKey, shortfall, usableUntil, type Wanted } from 
 import { distrust } from './ssh.ts';
 import type { ApprovablePlan, Subject } from './subject.ts';
 
-/** How often a wait looks whether somebody has decided, ms. */
+/** Poll interval while waiting for a decision, ms. */
 const lookEveryMs = 300;
-/** As many that do not fit are named, with what differs. */
+/** Maximum number of non-matching approvals reported with their differences. */
 const mostNamed = 3;
-/** No approval lives longer, ms. */
+/** Maximum lifetime of an approval, ms. */
 const longestMs = 31 * 24 * 3600 * 1000;
 
 interface Asking {
-  /** Made when it is first needed: of a long table it takes a while. */
+  /** Computed on first use; slow for a long table. */
   readonly subject: () => Subject;
   readonly plan: ApprovablePlan | undefined;
-  /** Idempotency keys of all that is ordered. */
+  /** Idempotency keys of all intended orders. */
   readonly keys: ReadonlySet<string>;
-  /** The id of the approval that the user gave. */
+  /** Id of the approval passed by the user. */
   readonly carried: string | undefined;
-  /** Nobody chose the key. */
+  /** Whether the key was generated rather than chosen by the user. */
   readonly isKeyMade: boolean;
-  /** Why the policy is to be overruled. */
+  /** Why the user wants to override the policy. */
   readonly reason: string | undefined;
-  /** How long a decision is waited for, ms. */
+  /** How long to wait for a decision, ms. */
   readonly waitMs: number | undefined;
 }
 
-/** The approvals that one command may use: those that are there, and the one that it asks for. */
+/** The approvals available to one command: existing ones, and the one it requests. */
 export class GateApprovals {
   readonly #context: OrderContext;
   readonly #policy: Policy;
   readonly #asking: Asking;
-  /** Those whose signatures were verified in this run. */
+  /** Approvals whose signatures were verified during this run. */
   readonly #trusted: Approval[] = [];
   #subjectMade: Subject | undefined;
   #approvals: Approvals | undefined;
@@ -53,15 +53,15 @@ export class GateApprovals {
     this.#asking = asking;
   }
 
-  /** Since when their uses matter, ms since the epoch. */
+  /** Time from which their uses matter, ms since the epoch. */
   get since(): number {
     return Math.min(...this.#trusted.map(({ request }) => Date.parse(request.asked_at)));
   }
 
-  /** The one that covers what is about to be ordered. @param standing what stands for other keys. */
+  /** Finds an approval that covers the intended order. @param standing reservations for other keys. */
   covering(verdict: Verdict, standing: readonly Reservation[]): Approval | undefined {
     return this.#trusted.find((approval) => {
-      // Somebody may have denied it since.
+      // It may have been denied in the meantime.
       const now = this.#approvals?.get(approval.request.id);
       if (now?.state !== 'approved' || now.signature !== approval.signature) return false;
       const uses = standing.filter((one) => one.approval === approval.request.id && usesApproval(one));
@@ -69,7 +69,7 @@ export class GateApprovals {
     });
   }
 
-  /** Looks for approvals that cover it. @returns whether there are more than before. @throws ErrandError. */
+  /** Looks for approvals that cover the order. @returns whether it found new ones. @throws ErrandError. */
   async find(verdict: Verdict): Promise<boolean> {
     const approvals = await openApprovals(this.#context, this.#subject().terms);
     this.#approvals = approvals;
@@ -84,7 +84,7 @@ export class GateApprovals {
     return found.length > 0;
   }
 
-  /** A verdict as it stands with the approvals that are there: what one covers is allowed. @throws ErrandError. */
+  /** The verdict with existing approvals taken into account: covered findings become allowed. @throws ErrandError. */
   async seen(verdict: Verdict, standing: readonly Reservation[]): Promise<Verdict> {
     await this.find(verdict);
     const covering = this.covering(verdict, standing);
@@ -102,8 +102,9 @@ export class GateApprovals {
   }
 
   /**
-   * Has a person asked, and waits for the answer where the command wants that.
-   * @returns once it is approved. @throws PolicyRefusal naming the request; ErrandError deadline where nobody decided.
+   * Requests an approval and waits for the decision if the command wants that.
+   * @returns once it is approved. @throws PolicyRefusal naming the request; ErrandError deadline if nobody decided in
+   * time.
    */
   async ask({ verdict }: PolicyRefusal): Promise<void> {
     const approvals = await (await this.#context.journal()).reservations.approvals();
@@ -143,7 +144,7 @@ export class GateApprovals {
     };
   }
 
-  /** Cents. A plan is asked about as a whole, whichever part of it is placed. */
+  /** Total in cents. A plan is approved as a whole, whichever part is placed. */
   #total({ amount_cents: cents }: Verdict): number {
     return this.#asking.plan?.cents ?? cents;
   }
@@ -166,7 +167,7 @@ export class GateApprovals {
     };
   }
 
-  /** A no that still holds: to the same for as much. Another total is another question. */
+  /** A denial still in force for the same order and total. A different total may be requested again. */
   #denied(all: readonly Approval[], verdict: Verdict): ApprovalRequest | undefined {
     const isOverride = verdict.outcome === 'refused';
     const total = this.#total(verdict);
@@ -189,7 +190,7 @@ export class GateApprovals {
     });
   }
 
-  /** What differs from approvals that somebody may have meant for this. */
+  /** Describes how approvals that may have been meant for this order differ from it. */
   async #others(verdict: Verdict): Promise<string[]> {
     const approvals = await (await this.#context.journal()).reservations.approvals();
     const wanted = this.#wanted(verdict);
@@ -255,6 +256,6 @@ const undecided = ({ id }: ApprovalRequest, approve: string): ErrandError =>
     next: [{ command: approve, when: 'to approve it; then run the same command again' }],
   });
 
-/** The command that approves a request, as far as it can be known here. */
+/** The command that approves a request, as far as it can be determined here. */
 const approveCommand = (context: OrderContext, { approvers }: Policy, id: string): string =>
   `errand approval approve ${id}${approvers.length > 0 ? ' --key ~/.ssh/id_ed25519' : ''}${whereFlags(context)}`;

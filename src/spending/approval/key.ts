@@ -11,16 +11,16 @@ import { untimely } from './covers.ts';
 import { distrust } from './ssh.ts';
 import { subjectOf } from './subject.ts';
 
-/** The idempotency key that belongs to an approval. */
+/** The idempotency key bound to an approval. */
 export interface ApprovedKey {
   readonly key: string;
-  /** It was sent before: the same order is meant, which is shown and not made again. */
+  /** Whether it was sent before. The existing order is then shown, not created again. */
   readonly isSent: boolean;
 }
 
 /**
- * The key under which an approved order is sent: wherever the approval is carried, all machines send the same key, so
- * that the service makes one order of it. What is still asked for has its key already. Undefined where there is neither.
+ * The idempotency key for an order with an approval. All machines use the approval's key, so the service creates only
+ * one order. A pending request already has a key. Undefined if there is neither.
  */
 export async function keyOfApproval(
   context: OrderContext,
@@ -48,7 +48,7 @@ export async function keyOfApproval(
     if (request.id === carried && uses.some((use) => use.key === key)) return { key, isSent: true };
     if (uses.length > 0 || untimely(request, { now: context.clock.now(), lifeMs: policy.approvalMs }))
       continue;
-    // The key may have gone with an order that needed no approval any more.
+    // The key may have been sent with an order that no longer needed approval.
     if ((journal.find(key, intent.baseUrl)?.state ?? 'refused') !== 'refused') continue;
     const cents = (numberIn(intent.body, 'max_price') ?? 0) + (await feeOf(context, intent.operation));
     if (state === 'open' ? request.total_cents !== cents : request.total_cents < cents) continue;

@@ -11,15 +11,15 @@ import { usableUntil } from './covers.ts';
 import { isByApprover } from './ssh.ts';
 
 /**
- * `used` and `expired` follow from what was ordered and from the time; `untrusted` is approved, and not by a key that the
- * policy names now.
+ * `used` and `expired` are derived from the orders placed and the time; `untrusted` is approved, but not by a key in
+ * the current policy.
  */
 export type ShownState = Approval['state'] | 'used' | 'expired' | 'untrusted';
 
-/** An approval as it is shown: whose account it is for is a fingerprint, and stays out. */
+/** An approval as shown to users. Omits the account, which is a fingerprint. */
 export type ShownApproval = Output<'Approval'>;
 
-/** The policy that approvals are shown under; undefined where none can be read, which is no reason to hide them. */
+/** The policy to show approvals with; undefined if it cannot be loaded, in which case they are shown anyway. */
 export async function policyToShow(context: OrderContext): Promise<Policy | undefined> {
   try {
     return await loadPolicy(context);
@@ -53,7 +53,7 @@ export function shownApproval(
   };
 }
 
-/** A plan is used once each of its orders is: parts may still be placed when others are. @param now ms since the epoch. */
+/** The state of an approval. A plan counts as used once all its orders are placed. @param now ms since the epoch. */
 export function stateAt(
   approval: Approval,
   uses: readonly ApprovalUse[],
@@ -71,7 +71,7 @@ export function stateAt(
 
 const subjects = { order: 'an order', upload: 'an upload', plan: 'a plan' } as const;
 
-/** What a person must know to say yes or no. Pure. @param address the lines of the address, where it is known. */
+/** What a person needs to know to decide on a request. Pure. @param address lines of the address, if known. */
 export function requestLines(request: ApprovalRequest, address: readonly string[] = []): string[] {
   const { id, subject, total_cents: total, service, profile, asked_by: by, asked_at: at, rules } = request;
   return [
@@ -85,7 +85,10 @@ export function requestLines(request: ApprovalRequest, address: readonly string[
   ].map((line, index) => (index === 0 ? line : `  ${line}`));
 }
 
-/** What it is about in one line of a table, in which the end is cut and no host: `shop.example/item x 2, with payment`. Pure. */
+/**
+ * One-line summary for a table cell. It starts with the host, because the end may be cut: `shop.example/item x 2, with
+ * payment`. Pure.
+ */
 export function briefOf(summary: unknown): string {
   const { file, orders, with: fields } = Object(summary);
   const [first, ...more] = objectsIn(summary, 'products');
@@ -103,7 +106,7 @@ const bare = (url: string): string => url.replace(/^https?:\/\/(?:www\.)?/, '');
 const withoutPlace = ({ city: _, country: _country, ...summary }: ApprovalRequest['summary']): string[] =>
   summaryLines(summary);
 
-/** A product a line, then the place, then whatever else it says. */
+/** One line per product, then the destination, then the remaining fields. */
 export function summaryLines(summary: ApprovalRequest['summary']): string[] {
   const { products: _, city, country, ...more } = summary;
   const lines = objectsIn(summary, 'products').map((line) => {

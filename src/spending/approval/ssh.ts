@@ -9,18 +9,18 @@ import type { OrderContext } from '../../run/order-context.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type PolicyOfApprovers, type PublicKey, readApprovers, signerOf } from './approvers.ts';
 
-/** What a signature is made for, so that one that was made for anything else is none. */
+/** Signature namespace: signatures made for any other purpose are invalid. */
 const namespace = 'errand-approval';
 
-/** A person may have to find their hardware key, ms. */
+/** Time limit for signing, ms; the user may have to find a hardware key. */
 const longestSignMs = 10 * 60_000;
 const longestVerifyMs = 30_000;
-/** More than any signature. */
+/** Larger than any signature. */
 const longestOutput = 64 * 1024;
 
 /**
- * Signs a text with a private key, or with an agent's that a public key names. @returns the signature, in its armour.
- * @throws ErrandError policy where it is not signed; interrupted on Ctrl-C.
+ * Signs a text with a private key, or with the agent's key for a given public key. @returns the armoured signature.
+ * @throws ErrandError policy if signing fails; interrupted on Ctrl-C.
  */
 export async function sign(context: OrderContext, key: string, text: string): Promise<string> {
   const ended = await run(
@@ -36,7 +36,10 @@ export async function sign(context: OrderContext, key: string, text: string): Pr
   throw unsigned(`ssh-keygen did not sign with ${key}: ${ended.last || `exit ${ended.code}`}`);
 }
 
-/** Whether a text was signed, for this purpose, with one of the keys. @throws ErrandError where ssh-keygen cannot be run. */
+/**
+ * Verifies that a text was signed for this purpose with one of the keys. @throws ErrandError if ssh-keygen cannot be
+ * run.
+ */
 async function verify(
   context: OrderContext,
   keys: readonly PublicKey[],
@@ -58,7 +61,7 @@ async function verify(
 interface Ended {
   readonly code: number | null;
   readonly out: string;
-  /** The last line that it printed beside. */
+  /** Last line of its diagnostic output. */
   readonly last: string;
 }
 
@@ -116,10 +119,10 @@ const missing = (): ErrandError =>
     hint: 'Nothing was sent. Install OpenSSH 8.2 or later (the package openssh-client), then try again.',
   });
 
-/** Who signed a request, or why that does not count, in words that follow its id. */
+/** Who signed a request, or why the signature does not count, phrased to follow its id. */
 type Signed = { readonly by: string } | { readonly problem: string };
 
-/** Whether a request is signed with the key of an approver. @throws ErrandError where ssh-keygen cannot be run. */
+/** Checks whether a request is signed with an approver's key. @throws ErrandError if ssh-keygen cannot be run. */
 export async function signedBy(
   context: OrderContext,
   policy: PolicyOfApprovers,
@@ -137,14 +140,20 @@ export async function signedBy(
     : { problem: `has a signature by ${by} that does not hold: something else was signed` };
 }
 
-/** Whether the key that an approval says it is signed with is one that the policy names, where it names any. Nothing is verified. */
+/**
+ * Whether the signature claims a key that the policy names; true if the policy names none. Does not verify the
+ * signature.
+ */
 export function isByApprover(policy: PolicyOfApprovers, { signature }: Approval): boolean {
   if (policy.approvers.length === 0) return true;
   const by = signature === undefined ? undefined : signerOf(signature);
   return readApprovers(policy).some(({ fingerprint }) => fingerprint === by);
 }
 
-/** Why an approval does not count under a policy; undefined where it does. Its state in the journal alone is no proof of a person. */
+/**
+ * Why an approval is not valid under a policy; undefined if it is. Its state in the journal alone does not prove that a
+ * person approved it.
+ */
 export async function distrust(
   context: OrderContext,
   policy: Policy,

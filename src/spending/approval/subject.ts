@@ -8,13 +8,13 @@ import { hostOf } from '../policy/policy.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A plan that is approved as a whole, whichever part of it is placed at a time. */
+/** A plan approved as a whole, even if it is placed in parts. */
 export interface ApprovablePlan {
-  /** SHA-256 over all that it orders, with the idempotency key of each row, so that no row can be ordered twice. */
+  /** SHA-256 over all orders including each row's idempotency key, so that no row can be ordered twice. */
   readonly hash: string;
-  /** The whole of it, ceilings and fees, cents. */
+  /** Total of ceilings and fees, cents. */
   readonly cents: number;
-  /** What a person reads of it; nothing in it is private. */
+  /** Human-readable summary; contains nothing private. */
   readonly summary: Fields;
 }
 
@@ -34,8 +34,8 @@ export type Subject = Pick<
 >;
 
 /**
- * What an approval of intents of one operation would be bound to: of an order everything but key and ceiling, which are
- * held against it on their own; of an upload every row with both. Pure.
+ * The subject of an approval for intents of one operation. For an order: everything except key and ceiling, which are
+ * checked separately. For an upload: every row, with both. Pure.
  */
 export function subjectOf(
   intents: readonly Intent[],
@@ -52,7 +52,7 @@ export function subjectOf(
     terms: sha256(canonicalJson(bound)),
     parts: what.parts,
     summary: what.summary,
-    // With one key there is one order, from however many machines it is sent.
+    // A fixed key means a single order, even if several machines send it.
     key: what.subject === 'order' ? key : null,
   };
 }
@@ -82,7 +82,7 @@ function orderOf({ body }: Intent): What {
   };
 }
 
-/** Every row with its ceiling and its idempotency key, however they are cut into batches. */
+/** All rows with their ceilings and idempotency keys, independent of how they are split into batches. */
 function rowsOf(intents: readonly Intent[]): What {
   const rows: string[] = [];
   const ceilings: string[] = [];
@@ -126,7 +126,7 @@ function rowsOf(intents: readonly Intent[]): What {
 const mostOf = (counts: ReadonlyMap<string, number>, most = mostNamed): Record<string, number> =>
   Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, most));
 
-/** Of a long table the most frequent. */
+/** For a long table, only the most frequent entries are listed. */
 const mostNamed = 20;
 const mostProducts = 5;
 

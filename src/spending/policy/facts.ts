@@ -11,13 +11,13 @@ import type { OrderContext } from '../../run/order-context.ts';
 import type { Policy, Rule } from './policy.ts';
 import { hostOf, plainUrl, productOf } from './policy.ts';
 
-/** An order as a policy judges it, before anything is sent. */
+/** An order as seen by the policy, before it is sent. */
 export interface SpendingOrder extends OrderToReserve {
   readonly lines: readonly OrderLine[];
-  /** Two capitals. */
+  /** Two capital letters. */
   readonly country: string;
   readonly metadata: Readonly<Record<string, string>>;
-  /** The number of its row, where it comes from a table. */
+  /** Its row number, if it comes from a table. */
   readonly row: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface OrderLine {
   readonly url: string;
   readonly quantity: number;
   readonly host: string;
-  /** What its retailer is known by: the host, and a name where the policy names retailers. */
+  /** Names that identify the retailer: the host, plus a name if the policy names retailers. */
   readonly retailer: readonly string[];
 }
 
@@ -34,22 +34,22 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Terms {
   readonly feeCents: number;
   readonly isRehearsal: boolean;
-  /** Numbers of the rows of a batch, as a spreadsheet shows them. */
+  /** Row numbers of a batch, as shown by a spreadsheet. */
   readonly numbers?: readonly number[] | undefined;
 }
 
-/** The orders that an intent leads to; of a batch one for each row whose price can be read. Pure. */
+/** The orders an intent results in: a single one, or one per row for a batch. Pure. */
 export function ordersOf(intent: Intent, { numbers, ...terms }: Terms): SpendingOrder[] {
   if (intent.operation !== 'bulk.create')
     return [orderOf(intent, intent.key, paidAtLeast(intent, terms.feeCents), intent.body, terms, undefined)];
   return [...rowsIn(intent)].map(({ key, body, price }, index) => {
-    // A price that nobody can read here may be read by the service: no limit holds it.
+    // The service may be able to parse a price that we cannot, so assume it exceeds every limit.
     const cents = price === null ? Number.MAX_SAFE_INTEGER : price + terms.feeCents;
     return orderOf(intent, key, cents, body, terms, numbers?.[index] ?? index + 1);
   });
 }
 
-/** What each order of a record may cost, without the fee; cents. Pure. */
+/** The maximum cost of each order of a record, without the fee; cents. Pure. */
 export function ceilingsOf({ key, base_url: baseUrl, account, operation, body }: JournalRecord) {
   const ceilings =
     operation === 'bulk.create'
@@ -58,7 +58,10 @@ export function ceilingsOf({ key, base_url: baseUrl, account, operation, body }:
   return ceilings.map((one) => ({ ...one, baseUrl, account, intent: key, feeCents: 0 }));
 }
 
-/** The rows of a batch as orders, each with its idempotency key and its ceiling in cents, null where it cannot be read. Pure. */
+/**
+ * The rows of a batch as orders, each with its idempotency key and its ceiling in cents (null if it cannot be parsed).
+ * Pure.
+ */
 export function* rowsIn({ body, key: batch }: Pick<Intent, 'body' | 'key'>): Generator<{
   readonly key: string;
   readonly body: Fields;
@@ -99,14 +102,14 @@ function orderOf(
   };
 }
 
-/** What is paid up front may be more than the ceiling and the fee that the contract names. */
+/** The amount paid up front may exceed the contract's ceiling plus fee. */
 function paidAtLeast({ body, payment }: Intent, feeCents: number): number {
   const ceiling = numberIn(body, 'max_price') ?? Number.MAX_SAFE_INTEGER - feeCents;
   const isUsd = payment?.currency.toLowerCase() === 'usd' && /^\d{1,15}$/.test(payment.amount);
   return Math.max(ceiling + feeCents, isUsd ? Number(payment.amount) : 0);
 }
 
-/** Top-level values that can be compared with what a policy says. */
+/** Top-level values that can be compared with a policy. */
 const plainMetadata = (metadata: unknown): Record<string, string> =>
   Object.fromEntries(
     Object.entries(isObject(metadata) ? metadata : {}).flatMap(([key, value]) =>
@@ -117,10 +120,10 @@ const plainMetadata = (metadata: unknown): Record<string, string> =>
 export const metadataHash = ([key, value]: readonly [string, string]): string =>
   hash(JSON.stringify([key, value]));
 
-/** What makes a place; another name at the same door is the same address. */
+/** The fields that identify a place. The recipient's name is not part of it. */
 const place = ['address_line1', 'address_line2', 'city', 'state', 'postal_code', 'country'] as const;
 
-/** A place in one spelling, by its parts. Pure. */
+/** Normalizes the spelling of a place, for comparison. Pure. */
 export const placeText = (part: (name: (typeof place)[number]) => string): string =>
   JSON.stringify(
     place.map((name) => {
@@ -129,14 +132,14 @@ export const placeText = (part: (name: (typeof place)[number]) => string): strin
     }),
   );
 
-/** Most texts are so already, and to look is cheaper than to write them anew. */
+/** Most strings need no change, and testing is cheaper than replacing. */
 const singleSpaced = (text: string): string => (/\s\s|[^\S ]/.test(text) ? text.replace(/\s+/g, ' ') : text);
 
 const addressHash = (address: unknown): string => hash(placeText((name) => textIn(address, name) ?? ''));
 
 const hash = (text: string): string => sha256(text).slice(0, 16);
 
-/** The keys of the rows of a journaled batch, by the number of the row. */
+/** Idempotency keys of the rows of a journaled batch, by row index. */
 export function rowKeysOf(body: Fields): string[] {
   const read = rowReader();
   return listIn(body, 'rows').map((cells) => read(textCells(Object(cells))).row.cell('idempotency_key'));
@@ -243,8 +246,8 @@ async function lookUp(context: OrderContext, url: string): Promise<string[]> {
 const fees = new WeakMap<OrderContext, Promise<number>>();
 
 /**
- * What the service takes for an order besides its price, cents: by the contract for an order that is paid by challenge, else as
- * the wallet says, which is read once a run. @throws ErrandError where the service does not say it.
+ * The service fee per order, cents: set by the contract for orders paid by challenge, otherwise read from the wallet
+ * once per run. @throws ErrandError if the service does not report it.
  */
 export function feeOf(context: OrderContext, operation: string): Promise<number> {
   if (operation === 'agent.order.create')

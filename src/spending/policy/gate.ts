@@ -19,20 +19,20 @@ import { against, findingText, PolicyRefusal } from './refusal.ts';
 import { settleUnsettled } from './settle.ts';
 import { judge, said } from './verdict.ts';
 
-/** What is about to be ordered. */
+/** An order or batch about to be sent. */
 export interface Meant {
   readonly intent: Intent;
-  /** Numbers of the rows of a batch, as a spreadsheet shows them. */
+  /** Row numbers of a batch, as shown by a spreadsheet. */
   readonly numbers?: readonly number[] | undefined;
-  /** It was sent before: it counts in the sum of its upload, and nothing is reserved for it. */
+  /** Whether it was sent before: it counts towards its upload's total, but nothing is reserved for it. */
   readonly isDone?: boolean;
 }
 
 const dayMs = 24 * 3600 * 1000;
 
 /**
- * What a policy makes of orders that are about to be sent: it decides within the transaction of the journal that reserves
- * for them, so that processes that race cannot pass a limit together.
+ * Applies a policy to orders about to be sent. Decides inside the journal transaction that makes the reservations, so
+ * concurrent processes cannot exceed a limit together.
  */
 export class Gate {
   readonly reserving: Reserving;
@@ -78,7 +78,7 @@ export class Gate {
     };
   }
 
-  /** The verdict without reserving anything. @throws StorageError where the journal cannot be read. */
+  /** Evaluates the policy without reserving anything. @throws StorageError if the journal cannot be read. */
   async look(): Promise<Verdict> {
     const standing = journalExists(this.#context.settings)
       ? (await this.#context.journal()).reservations.since(this.#since())
@@ -89,7 +89,7 @@ export class Gate {
       : verdict;
   }
 
-  /** The same once it is read what earlier orders came to, where a limit is reached. */
+  /** Like `look`, but if a limit is reached, first fetches the final cost of earlier orders. */
   async settledLook(): Promise<Verdict> {
     const verdict = await this.look();
     if (!reachesPeriod(verdict) || !(await settleUnsettled(this.#context, this.#since()))) return verdict;
@@ -97,8 +97,8 @@ export class Gate {
   }
 
   /**
-   * What can be done about a failure: the first time that a limit is reached, what earlier orders came to is read; then
-   * whoever sits at the terminal may overrule the policy. @returns whether it is to be decided again. @throws ErrandError.
+   * Tries to resolve a refusal. The first time a limit is reached, fetches the final cost of earlier orders; after
+   * that, asks for an approval or an override at the terminal. @returns whether to evaluate again. @throws ErrandError.
    */
   async reconsider(failure: unknown): Promise<boolean> {
     if (!(failure instanceof PolicyRefusal)) return false;
@@ -114,7 +114,7 @@ export class Gate {
     return true;
   }
 
-  /** Records a refusal that stands. Where the chain cannot be written the order is refused all the same. */
+  /** Records a final refusal in the audit chain. The order is refused even if that fails. */
   async noteRefusal(failure: unknown): Promise<void> {
     if (!(failure instanceof PolicyRefusal) || failure.verdict.outcome !== 'refused') return;
     const { orders, amount_cents: cents } = failure.verdict;
@@ -131,7 +131,7 @@ export class Gate {
     }
   }
 
-  /** Says on stderr what the policy warns of, once. */
+  /** Prints the policy's warnings to stderr, once. */
   tell(): void {
     for (const finding of this.#verdict?.rows ?? [])
       if (finding.outcome === 'warned') this.#context.note(`policy: ${findingText(finding)}`);
@@ -168,7 +168,10 @@ export class Gate {
     });
   }
 
-  /** From when on reservations can matter to any rule: the month that a zone ahead is in begins a day earlier. */
+  /**
+   * Earliest reservation time that can matter to any rule. Includes an extra day, because in a time zone ahead the
+   * month begins earlier.
+   */
   #since(): number {
     const now = this.#context.clock.now();
     const { month, day } = periodsAt(now, this.#policy.timeZone);
@@ -187,7 +190,7 @@ const reserved = ({
   ...order
 }: SpendingOrder): OrderToReserve => order;
 
-/** The gate for intents that follow a policy; undefined where the policy lets rehearsals through unseen. @throws ErrandError. */
+/** Opens the gate for intents subject to a policy; undefined if the policy exempts rehearsals. @throws ErrandError. */
 export async function openGate(
   context: OrderContext,
   policy: Policy,
@@ -228,7 +231,7 @@ export async function openGate(
   return new Gate(context, policy, { orders, upload, reason, approvals });
 }
 
-/** What is paid by challenge needs no key, so that a test key says nothing about it. */
+/** Whether an order is a rehearsal. Payment by challenge needs no key, so a test key does not determine it. */
 export const isRehearsed = (
   context: OrderContext,
   { operation, baseUrl }: Pick<Intent, 'operation' | 'baseUrl'>,
@@ -237,7 +240,10 @@ export const isRehearsed = (
     ? baseUrl === embeddedUrl
     : context.isRehearsal(operation === 'legacy.retry' ? 'legacy' : 'current');
 
-/** A retry of v1 names no price, address or product: no rule can be held against it. @throws PolicyRefusal. */
+/**
+ * Refuses a v1 retry if the policy has any rules: it contains no price, address or product to check. @throws
+ * PolicyRefusal.
+ */
 function checkRetry(context: OrderContext, policy: Policy): undefined {
   const { file, limits, retailers, countries, urls, duplicates, approveAbove } = policy;
   const rule = [...limits, retailers, countries, urls, duplicates, approveAbove].find(
@@ -257,24 +263,24 @@ function checkRetry(context: OrderContext, policy: Policy): undefined {
   throw new PolicyRefusal(context, verdict);
 }
 
-/** Most findings that are told one by one. */
+/** Maximum number of findings printed individually. */
 const mostTold = 10;
 
-/** What somebody at a terminal has agreed to, against the policy. */
+/** A policy override confirmed at the terminal. */
 interface Overridden {
   readonly reason: string;
-  /** Whether a verdict says no more than what was shown. */
+  /** Whether a verdict stays within what the user confirmed. */
   covers(verdict: Verdict): boolean;
 }
 
-/** @throws ErrandError policy where the policy forbids to overrule it. */
+/** @throws ErrandError policy if the policy forbids overrides. */
 function checkOverride({ overrides, file }: Policy, refusal: PolicyRefusal): void {
   if (overrides === 'never') throw not(refusal, `${file} says overrides: never`);
 }
 
 /**
- * Has whoever sits at the terminal type the amount that the policy does not let through.
- * @throws ErrandError policy where nobody is there, or something else is typed.
+ * Asks the user to type the amount that the policy blocks.
+ * @throws ErrandError policy if there is no TTY, or the input does not match.
  */
 async function confirmOverride(
   context: OrderContext,

@@ -82,43 +82,43 @@ export function scopeText(scope: Scope | undefined): string | undefined {
   return [...(scope.retailer === undefined ? [] : [scope.retailer]), ...metadata].join(', ');
 }
 
-/** From the best to the worst. */
+/** Ordered from best to worst. */
 export const outcomes = ['allowed', 'warned', 'needs_approval', 'refused'] as const;
 export type VerdictOutcome = (typeof outcomes)[number];
 
-/** What one rule says, in fields as they are shown. Amounts in cents. */
+/** The result of one rule, in the format shown to users. Amounts in cents. */
 export interface Finding {
   readonly rule: string;
   readonly line: number;
-  /** The part of the orders that the rule is about; null for all of them. */
+  /** The part of the orders the rule applies to; null for all. */
   readonly applies_to: string | null;
   readonly outcome: VerdictOutcome;
   readonly message: string;
   readonly limit_cents: number | null;
-  /** Used before this. */
+  /** Amount used before this order. */
   readonly used_cents: number | null;
-  /** What is left for others: after this where it is allowed, else before it. */
+  /** Amount left for others: after this order if it is allowed, otherwise before it. */
   readonly left_cents: number | null;
-  /** `2026-11-22` or `2026-11` in the policy's time zone. */
+  /** Period in the policy's time zone: `2026-11-22` or `2026-11`. */
   readonly period: string | null;
-  /** When the period ends, ISO 8601. */
+  /** End of the period, ISO 8601. */
   readonly resets_at: string | null;
-  /** The row of a table that it is about; null for a single order, and for a table as a whole. */
+  /** The table row concerned; null for a single order and for a table as a whole. */
   readonly row: number | null;
 }
 
-/** What a policy says of orders that are meant. */
+/** The policy's decision on intended orders. */
 export interface Verdict {
   readonly outcome: VerdictOutcome;
   readonly policy: string;
   readonly orders: number;
-  /** Ceilings and fees together. */
+  /** Total of ceilings and fees. */
   readonly amount_cents: number;
-  /** One for each rule that had to be looked at, the worst first. */
+  /** One finding per rule evaluated, worst first. */
   readonly rules: readonly Finding[];
-  /** Everything that is not allowed, row by row. */
+  /** All findings other than allowed, row by row. */
   readonly rows: readonly Finding[];
-  /** Of what needs an approval: the one that covers it, or the request that waits for a decision. */
+  /** The approval that covers the orders, or the request awaiting a decision. */
   readonly approval?: { readonly id: string; readonly state: 'open' | 'approved' };
 }
 

@@ -102,10 +102,13 @@ export const outcomeWords: Readonly<Record<VerdictOutcome, string>> = {
   refused: 'refused',
 };
 
-/** Most findings that are told one by one. */
+/** Maximum number of findings printed individually. */
 const mostTold = 5;
 
-/** `policy: allowed; limits.per_day: $49.00 of $100.00 left for 2026-11-22`, then what is not allowed. Pure. */
+/**
+ * Formats a verdict: `policy: allowed; limits.per_day: $49.00 of $100.00 left for 2026-11-22`, followed by the findings
+ * that are not allowed. Pure.
+ */
 export function verdictLines({ outcome, rules, rows, approval }: Verdict): string[] {
   const word = outcomeWords[outcome];
   if (outcome === 'allowed') {
@@ -124,7 +127,7 @@ export function verdictLines({ outcome, rules, rows, approval }: Verdict): strin
   ];
 }
 
-/** How to go on where an approval is needed. Pure. */
+/** How to proceed if an approval is needed. Pure. */
 export const approvalLine = (approval: Verdict['approval']): string =>
   approval
     ? `approval ${approval.id} waits for a decision: errand approval show ${approval.id}`

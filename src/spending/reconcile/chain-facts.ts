@@ -16,7 +16,7 @@ export interface ToldIntent {
   /** Another one was ordered on purpose: with --new, or under a key of the user's own. */
   readonly isMeant: boolean;
   state: 'open' | 'made' | 'ended';
-  /** Of what the service made: an order, a batch, a return. */
+  /** Id of what the service created: an order, a batch, a return. */
   madeId: string | undefined;
   paid: { readonly amount: string; readonly currency: string } | undefined;
 }

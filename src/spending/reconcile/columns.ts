@@ -64,7 +64,7 @@ export const columns: readonly Column[] = [
       (Array.isArray(findings) ? findings : [])
         .map(({ message, command }) => `${message}: ${command}`)
         .join('; '),
-    // A line for each, so that no command is cut.
+    // One line each, so that commands are not truncated.
     value: ({ findings }) =>
       Object.fromEntries(
         (Array.isArray(findings) ? findings : []).map(({ message, command }) => [message, command]),

@@ -31,7 +31,7 @@ export interface Facts {
   readonly open: readonly JournalRecord[];
   /** What the chain says is open, and the journal does not know: it was repaired, or somebody has removed it. */
   readonly lost: readonly ToldIntent[];
-  /** Flags with which a command reaches the same service. */
+  /** Flags that make a command use the same service. */
   readonly where: string;
   /** How many are being sent at this moment. */
   readonly atWork: number;
@@ -55,7 +55,7 @@ export interface Facts {
   readonly balance: WalletRead;
   /** Every intent that the chain tells of, by the id of its order. */
   readonly made: ReadonlyMap<string, ToldIntent>;
-  /** A fingerprint of the API key. */
+  /** Fingerprint of the API key. */
   readonly account: string;
 }
 

@@ -9,9 +9,9 @@ interface SpendPage {
   readonly totals: readonly SpendRow[];
   readonly span: Span;
   readonly notes: readonly string[];
-  /** Its address. */
+  /** Base URL of the service. */
   readonly service: string;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly now: number;
 }
 

@@ -40,12 +40,12 @@ export const journal: Check = {
   },
 };
 
-/** Longer than this for a round trip and every order waits for it, ms. */
+/** Round trip above which the database is slow, ms: every order waits for it. */
 const slowMs = 250;
-/** Leases end by the clock of the database, whatever this machine's says: only people are misled, ms. */
+/** Tolerated clock skew, ms. Leases use the database's clock, so skew only misleads people. */
 const allowedMs = 30_000;
 
-/** PostgreSQL's code for a right that the role lacks. */
+/** PostgreSQL's code for a missing privilege. */
 const isRights = (error: unknown): boolean => error instanceof Error && Object(error.cause).code === '42501';
 
 export const database: Check = {

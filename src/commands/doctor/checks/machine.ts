@@ -9,7 +9,7 @@ import type { Context } from '../../../run/context.ts';
 import { loadPolicy } from '../../../spending/policy/load.ts';
 import { type Check, type Finding, info, ok, trouble, troubleOf } from '../check.ts';
 
-/** What was found wrong when the settings were read. */
+/** Reports problems found while reading the settings. */
 const foundIn = (name: 'configuration' | 'permissions' | 'settings', well: string): Check => ({
   name,
   run({ context }) {
@@ -84,7 +84,7 @@ async function installedScript(context: Context, { shell, file }: CompletionPlac
   return [ok(`${file} is that of this version${result === 'completed' ? ' and completes' : ''}`)];
 }
 
-/** What the person's own shell makes of a script that is printed now: it may be loaded from any file. */
+/** Tests a freshly generated script in the user's shell, because the installed one may be loaded from any file. */
 async function printedScript(context: Context): Promise<Finding> {
   const name = basename(context.environment.SHELL ?? '');
   const shell = triedShells.find((one) => one === name);
@@ -97,7 +97,7 @@ async function printedScript(context: Context): Promise<Finding> {
   );
 }
 
-/** Completes `errand order li` in a shell that reads no file of its own, with the script on its stdin. */
+/** Completes `errand order li` in a shell without startup files, reading the script from stdin. */
 const trials: Readonly<Record<TriedShell, readonly string[]>> = {
   bash: [
     '--norc',
@@ -115,7 +115,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`,
 };
 const triedShells: readonly TriedShell[] = ['bash', 'zsh', 'fish'];
 
-/** How long a TAB may take, ms. */
+/** Maximum time for one completion, ms. */
 const timeoutMs = 10_000;
 
 function complete(
@@ -140,7 +140,7 @@ function complete(
   });
 }
 
-/** undefined where there is no such file, or it is not for this user to read. */
+/** Undefined if the file is missing or unreadable. */
 function textOf(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');

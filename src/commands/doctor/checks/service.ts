@@ -8,7 +8,7 @@ import { isLoopback } from '../../../platform/net/lookup.ts';
 import type { Context } from '../../../run/context.ts';
 import { type Check, type Finding, info, ok, skipped, trouble, troubleOf } from '../check.ts';
 
-/** Longer than this and a person waits, ms. */
+/** Response time above which users notice the wait, ms. */
 const slowMs = 2000;
 
 export const service: Check = {
@@ -47,7 +47,7 @@ const cannotGoOn = (ids: readonly string[]): Finding => {
   );
 };
 
-/** What cannot go on in the sandbox that is named; nothing of any other service. */
+/** Ids of whatever is stuck in the selected sandbox; empty for any other service. */
 async function stuckIn(context: Context): Promise<readonly string[]> {
   const { value } = context.settings.baseUrl;
   if (value !== embeddedUrl && !isLoopback(new URL(value).hostname)) return [];
@@ -58,7 +58,7 @@ async function stuckIn(context: Context): Promise<readonly string[]> {
     if (own(state, 'sandbox') !== 'errand') return [];
     return listIn(state, 'stuck').filter((id) => typeof id === 'string');
   } catch (error) {
-    // No sandbox, or one that does not say it to this user.
+    // Not a sandbox, or one that does not disclose its state to this user.
     if (error instanceof ErrandError) return [];
     throw error;
   }
@@ -98,7 +98,7 @@ export const proxy: Check = {
   },
 };
 
-/** A date header has whole seconds, and the response takes its time. */
+/** Tolerated skew, ms: a date header has one-second resolution, and the response takes time. */
 const allowedMs = 30_000;
 
 export const clock: Check = {
@@ -108,7 +108,7 @@ export const clock: Check = {
     if (!found.reached) return skipped('the service cannot be reached, so its clock is unknown');
     const theirs = found.date === undefined ? Number.NaN : Date.parse(found.date);
     if (Number.isNaN(theirs)) return info('the service sends no clock header');
-    // It was written somewhere between the request and the response.
+    // The header was written between request and response; assume halfway.
     const skew = found.at - found.tookMs / 2 - theirs;
     if (Math.abs(skew) <= allowedMs) return ok('the clock of this machine agrees with that of the service');
     const seconds = Math.round(Math.abs(skew) / 1000);

@@ -16,22 +16,25 @@ export const journalColumns: readonly Column<JournalRecord>[] = [
   { name: 'service', path: 'base_url', weight: 2 },
 ];
 
-/** The first product of an order; of a batch how many rows of which file. */
+/** The first product of an order; for a batch, its row count and file. */
 function whatOf({ products, rows, filename }: Readonly<Record<string, unknown>>): unknown {
   if (Array.isArray(rows)) return `${rows.length} rows of ${String(filename)}`;
   return Array.isArray(products) ? Object(products[0]).url : undefined;
 }
 
-/** A record as it is shown: the key shows whose account it is for. */
+/** Omits `account`; the key in `sent_with` already identifies it. */
 export const shown = ({ account: _, ...record }: JournalRecord): Omit<JournalRecord, 'account'> => record;
 
-/** What the arguments of a command on journal records are. */
+/** Help text for the arguments of journal commands. */
 export const keysMeaning = 'keys of the journal, or their beginnings; - reads them from stdin';
 
-/** Keys may be of the user's own making: whether one is in the journal is the only check. */
+/** Keys may be user-defined, so the only check is whether the journal has them. */
 export const asItIs = (_: string, key: string): string => key;
 
-/** What this machine's own journal still holds where machines share one, in a line for people; undefined where nothing. @throws StorageError. */
+/**
+ * One line about open records in this machine's own journal when a shared one is in use; undefined if none. @throws
+ * StorageError.
+ */
 export async function ownOpenLine(context: Context): Promise<string | undefined> {
   if (!context.settings.database) return undefined;
   const open = await (await context.journal()).openInOwn();

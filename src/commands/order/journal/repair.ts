@@ -46,7 +46,7 @@ async function isWhole(context: Context): Promise<boolean> {
   }
 }
 
-/** Where machines share the journal, this one has only a copy. @throws DamagedError where that was not what is damaged. */
+/** Refreshes the local copy of a shared journal. @throws DamagedError if the database itself is damaged. */
 async function readAnew(context: Context, shown: string): Promise<string> {
   const journal = await context.journal();
   await journal.refresh('anew');

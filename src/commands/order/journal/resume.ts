@@ -12,7 +12,7 @@ import { anotherService, flagsTo, whereFlags } from '../../../run/context-flags.
 import { eachId, readIds } from '../../../run/ids.ts';
 import { asItIs, keysMeaning, ownOpenLine } from './columns.ts';
 
-/** What is owed at the service and account in use; what is elsewhere is noted. */
+/** Records to settle at the current service and account; prints a note about the others. */
 async function owedHere(
   context: Context,
   records: readonly JournalRecord[],
@@ -35,7 +35,7 @@ async function owedHere(
   return here.filter((record) => !foreign.includes(record));
 }
 
-/** What is at another service, and how to settle it there. */
+/** Describes records at another service and how to settle them there. */
 async function noteElsewhere(context: Context, { profile, base_url: url }: JournalRecord): Promise<string> {
   const where = await flagsTo(context, profile, url);
   if (where === undefined) return `more is in doubt: a record names ${anotherService}`;
@@ -43,7 +43,7 @@ async function noteElsewhere(context: Context, { profile, base_url: url }: Journ
   return `more is in doubt ${place}: ${shellLine`errand order journal resume --all --base-url ${url}`}`;
 }
 
-/** What another process settles at this moment is not in doubt by that: whoever resumes everything leaves it to that one. */
+/** Leaves a record to the process that is settling it now: it is not in doubt for that reason. */
 function leave(context: Context, record: JournalRecord): void {
   const { who, leaseS } = workerOf(record);
   const then =
@@ -51,7 +51,7 @@ function leave(context: Context, record: JournalRecord): void {
   context.note(`${record.key} is left to ${who}, which is at work on it${then}`);
 }
 
-/** How the key that an account is of is used again, where the profile has it. */
+/** Command that switches back to an account's key, if the profile has it. */
 async function lineToUse(context: Context, account: string): Promise<string> {
   const { value: profile } = context.settings.profile;
   const { accountOf, keysOf } = await import('../../../config/keys.ts');

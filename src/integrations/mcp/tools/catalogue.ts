@@ -6,7 +6,7 @@ import { parametersOf, z } from '../arguments.ts';
 import { defineTool } from '../tool.ts';
 import { cents, flag, listOf, optionalCents, optionalText, record, shown, text } from './shapes.ts';
 
-/** So many listings as a model reads at once, where it asks for no number. */
+/** Default number of listings, as many as a model reads at once. */
 const fewListings = 10;
 
 const { search: searching, 'product.get': product, 'retailer.check': checking } = operations;
@@ -29,7 +29,7 @@ export const search = defineTool({
   },
 });
 
-// Both were checked against the very parameters of the operation.
+// Safe casts: both were validated against the operation's own parameters.
 type SearchQuery = { q: string };
 type ProductGiven = { product_id: string; retailer: string };
 

@@ -13,7 +13,7 @@ import {
 import { orderPlace } from './place.ts';
 import { orderQuote } from './quote.ts';
 
-/** Every tool, in the order in which a client lists them. */
+/** Every tool, in listing order. */
 export const tools: readonly Tool[] = [
   search,
   productGet,

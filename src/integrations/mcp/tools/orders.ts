@@ -17,7 +17,7 @@ import { flag, listOf, optionalText, record, shown, text } from './shapes.ts';
 const { 'order.get': reading, 'order.list': listing } = operations;
 const fewOrders = 10;
 
-/** The id of an order, as a tool takes it. */
+/** The order id parameter of tools. */
 const orderId = parametersOf(reading);
 type OrderId = { order_id: string };
 
@@ -62,7 +62,7 @@ export const orderList = defineTool({
   },
 });
 
-/** How long a watch goes on, s. A client may give up on a call that takes longer than a minute. */
+/** Duration of a watch, seconds. A client may give up on a call that takes longer than a minute. */
 const watchSeconds = { usual: 30, most: 300 };
 
 export const orderWatch = defineTool({
@@ -153,14 +153,14 @@ export const orderExplain = defineTool({
   },
 });
 
-/** Only what reads, and costs nothing: an operation that is paid by challenge spends, whatever its method. */
+/** Only operations that read and are free: one paid by challenge spends, whatever its method. */
 const isOffered = ({ method, surface, auth, response }: Operation): boolean =>
   method === 'GET' &&
   surface === 'current' &&
   (auth === 'none' || auth === 'bearer') &&
   response.type === 'json';
 
-/** What no model needs: the document of the whole service; the link that makes the sandbox somebody's. */
+/** Operations no model needs: the full service description, and the link that claims the sandbox. */
 const leftOut: readonly string[] = ['openapi.get', 'sandbox.status'];
 
 const all: Readonly<Record<string, Operation>> = operations;
@@ -171,10 +171,10 @@ const offered = Object.keys(all).filter((name) => {
 
 const operationName = z.string().min(1).max(100).describe('as describe_operation lists it');
 
-/** @throws UsageError for an operation that is not offered. */
+/** @throws UsageError if the operation is not offered. */
 function offeredOperation(name: string): { readonly name: OperationName; readonly operation: Operation } {
   const operation = offered.includes(name) ? all[name] : undefined;
-  // What is offered is a name of the table.
+  // Offered names come from the table.
   if (operation) return { name: name as OperationName, operation };
   const known = Object.hasOwn(all, name) ? all[name] : undefined;
   const why = known
@@ -258,7 +258,7 @@ interface CallGiven {
   readonly path?: ParameterValues;
   readonly query?: ParameterValues;
 }
-/** Path and query are checked by the client, against the table. */
+/** Stands in for the actual name: the client validates path and query against the table. */
 type Readable = 'order.list';
 
 export const orderCancel = defineTool({

@@ -48,14 +48,14 @@ export const orderPlace = defineTool({
   },
 });
 
-/** Quotes that are being placed by this process: whoever places one again meanwhile gets the same order. */
+/** Quotes this process is placing; a concurrent call for the same quote gets the same order. */
 const placing = new Map<string, Promise<Placed>>();
 
 const joined = ({ id }: Quote): Promise<Placed> | undefined =>
   placing.get(id)?.then((placed) => ({ ...placed, existed: true }));
 
 function once(quote: Quote, work: () => Promise<Placed>): Promise<Placed> {
-  // Another call may have begun while this one was being checked.
+  // Another call may have started during the checks.
   const before = joined(quote);
   if (before) return before;
   const made = work().finally(() => placing.delete(quote.id));
@@ -66,8 +66,8 @@ function once(quote: Quote, work: () => Promise<Placed>): Promise<Placed> {
 const recordOf = ({ order, existed }: Placed) => ({ order, existed });
 
 /**
- * What stands before an order that is not on its way yet: the policy, and where the client can ask, its user.
- * @returns what the user is to be asked; undefined where it may be sent. @throws ErrandError where it may not.
+ * Checks an order that is not yet in progress: against the policy and, if the client can ask, with its user.
+ * @returns the question for the user; undefined if it may be sent. @throws ErrandError if it may not.
  */
 async function standing(
   { context, isLive, canAsk, answer }: Call,
@@ -115,7 +115,7 @@ async function questionOf(context: Context, quote: Quote): Promise<Question> {
 
 const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`;
 
-/** A failure in the words of this tool. A quote that waits for an approval can be placed for as long as that. */
+/** Rewords an error for this tool. Extends a quote that awaits approval until the approval expires. */
 async function explained(context: Context, quote: Quote, error: unknown): Promise<unknown> {
   if (!(error instanceof ErrandError)) return error;
   if (error instanceof PolicyRefusal) {

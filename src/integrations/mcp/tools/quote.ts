@@ -24,10 +24,10 @@ import { checkDayLimit } from '../guard.ts';
 import { type Call, defineTool } from '../tool.ts';
 import { cents, listOf, optionalCents, optionalText, record, text, verdict } from './shapes.ts';
 
-/** How long a quote can be placed, ms; one that waits for an approval for as long as that. */
+/** Lifetime of a quote, ms; one that awaits approval lives as long as the approval. */
 const lifeMs = 15 * 60 * 1000;
 
-// Whoever pays, and where events and mails go, is not for an agent to say; the key is made here.
+// Agents must not choose the payment or the recipients of events and mails; the key is generated here.
 const {
   idempotency_key: _key,
   payment: _payment,
@@ -146,7 +146,7 @@ export const orderQuote = defineTool({
 
 const unlimited = (total: number) => ({ outcome: 'allowed', amount_cents: total, rules: [] });
 
-/** @throws UsageError for an address that is not saved, or that no carrier can use. */
+/** @throws UsageError for an address that is not saved, or that no carrier can deliver to. */
 async function addressOf(
   { context }: Call,
   name: string | undefined,
@@ -160,7 +160,7 @@ async function addressOf(
   return saved;
 }
 
-/** The same order was placed a short time ago: placing this quote would be refused, and an agent may be mistaken. */
+/** Warns if the same order was placed recently: placing this quote would be refused, and the agent may be mistaken. */
 async function repeats(context: Context, intent: Intent): Promise<string[]> {
   const warnings: string[] = [];
   const seen = await seeTwin(context, intent, 'repeats', (record, now) => {
@@ -189,7 +189,7 @@ interface Line {
   readonly quantity: number;
 }
 
-/** What is known of each product. @throws ErrandError where an order for one of them would be refused. */
+/** Looks up each product. @throws ErrandError if an order for one of them would be refused. */
 async function orderable(
   context: Context,
   { products, shipping_address: to }: Shape<'OrderCreate'>,

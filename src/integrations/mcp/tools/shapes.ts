@@ -2,13 +2,13 @@ import { shapeSchema } from '../../../api/openapi.ts';
 import type { SchemaName } from '../../../api/schemas/index.ts';
 import { type JsonSchema, lenient } from '../untrusted.ts';
 
-/** A shape of the service, as a tool gives it back. */
+/** A shape of the service as tool output. */
 export const shown = (name: SchemaName): JsonSchema => lenient(shapeSchema(name));
 
 export const text = (description: string): JsonSchema => ({ type: 'string', description });
 export const optionalText = (description: string): JsonSchema => ({ type: ['string', 'null'], description });
 export const flag = (description: string): JsonSchema => ({ type: 'boolean', description });
-/** In cents. */
+/** Schema of an amount in cents. */
 export const cents = (description: string): JsonSchema => ({
   type: 'integer',
   description: `${description}, in cents`,
@@ -27,7 +27,7 @@ export const record = (properties: Readonly<Record<string, JsonSchema>>): JsonSc
   properties,
 });
 
-/** What a policy says, as its verdict is shown everywhere. Amounts in cents. */
+/** Schema of a policy verdict, the same as everywhere. Amounts in cents. */
 export const verdict: JsonSchema = record({
   outcome: text('allowed, warned or needs_approval'),
   amount_cents: cents('ceiling and fee together'),
