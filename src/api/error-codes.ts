@@ -1,6 +1,5 @@
-import { type ErrorType, errorTypes } from './error-types.ts';
+import { type Auth, type ErrorType, errorTypes } from './error-types.ts';
 import { textIn } from './json.ts';
-import type { Auth } from './operation.ts';
 import { isFailedOrder } from './order-state.ts';
 
 /** HTTP status of an error code, and a hint for the caller. */

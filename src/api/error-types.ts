@@ -195,3 +195,6 @@ export function shortErrorType(type: string): string | undefined {
     : undefined;
   return row?.short;
 }
+
+/** `payment` is a 402 challenge paid per request; `basic` sends the client token as user name. */
+export type Auth = 'none' | 'bearer' | 'payment' | 'basic';

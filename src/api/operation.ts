@@ -1,4 +1,5 @@
 import type { ErrorCode } from './error-codes.ts';
+import type { Auth } from './error-types.ts';
 import { characterCount, uuidPattern as uuid } from './limits.ts';
 import type { SchemaName, Shape } from './schemas/index.ts';
 import type { ValidationIssue } from './validation.ts';
@@ -6,8 +7,7 @@ import type { ValidationIssue } from './validation.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** `current` lives under the base URL, `legacy` under the legacy base URL. */
 export type Surface = 'current' | 'legacy';
-/** `payment` is a 402 challenge paid per request; `basic` sends the client token as user name. */
-export type Auth = 'none' | 'bearer' | 'payment' | 'basic';
+
 /** `safe`: at every time; `idempotency_key`: with the same key; `never`: not once it may have been sent. */
 export type RetryPolicy = 'safe' | 'idempotency_key' | 'never';
 

@@ -4,7 +4,7 @@ import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../api/bu
 import { setOwn } from '../api/json.ts';
 import { bodyHash, sha256 } from '../format/canonical.ts';
 import { addressProblem } from '../orders/addresses/options.ts';
-import { addRow } from './check/spend.ts';
+import { addRow } from './check/row-sample.ts';
 import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './csv/amounts.ts';
 import { hiddenIn } from './csv/decode.ts';
 import {

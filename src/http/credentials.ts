@@ -1,5 +1,5 @@
 import { refusalHint } from '../api/error-codes.ts';
-import type { Auth } from '../api/operation.ts';
+import type { Auth } from '../api/error-types.ts';
 import { redactor } from '../platform/redact/redactor.ts';
 import { MissingKeyError } from './errors.ts';
 

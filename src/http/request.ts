@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../api/error-codes.ts';
+import type { Auth } from '../api/error-types.ts';
 import {
-  type Auth,
   type Operation,
   type ParameterValues,
   type RetryPolicy,

@@ -5,16 +5,10 @@ import type { Grants, StoredGrant } from './grants.ts';
 import { storable } from './integrity.ts';
 import { type IntentRow, isIntact, ownerOf, recordOf, sealed } from './intent-row.ts';
 import type { IntentTable, RunIntent } from './intents.ts';
-import type { IntentState } from './journal-record.ts';
+import type { IntentState, RefusalReason } from './journal-record.ts';
 import { isSelf, nobodyAtWork } from './owner.ts';
 import type { Missed } from './postgres/spool.ts';
 import type { Reservations } from './reservations.ts';
-
-/** Why an intent was refused. */
-export interface RefusalReason {
-  readonly code: string;
-  readonly message: string;
-}
 
 /** State transitions of intents, each with its audit record. Within transactions of the journal. */
 export class IntentEnds {

@@ -58,3 +58,9 @@ export const isUnnoted = ({ account }: Pick<JournalRecord, 'account'>): boolean 
 
 /** Placeholder account of orders paid by challenge, which belong to no account. */
 export const paidAccount = 'paid by challenge';
+
+/** Why an intent was refused. */
+export interface RefusalReason {
+  readonly code: string;
+  readonly message: string;
+}

@@ -7,7 +7,7 @@ import { countPrice, emptyPrices, type PriceTally } from '../csv/amounts.ts';
 import { noReadings, type Readings } from '../csv/shop-export-quirks.ts';
 import { type FileRow, RowKeys, type RowsOptions, readRows } from '../rows.ts';
 import { AmountSpread } from './outliers.ts';
-import { rowsText } from './spend.ts';
+import { rowsText } from './row-sample.ts';
 
 /** An issue with a file's cell, as shown. */
 export type ShownIssue = Output<'BulkIssue'> & { readonly row: number };

@@ -15,7 +15,6 @@ import {
   usualBatchRows,
 } from '../upload/batches.ts';
 import type { Source, Spare } from '../upload/source.ts';
-import type { UploadLook } from '../upload/upload-warnings.ts';
 import { checkFile, emptyTally, type Part, type Shard, type ShownIssue, shardLine } from './check.ts';
 import { IssueGroups, savingIssues } from './issues.ts';
 import { farLines } from './outliers.ts';
@@ -34,7 +33,7 @@ export interface Scope {
   /** Opens storage for rows checked by the service, so the table need not be parsed again. */
   readonly spare?: (() => Promise<Spare>) | undefined;
   /** Receives the rows that can be uploaded. */
-  readonly look?: Pick<UploadLook, 'add'> | undefined;
+  readonly look?: { add(batch: Pick<Batch, 'rows' | 'numbers'>, hasOwnKeys: boolean): void } | undefined;
 }
 
 /** Maximum skipped rows named when a file is uploaded without them. */

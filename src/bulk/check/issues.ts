@@ -7,7 +7,7 @@ import { byteOrderMark } from '../../platform/csv-cell.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import type { ShownIssue } from './check.ts';
-import { addRow, hasMore, noRows, type RowSample, rowsText } from './spend.ts';
+import { addRow, hasMore, noRows, type RowSample, rowsText } from './row-sample.ts';
 
 /** Rows with the same issue in the same column. */
 interface IssueGroup extends RowSample {

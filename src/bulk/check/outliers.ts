@@ -1,5 +1,5 @@
 import { formatMoney } from '../../format/money.ts';
-import { rowsText } from './spend.ts';
+import { rowsText } from './row-sample.ts';
 
 /** Amounts in one class differ by less than 1 %. */
 const classWidth = Math.log(1.01);

@@ -6,6 +6,7 @@ import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { Tally } from './check.ts';
+import { rowsText } from './row-sample.ts';
 
 /** Maximum cost of an upload and the available funds; cents. */
 export interface Spend {
@@ -47,8 +48,6 @@ export function shortOf(context: Context, spend: Spend): ErrandError {
 export const countLine = (valid: number, rows: number): string =>
   valid === rows ? `${rowsText(rows)}, all valid` : `${countText(valid)} of ${rowsText(rows)} valid`;
 
-export const rowsText = (count: number): string => (count === 1 ? '1 row' : `${countText(count)} rows`);
-
 /** Formats "3 of 6 rows; 3 are invalid and left out"; undefined if every row becomes an order. */
 export function leftOutText({ rows, orders, invalid }: Tally): string | undefined {
   if (orders === rows) return undefined;
@@ -57,23 +56,3 @@ export function leftOutText({ rows, orders, invalid }: Tally): string | undefine
     ? some
     : `${some}; ${countText(invalid)} ${invalid === 1 ? 'is' : 'are'} invalid and left out`;
 }
-
-/** Number of rows with something in common, and the first of them. */
-export interface RowSample {
-  count: number;
-  readonly first: number[];
-}
-
-/** Maximum rows listed. */
-const most = 3;
-
-export const noRows = (): RowSample => ({ count: 0, first: [] });
-
-/** Counts a row, and lists it among the first ones unless it is listed already. */
-export function addRow(sample: RowSample, row: number): void {
-  sample.count += 1;
-  if (sample.first.length < most && !sample.first.includes(row)) sample.first.push(row);
-}
-
-/** Whether there are more rows than are named. */
-export const hasMore = ({ count, first }: RowSample): boolean => count > first.length;

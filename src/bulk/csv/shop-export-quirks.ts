@@ -1,6 +1,6 @@
 import type { BulkIssue } from '../../api/bulk-row.ts';
 import { countryCodePattern } from '../../api/limits.ts';
-import { addRow, hasMore, noRows, type RowSample, rowsText } from '../check/spend.ts';
+import { addRow, hasMore, noRows, type RowSample, rowsText } from '../check/row-sample.ts';
 import { hiddenIn, visible } from './decode.ts';
 import type { TablePlan } from './headings.ts';
 

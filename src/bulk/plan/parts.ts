@@ -1,7 +1,7 @@
 import { UsageError } from '../../platform/errors.ts';
 import { isRetailer } from '../../spending/policy/facts.ts';
 import { isInShard, type Shard, shardLine } from '../check/check.ts';
-import { rowsText } from '../check/spend.ts';
+import { rowsText } from '../check/row-sample.ts';
 import { rangesText } from './file.ts';
 import type { ReadPlan } from './read.ts';
 import { sentRows, type Work } from './work.ts';

@@ -8,7 +8,7 @@ import type { ApprovablePlan } from '../../spending/approval/subject.ts';
 import type { Meant } from '../../spending/policy/gate.ts';
 import { verdictLines } from '../../spending/policy/refusal.ts';
 import { gateFor } from '../../spending/through-policy.ts';
-import { rowsText } from '../check/spend.ts';
+import { rowsText } from '../check/row-sample.ts';
 import { rangesText } from './file.ts';
 import { type LookKind, lookKinds, type ShownRow } from './make.ts';
 import { totalsText } from './totals.ts';

@@ -5,7 +5,7 @@ import { formatMoney } from '../../format/money.ts';
 import { joinedText } from '../../format/path.ts';
 import type { Column, Row } from '../../format/result.ts';
 import { payerNames } from '../../spending/report/rows.ts';
-import { rowsText } from '../check/spend.ts';
+import { rowsText } from '../check/row-sample.ts';
 import { columnOf } from '../csv/headings.ts';
 import { countedReasons } from '../upload/columns.ts';
 import { hasMore, totalsOf } from './groups.ts';

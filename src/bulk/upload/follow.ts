@@ -8,7 +8,7 @@ import { shellWord } from '../../platform/shell.ts';
 import { progressText, type Things, type WatchProgress } from '../../platform/watch-progress.ts';
 import type { Context } from '../../run/context.ts';
 import { typedIds, waitFlags, whereFlags } from '../../run/context-flags.ts';
-import { rowsText } from '../check/spend.ts';
+import { rowsText } from '../check/row-sample.ts';
 import { isMadeHere, layoutOf } from '../csv/headings.ts';
 import { readOrders } from '../report/read-orders.ts';
 import {

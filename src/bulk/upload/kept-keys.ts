@@ -5,7 +5,7 @@ import { plainText } from '../../format/path.ts';
 import { differingFields } from '../../journal/content.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { rowsText } from '../check/spend.ts';
+import { rowsText } from '../check/row-sample.ts';
 import type { FileRow, UploadRow } from '../rows.ts';
 import { rowsOf, stateOf } from './batch.ts';
 

@@ -11,7 +11,7 @@ import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { readIds } from '../../run/ids.ts';
-import { rowsText } from '../check/spend.ts';
+import { rowsText } from '../check/row-sample.ts';
 import { type Batch, type BatchRow, orderOfAttempt, rowsOf, tellingAttempts } from './batch.ts';
 import { inFlight } from './concurrency-limiter.ts';
 import { leftOutOf } from './source.ts';

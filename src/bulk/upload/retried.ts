@@ -7,7 +7,7 @@ import type { TableLayout } from '../../journal/uploads.ts';
 import { byteOrderMark } from '../../platform/csv-cell.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { rowsText } from '../check/spend.ts';
+import { rowsText } from '../check/row-sample.ts';
 import { centsHeading } from '../csv/amounts.ts';
 import { isPriceHeading } from '../csv/headings.ts';
 import { stableKey, type UploadRow } from '../rows.ts';

@@ -8,7 +8,7 @@ import { placeText } from '../../spending/policy/facts.ts';
 import { hostOf, productOf } from '../../spending/policy/policy.ts';
 import type { FileCheck } from '../check/file-check.ts';
 import { AmountSpread, farLines } from '../check/outliers.ts';
-import { rowsText } from '../check/spend.ts';
+import { rowsText } from '../check/row-sample.ts';
 import { mostValues, totalsText } from '../plan/totals.ts';
 import { nameOf, numbersOf, ordering, withinMs } from '../plan/twins.ts';
 import type { Batch } from './batches.ts';

@@ -10,7 +10,7 @@ import type { Consent } from '../../spending/options.ts';
 import type { Meant } from '../../spending/policy/gate.ts';
 import { hasPolicy, reserveAhead } from '../../spending/through-policy.ts';
 import type { FileCheck } from '../check/file-check.ts';
-import { rowsText } from '../check/spend.ts';
+import { rowsText } from '../check/row-sample.ts';
 import { tellingEarlier } from '../earlier-uploads.ts';
 import type { Batch } from './batches.ts';
 import { type BeginningUpload, beginUpload } from './begin.ts';

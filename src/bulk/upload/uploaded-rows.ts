@@ -6,7 +6,7 @@ import type { TableLayout } from '../../journal/uploads.ts';
 import { differences } from '../../orders/compare.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { rowsText } from '../check/spend.ts';
+import { rowsText } from '../check/row-sample.ts';
 import { checkOneReading, countPrice, emptyPrices } from '../csv/amounts.ts';
 import { layoutOf } from '../csv/headings.ts';
 import { readOptions } from '../csv/reading.ts';

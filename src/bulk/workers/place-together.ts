@@ -7,7 +7,7 @@ import type { KeptUpload } from '../../journal/uploads.ts';
 import { Deadline } from '../../platform/clock.ts';
 import { type ErrandError, StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { rowsText } from '../check/spend.ts';
+import { rowsText } from '../check/row-sample.ts';
 import { batchIn } from '../upload/batches.ts';
 import { cutShort, uploadBatch } from '../upload/upload.ts';
 import type { Team } from './team.ts';

@@ -19,7 +19,7 @@ import {
 } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { consentOf } from '../../spending/options.ts';
-import { rowsText } from '../check/spend.ts';
+import { rowsText } from '../check/row-sample.ts';
 import { batchIn, keptBatch } from '../upload/batches.ts';
 import { type BeginningUpload, beginUpload, checkUploadName, nameOfFile } from '../upload/begin.ts';
 import {

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { shardOf, shardText } from '../../bulk/check/check.ts';
 import { identityOf } from '../../bulk/check/file-check.ts';
-import { rowsText, spendLine } from '../../bulk/check/spend.ts';
+import { rowsText } from '../../bulk/check/row-sample.ts';
+import { spendLine } from '../../bulk/check/spend.ts';
 import { checkHolds } from '../../bulk/plan/make.ts';
 import { chosenRows, restLine } from '../../bulk/plan/parts.ts';
 import { checkRest, notePrices, type ReadPlan, readPlan, recheckPrices } from '../../bulk/plan/read.ts';

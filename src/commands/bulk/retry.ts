@@ -1,4 +1,4 @@
-import { rowsText } from '../../bulk/check/spend.ts';
+import { rowsText } from '../../bulk/check/row-sample.ts';
 import { notifyOnComplete, tableOptions } from '../../bulk/csv/table-options.ts';
 import type { Batch as NewBatch } from '../../bulk/upload/batches.ts';
 import { usualBatchRows } from '../../bulk/upload/batches.ts';

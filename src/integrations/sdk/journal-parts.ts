@@ -1,7 +1,6 @@
 import type { Journal } from '../../journal/journal.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { OrderSettings } from '../../run/order-context.ts';
-import type { OrderJournal } from './journal.ts';
 
 /** What other modules of this entry point need from a journal. */
 export interface JournalParts {
@@ -13,13 +12,12 @@ export interface JournalParts {
   isClosed: boolean;
 }
 
-const parts = new WeakMap<OrderJournal, JournalParts>();
+const parts = new WeakMap<object, JournalParts>();
 
-export const keepJournalParts = (journal: OrderJournal, of: JournalParts): void =>
-  void parts.set(journal, of);
+export const keepJournalParts = (journal: object, of: JournalParts): void => void parts.set(journal, of);
 
 /** @throws UsageError for a journal that openJournal did not create. */
-export function journalPartsOf(journal: OrderJournal): JournalParts {
+export function journalPartsOf(journal: object): JournalParts {
   const found = typeof journal === 'object' && journal !== null ? parts.get(journal) : undefined;
   if (found && !found.isClosed) return found;
   if (found) throw new UsageError(`the journal in ${found.folder} is closed`);

@@ -5,7 +5,7 @@ import { canonicalJson, sha256 } from '../../format/canonical.ts';
 import { StorageError } from '../../platform/errors.ts';
 import { makePrivateFolder, readPrivateFile, type Tell } from '../../platform/private-files.ts';
 import type { StoredGrant } from '../grants.ts';
-import type { RefusalReason } from '../intent-ends.ts';
+import type { RefusalReason } from '../journal-record.ts';
 import { removeIfPossible } from '../saved-files.ts';
 
 /** The service acted on an intent. */

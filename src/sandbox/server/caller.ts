@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import type { Auth } from '../../api/error-types.ts';
 import { apiKeyPattern, limits } from '../../api/limits.ts';
-import type { Auth } from '../../api/operation.ts';
 import { type Noting, noteLater } from '../wallet/usage.ts';
 import { Refusal } from './refusal.ts';
 import { headerOf, type SandboxRequest } from './wire.ts';

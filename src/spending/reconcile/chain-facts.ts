@@ -97,3 +97,6 @@ function endOf(record: Fields, before: ToldEnd | undefined): ToldEnd {
       : before?.placed;
   return { status, cents, currency, placed };
 }
+
+/** An order of the service, with its id. */
+export type FoundOrder = Readonly<Record<string, unknown>> & { readonly id: string };

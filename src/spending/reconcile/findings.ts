@@ -6,8 +6,8 @@ import { shellLine } from '../../platform/shell.ts';
 import type { MoneyDue } from '../money-lines.ts';
 import { creditedIn, type OrderMoney } from '../money-of-order.ts';
 import { chargeOf } from '../price-of-order.ts';
-import type { ToldIntent } from './chain-facts.ts';
-import type { Facts, FoundOrder } from './gather.ts';
+import type { FoundOrder, ToldIntent } from './chain-facts.ts';
+import type { Facts } from './gather.ts';
 
 /** Something that does not agree. */
 export interface Finding {

@@ -14,11 +14,8 @@ import { whereFlags } from '../../run/context-flags.ts';
 import { moneyOf } from '../money-of-order.ts';
 import { settleUnsettled } from '../policy/settle.ts';
 import { centsIn } from '../price-of-order.ts';
-import { ChainFacts, type ToldIntent } from './chain-facts.ts';
+import { ChainFacts, type FoundOrder, type ToldIntent } from './chain-facts.ts';
 import { type WalletRead, walletNoteOf } from './wallet-moves.ts';
-
-/** An order of the service, with its id. */
-export type FoundOrder = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /** Everything that is compared. */
 export interface Facts {

@@ -1,8 +1,7 @@
 import { numberIn, textIn } from '../../api/json.ts';
 import type { AuditEntry } from '../../journal/audit-entry.ts';
 import { moneyOf } from '../money-of-order.ts';
-import type { ToldIntent } from './chain-facts.ts';
-import type { FoundOrder } from './gather.ts';
+import type { FoundOrder, ToldIntent } from './chain-facts.ts';
 
 /** The balance that the wallet had, and what orders had cost it by then. Cents; times ms since the epoch. */
 export interface WalletNote {
