@@ -56,48 +56,12 @@ export async function createContext(making: Making): Promise<Context> {
     },
   );
   if (!making.diagnoses) checkState(folders.state, note);
-  const { settings, diagnosis } = making.diagnoses
-    ? await diagnosed(making, store, folders)
-    : {
-        settings: resolveSettings(globals, environment, storedFor(store, making.mendsConfig), folders),
-        diagnosis: undefined,
-      };
+  const { settings, diagnosis } = await readSettings(making, store, folders);
   if (settings.tlsChecksOff && !diagnosis)
     note('warning: NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off; anyone can read the key');
   const preview = globals.curl === true ? 'curl' : globals.dryRun === true ? 'request' : undefined;
   const serviceClock = new ServiceClock(systemClock);
-  const { database: address } = settings;
-  const shared = address && { address, longestRequestMs: settings.timeoutMs.value };
-  const closers: (() => void | Promise<void>)[] = [];
-  let intents: RunIntents | undefined;
-  let hasWritten = false;
-  const open = async (ended: AbortSignal) => {
-    const { openClient } = await import('./client/open.ts');
-    const wrote = (): void => {
-      hasWritten = true;
-    };
-    const made = await openClient({ ...context, signal: ended }, preview, wrote);
-    closers.push(() => made.client.close());
-    return made;
-  };
-  const opened = once(() => open(signal));
-  const journalSince = (): string | undefined => storedFor(store, true).journals[folders.state];
-  const stateFolder = (): string => {
-    makeStateFolder(folders.state, journalSince() !== undefined);
-    return folders.state;
-  };
-  /**
-   * Refreshes the journal on each access, so that a long-lived process sees other machines' writes; on failure it
-   * continues with what it has.
-   */
-  const current = (openJournal: () => Promise<Journal>): (() => Promise<Journal>) => {
-    const opened = once(openJournal);
-    return async () => {
-      const journal = await opened();
-      await journal.refresh().catch(() => {});
-      return journal;
-    };
-  };
+  const run: Run = { making, folders, settings, store, waiting, note, closers: [], context: () => context };
   const context: Context = {
     argv,
     pid: making.pid,
@@ -113,14 +77,89 @@ export async function createContext(making: Making): Promise<Context> {
     interactive: interactivity(io, settings.noInput),
     previewsRequests: preview !== undefined,
     previewsReads: preview === 'curl',
+    ...clientOf(run, preview),
+    ...stateOf(run),
+    ...accountOf(run),
+    ...terminalOf(run),
+    pace: { kept: undefined },
+    environment: withoutKeys(environment),
+    rowFacts: new Map(),
+    store: async () => store,
+    profilesAt: async (baseUrl) => profilesAt(store.stored, baseUrl),
+    waitMs: () => (settings.timeoutMs.from === 'flag' ? settings.timeoutMs.value : undefined),
+    anew: ({ command, ...changes }) =>
+      createContext({ ...making, ...changes, privateCommand: async () => command }),
+    close: async () => {
+      await closeAll(run.closers.toReversed());
+    },
+  };
+  return context;
+}
+
+/** What the parts of one context share. */
+interface Run {
+  readonly making: Making;
+  readonly folders: Folders;
+  readonly settings: Settings;
+  readonly store: SettingsStore;
+  readonly waiting: { readonly signal: AbortSignal; readonly patience: Patience };
+  readonly note: (line: string) => void;
+  /** Closed in reverse order when the run ends. */
+  readonly closers: (() => void | Promise<void>)[];
+  /** The whole context; for use after it was created. */
+  context(): Context;
+}
+
+/** Opens the client of the service on first use. */
+function clientOf(
+  { making, closers, context }: Run,
+  preview: 'curl' | 'request' | undefined,
+): Pick<Context, 'client' | 'ready' | 'lastingClient' | 'hasWritten'> {
+  let hasWritten = false;
+  const open = async (ended: AbortSignal) => {
+    const { openClient } = await import('./client/open.ts');
+    const wrote = (): void => {
+      hasWritten = true;
+    };
+    const made = await openClient({ ...context(), signal: ended }, preview, wrote);
+    closers.push(() => made.client.close());
+    return made;
+  };
+  const opened = once(() => open(making.signal));
+  return {
     client: async () => (await opened()).client,
     ready: async () => (await opened()).ready(),
     lastingClient: once(async () => (await open(new AbortController().signal)).client),
-    journal: current(async () => {
+    hasWritten: () => hasWritten,
+  };
+}
+
+/** Opens what the state folder holds, each store on first use. */
+function stateOf({
+  making,
+  folders,
+  settings,
+  store,
+  waiting,
+  note,
+  closers,
+  context,
+}: Run): Pick<Context, 'journal' | 'origin' | 'unreported' | 'webhooks' | 'uploads' | 'lastList'> {
+  const { environment } = making;
+  const { database: address } = settings;
+  const shared = address && { address, longestRequestMs: settings.timeoutMs.value };
+  let intents: RunIntents | undefined;
+  const journalSince = (): string | undefined => storedFor(store, true).journals[folders.state];
+  const stateFolder = (): string => {
+    makeStateFolder(folders.state, journalSince() !== undefined);
+    return folders.state;
+  };
+  return {
+    journal: refreshed(async () => {
       const { Journal } = await import('../journal/journal.ts');
       const journal = await Journal.open(stateFolder(), systemClock.now, {
         waiting,
-        origin: await context.origin(),
+        origin: await context().origin(),
         repeatWindowMs: settings.repeatWindowMs.value,
         ...(shared && { shared, tell: note }),
         birth: {
@@ -137,8 +176,6 @@ export async function createContext(making: Making): Promise<Context> {
       return originOf(environment, await making.privateCommand(), making.program);
     }),
     unreported: () => intents?.all() ?? [],
-    hasWritten: () => hasWritten,
-    pace: { kept: undefined },
     webhooks: once(async () => {
       const { openWebhookStore } = await import('../journal/webhook-store.ts');
       const webhooks = await openWebhookStore(stateFolder(), systemClock.now, { waiting });
@@ -151,20 +188,40 @@ export async function createContext(making: Making): Promise<Context> {
       closers.push(() => uploads.close());
       return uploads;
     }),
-    environment: withoutKeys(environment),
     lastList: once(async () => {
       const terminal = (await import('../config/terminal.ts')).terminalOf(environment, making.platform);
       if (terminal === undefined) return undefined;
       const { LastList } = await import('../journal/saved-files.ts');
       return new LastList(folders.state, terminal, systemClock.now);
     }),
-    rowFacts: new Map(),
-    store: async () => store,
-    prompt: () => import('./prompt/index.ts'),
-    progress: async (options) => (await import('./output/progress.ts')).createProgress(io, options),
-    confirm: async (question) => (await context.prompt()).confirm(context, question),
-    askText: async (question) => (await context.prompt()).askText(context, question),
-    profilesAt: async (baseUrl) => profilesAt(store.stored, baseUrl),
+  };
+}
+
+/**
+ * Refreshes the journal on each access, so that a long-lived process sees other machines' writes; on failure it
+ * continues with what it has.
+ */
+function refreshed(openJournal: () => Promise<Journal>): () => Promise<Journal> {
+  const opened = once(openJournal);
+  return async () => {
+    const journal = await opened();
+    await journal.refresh().catch(() => {});
+    return journal;
+  };
+}
+
+/** Identifies the account that requests are sent for. */
+function accountOf({ settings, store }: Run): Pick<Context, 'isRehearsal' | 'sender'> {
+  // The local profile may have received a key since the run began.
+  const currentKey = (): string | undefined =>
+    settings.apiKey?.value ?? store.profile(settings.profile.value)?.api_key;
+  const keyOf = (surface: Surface): string => {
+    const token = surface === 'legacy' ? settings.legacyToken?.value : undefined;
+    return token ?? currentKey() ?? '';
+  };
+  const addressOf = (surface: Surface): string =>
+    (surface === 'legacy' ? settings.legacyBaseUrl : settings.baseUrl).value;
+  return {
     isRehearsal: (surface = 'current') =>
       addressOf(surface) === embeddedUrl || keyMode(keyOf(surface)) === 'test',
     sender: async (surface = 'current') => {
@@ -172,51 +229,53 @@ export async function createContext(making: Making): Promise<Context> {
       const key = keyOf(surface);
       return { keyMasked: maskKey(key), account: fingerprint(key, addressOf(surface)) };
     },
-    waitMs: () => (settings.timeoutMs.from === 'flag' ? settings.timeoutMs.value : undefined),
+  };
+}
+
+/** Talks to whoever runs the command. */
+function terminalOf({
+  making: { io, signal },
+  settings,
+  note,
+  context,
+}: Run): Pick<
+  Context,
+  'prompt' | 'progress' | 'confirm' | 'askText' | 'note' | 'tell' | 'report' | 'readLines' | 'readInput'
+> {
+  return {
+    prompt: () => import('./prompt/index.ts'),
+    progress: async (options) => (await import('./output/progress.ts')).createProgress(io, options),
+    confirm: async (question) => (await context().prompt()).confirm(context(), question),
+    askText: async (question) => (await context().prompt()).askText(context(), question),
     note,
     tell: (lines) => deliverLines(lines, io),
     report: async (error) => {
       const { renderError } = await import('./output/error.ts');
-      await renderError(error, io, context.output.format, { debug: settings.debug });
+      await renderError(error, io, context().output.format, { debug: settings.debug });
     },
     readLines: async () => {
       const { linesOf } = await import('../platform/streams.ts');
-      return linesOf(await context.readInput(64 * 1024 * 1024));
+      return linesOf(await context().readInput(64 * 1024 * 1024));
     },
     readInput: async (limit) => {
       const { readAll } = await import('../platform/streams.ts');
       return readAll(io, limit, signal);
     },
-    anew: ({ command, ...changes }) =>
-      createContext({ ...making, ...changes, privateCommand: async () => command }),
-    close: async () => {
-      await closeAll(closers.toReversed());
-    },
   };
-  return context;
-
-  /** The current key; the local profile may have received one since the run began. */
-  function currentKey(): string | undefined {
-    return settings.apiKey?.value ?? store.profile(settings.profile.value)?.api_key;
-  }
-
-  function keyOf(surface: Surface): string {
-    const token = surface === 'legacy' ? settings.legacyToken?.value : undefined;
-    return token ?? currentKey() ?? '';
-  }
-
-  function addressOf(surface: Surface): string {
-    return (surface === 'legacy' ? settings.legacyBaseUrl : settings.baseUrl).value;
-  }
 }
 
-async function diagnosed(
-  { globals, environment, platform }: Making,
+/** Settings of the run; a diagnosis instead of an error if the command diagnoses them. */
+async function readSettings(
+  { diagnoses, globals, environment, platform, mendsConfig }: Making,
   store: SettingsStore,
   folders: Folders,
-): Promise<{ settings: Settings; diagnosis: Diagnosis }> {
-  const { diagnoseSettings } = await import('../config/diagnose.ts');
-  return diagnoseSettings(globals, environment, store, folders, platform);
+): Promise<{ settings: Settings; diagnosis: Diagnosis | undefined }> {
+  if (diagnoses) {
+    const { diagnoseSettings } = await import('../config/diagnose.ts');
+    return diagnoseSettings(globals, environment, store, folders, platform);
+  }
+  const settings = resolveSettings(globals, environment, storedFor(store, mendsConfig), folders);
+  return { settings, diagnosis: undefined };
 }
 
 /** Stored settings; empty if they are broken and the command is about to rewrite them. */
