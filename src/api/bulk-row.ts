@@ -1,6 +1,6 @@
 import { type BulkColumn, bulkListSeparator, type ColumnPlan, planColumns } from './bulk-columns.ts';
 import { characterCount, countryCodePattern, limits, usPostalCodePattern } from './limits.ts';
-import type { PlainInput, PlainOrderField } from './order-fields.ts';
+import { hasBulkColumn, type PlainInput, type PlainOrderField, unmetRequirements } from './order-fields.ts';
 import { productUrlProblem, urlsWithin } from './product-url.ts';
 import type { ShapeInput } from './schemas/index.ts';
 
@@ -151,8 +151,7 @@ function readPlain(plan: ColumnPlan, cell: Cell, refuse: Refuse): PlainInput {
   }
   // Each value matches its field's type, which the compiler cannot infer.
   const plain = values as PlainInput;
-  if (plain.gift_message !== undefined && plain.is_gift !== true)
-    refuse('gift_message', 'requires is_gift: true');
+  for (const { name, problem } of unmetRequirements(plain)) if (hasBulkColumn(name)) refuse(name, problem);
   return plain;
 }
 

@@ -11,6 +11,8 @@ export interface PlainOrderField {
   /** Characters. */
   readonly maxLength?: number;
   readonly observed?: true;
+  /** Field that must be sent too, and be true if it is a boolean. */
+  readonly requires?: string;
   /** Alternative headings for its bulk column; false if it has none. */
   readonly bulkColumn: readonly string[] | false;
 }
@@ -27,6 +29,7 @@ export const plainOrderFields = {
     type: 'string',
     title: 'Gift message',
     maxLength: limits.giftMessageLength.max,
+    requires: 'is_gift',
     bulkColumn: [],
   },
   handling_days_max: {
@@ -59,10 +62,20 @@ export type PlainOutput = {
 
 // Safe cast: an object literal has no keys beyond its type.
 const names = Object.keys(plainOrderFields) as PlainFieldName[];
-export const eachPlainField: readonly (readonly [PlainFieldName, PlainOrderField])[] = names.map((name) => [
-  name,
-  plainOrderFields[name],
-]);
+/** All plain fields in table order. A `requires` that names no field does not compile here. */
+export const eachPlainField: readonly (readonly [
+  PlainFieldName,
+  PlainOrderField & { readonly requires?: PlainFieldName },
+])[] = names.map((name) => [name, plainOrderFields[name]]);
+
+/** Fields sent without the field they require, each with what is wrong. */
+export const unmetRequirements = (order: PlainInput): { name: PlainFieldName; problem: string }[] =>
+  eachPlainField.flatMap(([name, { requires }]) => {
+    if (requires === undefined || order[name] == null) return [];
+    const isBoolean = plainOrderFields[requires].type === 'boolean';
+    const isMet = isBoolean ? order[requires] === true : order[requires] != null;
+    return isMet ? [] : [{ name, problem: `requires ${requires}${isBoolean ? ': true' : ''}` }];
+  });
 
 export const hasBulkColumn = (name: PlainFieldName): name is PlainBulkColumn =>
   plainOrderFields[name].bulkColumn !== false;

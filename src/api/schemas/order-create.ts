@@ -9,6 +9,7 @@ import {
 } from '../enums.ts';
 import { webhookEventNames } from '../events.ts';
 import { limits, usPostalCodePattern } from '../limits.ts';
+import { unmetRequirements } from '../order-fields.ts';
 import {
   httpUrl,
   metadata,
@@ -112,9 +113,7 @@ export const OrderCreate = onDemand(() =>
     })
     .superRefine((order, context) => {
       const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
-      if (order.gift_message != null && order.is_gift !== true) {
-        refuse(['gift_message'], 'requires is_gift: true');
-      }
+      for (const { name, problem } of unmetRequirements(order)) refuse([name], problem);
       if (order.fulfillment?.gift != null && order.is_gift !== true) {
         refuse(['fulfillment', 'gift'], 'requires is_gift: true');
       }

@@ -4,7 +4,7 @@ import type { ValidationIssue } from '../../api/validation.ts';
 import { ValidationError } from '../../http/errors.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { addressFlag } from '../addresses/options.ts';
-import { eachOrderField, orderFields } from './fields.ts';
+import { eachOrderField } from './fields.ts';
 import { wholeCents } from './whole-cents.ts';
 
 const flagFor = (field: string): string | undefined =>
@@ -47,6 +47,9 @@ function describeIssue({ loc, msg }: ValidationIssue, file: string | undefined):
   const path = loc.slice(1).join('.');
   const flag = top === 'shipping_address' ? (addressFlag(next) ?? flagFor(top)) : flagFor(top);
   const where = [flag, file === '-' ? 'stdin' : file].filter((place) => place !== undefined && place !== '');
-  const said = msg.replace('is_gift: true', `is_gift: true (${orderFields.is_gift.flag})`);
+  const said = msg.replace(/\brequires (\w+)(?:: true)?/, (words, name) => {
+    const required = flagFor(name);
+    return required === undefined ? words : `${words} (${required})`;
+  });
   return `${path || 'the order'}${where.length > 0 ? ` (${where.join(', ')})` : ''}: ${said}`;
 }
