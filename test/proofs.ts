@@ -1,0 +1,141 @@
+/**
+ * What takes hours and must hold before a release: `npm run proofs`. Each part takes 90 minutes at most on two cores.
+ * `npm run proofs -- --list` names the parts, `npm run proofs -- sweep-1 node-24` runs those alone. A run that was stopped
+ * goes on where it ended: parts that passed on the same sources are not run again, unless they are named.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+interface Part {
+  readonly name: string;
+  readonly proves: string;
+  readonly command: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Major version of the Node that runs it; this one if absent. */
+  readonly node?: number;
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const tests = (...args: string[]): string[] => ['npx', '--no-install', 'vitest', 'run', ...args];
+const faults = (...args: string[]): string[] => [
+  'npx',
+  '--no-install',
+  'tsx',
+  'test/faults/main.ts',
+  ...args,
+];
+const sweeps = 4;
+
+const parts: readonly Part[] = [
+  {
+    name: 'faults',
+    proves: 'one intent, one order: 2,000 randomized runs',
+    command: faults('--runs', '2000'),
+  },
+  {
+    name: 'team',
+    proves: 'several machines, one database: 100 randomized runs',
+    command: faults('--team', '--runs', '100'),
+  },
+  ...Array.from({ length: sweeps }, (_, index) => ({
+    name: `sweep-${index + 1}`,
+    proves: `each command hurt at each of its system calls, part ${index + 1} of ${sweeps}`,
+    command: faults('--sweep', '--part', `${index + 1}/${sweeps}`),
+  })),
+  {
+    name: 'races',
+    proves: '32 processes under one limit, 200 times',
+    command: faults('--races', '200'),
+  },
+  { name: 'flips', proves: 'one bit of a journal flipped, 1,000 times', command: faults('--flips', '1000') },
+  {
+    name: 'planted',
+    proves: 'the suite catches each planted fault',
+    command: ['npx', '--no-install', 'tsx', 'test/faults/planted/main.ts'],
+  },
+  { name: 'toolchains', proves: 'programs of others use the library', command: tests('test/interop') },
+  ...[22, 24].map((node) => ({
+    name: `node-${node}`,
+    proves: `every test on Node ${node}`,
+    command: tests(),
+    node,
+  })),
+];
+
+const { values, positionals } = parseArgs({
+  options: { list: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const unknown = positionals.filter((name) => !parts.some((part) => part.name === name));
+if (unknown.length > 0) throw new Error(`no part is called ${unknown.join(', ')}: --list names them`);
+
+if (values.list) for (const { name, proves } of parts) console.log(`${name.padEnd(12)} ${proves}`);
+else
+  process.exitCode = run(parts.filter(({ name }) => positionals.length === 0 || positionals.includes(name)));
+
+/** Runs the parts in order. @returns the exit code: 1 once a part has failed; the rest runs all the same. */
+function run(chosen: readonly Part[]): number {
+  const sources = hashOfSources();
+  const file = join(root, 'node_modules', '.cache', 'errand-proofs.json');
+  const passed: Record<string, string> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  let code = 0;
+  for (const part of chosen) {
+    if (positionals.length === 0 && passed[part.name] === sources) {
+      console.log(`== ${part.name}: passed before on these sources`);
+      continue;
+    }
+    console.log(`== ${part.name}: ${part.proves}`);
+    const started = Date.now();
+    const [command = '', ...args] = part.command;
+    const { status } = spawnSync(command, args, {
+      cwd: root,
+      stdio: 'inherit',
+      env: environmentOf(part),
+    });
+    const minutes = ((Date.now() - started) / 60_000).toFixed(1);
+    console.log(`== ${part.name}: ${status === 0 ? 'passed' : 'FAILED'} after ${minutes} min`);
+    if (status !== 0) {
+      code = 1;
+      continue;
+    }
+    mkdirSync(dirname(file), { recursive: true });
+    passed[part.name] = sources;
+    writeFileSync(file, `${JSON.stringify(passed, undefined, 2)}\n`);
+  }
+  return code;
+}
+
+/** None of the machine's tests may be skipped, and Node reads no further certificates: the tests speak to this machine. */
+function environmentOf({ environment, node }: Part): NodeJS.ProcessEnv {
+  const { NODE_EXTRA_CA_CERTS: _, ...own } = process.env;
+  const path = node === undefined ? own.PATH : `${binOf(node)}${delimiter}${own.PATH}`;
+  return { ...own, ERRAND_CI: '1', PATH: path, ...environment };
+}
+
+/** The folder with `node` of a major version, from the registry's package `node`. */
+function binOf(major: number): string {
+  const folder = join(tmpdir(), `errand-node-${major}`);
+  mkdirSync(folder, { recursive: true });
+  const options = ['--prefix', folder, '--no-audit', '--no-fund', '--prefer-offline'];
+  execFileSync('npm', ['install', ...options, `node@${major}`], { cwd: folder, stdio: 'inherit' });
+  return join(folder, 'node_modules', 'node', 'bin');
+}
+
+function hashOfSources(): string {
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  const hash = createHash('sha256');
+  for (const name of listed.split('\0').filter((one) => one !== '' && existsSync(join(root, one))))
+    hash
+      .update(name)
+      .update('\0')
+      .update(readFileSync(join(root, name)));
+  return hash.digest('hex');
+}
