@@ -55,7 +55,7 @@ const sourcesOf = (files: readonly string[]): string[] =>
 
 /** What only a database that machines share needs: its client, and the copy of it. */
 const isOfDatabase = (source: string): boolean =>
-  /node_modules\/postgres\/|src\/state\/shared\/(?!address\.ts)/.test(source);
+  /node_modules\/postgres\/|src\/journal\/postgres\//.test(source);
 
 describe('the built program loads', () => {
   test.each(['--version', '--help', ''])('for `errand %s` one file', async (words) => {
