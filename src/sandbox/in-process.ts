@@ -6,6 +6,7 @@ import { SandboxFaults } from './control/faults.ts';
 import { tick } from './control/tick.ts';
 import { mintLastingKey } from './keys/mint.ts';
 import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
+import { findRoute } from './routes.ts';
 import type { Played } from './scenarios/play.ts';
 import type { Outcome } from './scenarios/rehearse.ts';
 import type { Fault } from './server/faults/spec.ts';
@@ -74,7 +75,7 @@ export interface InProcess {
 /** @throws Error where the port is taken. */
 export async function openInProcess(options: InProcessOptions): Promise<InProcess> {
   const { port, seed, faults, report, now } = options;
-  const requests = new RequestLog();
+  const requests = new RequestLog(findRoute);
   const closing = new AbortController();
   let sandbox: OpenSandbox | undefined;
   /** The sandbox's own time; a request that comes while it is opened is not taken yet. */
@@ -184,7 +185,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   async function begin(scenario: Scenario): Promise<Played> {
     const [{ playScenario }, { createApp }] = await Promise.all([
       import('./scenarios/play.ts'),
-      import('./server/app.ts'),
+      import('./app.ts'),
     ]);
     try {
       return await playScenario(service, scenario, createApp);

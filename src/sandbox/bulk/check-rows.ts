@@ -6,7 +6,7 @@ import type { OrderBody } from '../orders/lifecycle/index.ts';
 import { refuseAtOnce } from '../orders/refuse-at-once.ts';
 import { walletTerms } from '../orders/terms.ts';
 import { Invalid, Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 
 export interface CheckedRow {
   readonly shown: Shape<'BulkRowValidation'>;

@@ -1,7 +1,7 @@
 import type { Shape } from '../../api/schemas/index.ts';
 import type { QueryOf } from '../server/handler.ts';
 import { Invalid } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 
 /** Searches across retailers. @throws Invalid for an unknown retailer. */
 export async function searchListings(

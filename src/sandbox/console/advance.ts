@@ -1,7 +1,7 @@
 import { type Content, html } from '../../platform/html.ts';
 import { usedForm } from '../server/refusal.ts';
+import type { Service } from '../server/service.ts';
 import type { SandboxResponse } from '../server/wire.ts';
-import type { Service } from '../service.ts';
 import { timePath } from './console-paths.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
 import { duration } from './pages/figures.ts';

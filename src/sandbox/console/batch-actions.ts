@@ -1,6 +1,6 @@
 import { type Content, html } from '../../platform/html.ts';
 import { retryableCount, retryFailed } from '../bulk/retry-failed.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { batchesPath } from './batches.ts';
 import { formAction, onceField, onceIn, seeOther } from './form-action.ts';
 import { sameFromTerminal } from './same-from-terminal.ts';

@@ -1,4 +1,4 @@
-import { consolePath } from './pages/paths.ts';
+import { consolePath } from '../config.ts';
 import { sections } from './sections.ts';
 
 export const keysPath = sections.keys.path;

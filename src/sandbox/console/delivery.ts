@@ -1,6 +1,6 @@
 import { webhookEventHeader, webhookEvents, webhookIdHeader } from '../../api/events.ts';
 import { type Content, html } from '../../platform/html.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { type Attempt, addressOf, readAttempts, readDelivery } from '../webhooks/read.ts';
 import { consolePage, notThere, siblingLinks } from './console-page.ts';
 import { again, deliveriesPath, outcome, said } from './deliveries-table.ts';

@@ -1,8 +1,7 @@
 import { faultGrammar, sandboxFaults } from '../../api/sandbox-faults.ts';
 import { type Content, html } from '../../platform/html.ts';
 import type { SandboxConfig } from '../config.ts';
-import type { Control } from '../control/control.ts';
-import type { Service } from '../service.ts';
+import type { Control, Service } from '../server/service.ts';
 import { consolePage } from './console-page.ts';
 import { faultsPath } from './console-paths.ts';
 import { controlCall } from './control-call.ts';

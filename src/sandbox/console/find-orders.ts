@@ -2,7 +2,7 @@ import { failedOrderStatuses, type OrderStatus, orderStatuses } from '../../api/
 import { spoken } from '../../api/order-state.ts';
 import { retailerOf } from '../catalogue/retailers.ts';
 import type { SandboxConfig } from '../config.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { type Conditions, conditionOf, startsWith, userCondition } from './conditions.ts';
 import type { Choice, Filters } from './filters.ts';

@@ -1,7 +1,7 @@
 import { operations } from '../../api/operations/index.ts';
 import { type Content, html } from '../../platform/html.ts';
 import { type SandboxConfig, shopPath } from '../config.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { readDeliveries } from '../webhooks/read.ts';
 import { consolePage } from './console-page.ts';
 import { faultsPath, keysPath, timePath } from './console-paths.ts';

@@ -1,5 +1,5 @@
 import { type Content, html } from '../../platform/html.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { lastMs } from '../store/clock.ts';
 import type { StoredRow } from '../store/store.ts';
 import { walletPath } from './console-paths.ts';

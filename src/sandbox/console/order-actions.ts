@@ -8,7 +8,7 @@ import { cancelOrder } from '../orders/cancel.ts';
 import { forceOrder, isOrderTrigger, type OrderTrigger, possibleTriggers } from '../orders/force.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { advanceBy } from './advance.ts';
 import { controlCall } from './control-call.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther, type WayBack } from './form-action.ts';

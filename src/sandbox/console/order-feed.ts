@@ -3,7 +3,7 @@ import { type Content, html } from '../../platform/html.ts';
 import { milestones, nextDue } from '../orders/lifecycle/index.ts';
 import type { StoredOrder } from '../orders/records.ts';
 import { walletTerms } from '../orders/terms.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { entriesOf } from '../wallet/ledger.ts';
 import { readAttemptsOf } from '../webhooks/read.ts';
 import { walletPath } from './console-paths.ts';

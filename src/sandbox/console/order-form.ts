@@ -1,7 +1,7 @@
 import { limits } from '../../api/limits.ts';
 import { operations } from '../../api/operations/index.ts';
 import { type Content, html } from '../../platform/html.ts';
-import { shopPath } from '../config.ts';
+import { consolePath, shopPath } from '../config.ts';
 import { exampleOrder } from '../keys/example-order.ts';
 import { acceptOrder } from '../orders/create.ts';
 import type { OrderBody } from '../orders/lifecycle/index.ts';
@@ -13,13 +13,12 @@ import {
 } from '../orders/lifecycle/test-products.ts';
 import { findOrder } from '../orders/records.ts';
 import { Invalid, Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { centsIn, formAction, Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
 import { mintForm } from './mint.ts';
 import { ordersPath } from './orders.ts';
 import { money } from './pages/figures.ts';
-import { consolePath } from './pages/paths.ts';
 import { curlCall, sameFromTerminal } from './same-from-terminal.ts';
 
 /** The users whose keys were used last; more would be no choice. */

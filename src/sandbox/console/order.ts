@@ -6,7 +6,7 @@ import { shortfallsIn, spoken } from '../../api/order-state.ts';
 import { type Content, html } from '../../platform/html.ts';
 import type { OrderRecord } from '../orders/lifecycle/index.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { type Entry, entriesOf } from '../wallet/ledger.ts';
 import type { LedgerKind } from '../wallet/wallet.ts';

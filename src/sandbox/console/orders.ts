@@ -1,7 +1,7 @@
 import { isFailedOrder, orderState, type ShownState } from '../../api/order-state.ts';
 import { type Content, html } from '../../platform/html.ts';
 import type { OrderRecord } from '../orders/lifecycle/index.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { type Filters, filterBar, readFilters } from './filters.ts';
 import { countOrders, findOrders, orderFilters, usersToOffer } from './find-orders.ts';

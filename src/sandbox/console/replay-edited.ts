@@ -1,8 +1,8 @@
 import { webhookIdHeader } from '../../api/events.ts';
 import { type Content, html } from '../../platform/html.ts';
 import { Refusal } from '../server/refusal.ts';
+import type { Service } from '../server/service.ts';
 import type { SandboxResponse } from '../server/wire.ts';
-import type { Service } from '../service.ts';
 import { addressOf, readDelivery } from '../webhooks/read.ts';
 import { refusedTarget, replayEdited } from '../webhooks/replay.ts';
 import { consolePage, notThere } from './console-page.ts';

@@ -1,6 +1,6 @@
 import { type Content, html } from '../../platform/html.ts';
 import type { Exchange } from '../server/request-log.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { consolePage, notThere, siblingLinks } from './console-page.ts';
 import { walletPath } from './console-paths.ts';
 import { ordersPath } from './orders.ts';

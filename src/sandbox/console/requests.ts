@@ -1,6 +1,6 @@
 import { type Content, html } from '../../platform/html.ts';
 import { type Exchange, mostKept } from '../server/request-log.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { type Choice, type Filters, filterBar, readFilters } from './filters.ts';
 import type { Page } from './pages/page.ts';
 import { listPage, type Part } from './paging.ts';

@@ -10,7 +10,7 @@ import { forceReturn, possibleOutcomes } from '../returns/force.ts';
 import { type ForcedReturn, forcedReturns } from '../returns/lifecycle.ts';
 import { findReturn, returnsOf, type StoredReturn } from '../returns/records.ts';
 import { Invalid, Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
 import { ordersPath } from './orders.ts';
 import { age, money } from './pages/figures.ts';

@@ -1,7 +1,6 @@
 import { operations } from '../../api/operations/index.ts';
-import { shopPath } from '../config.ts';
+import { consolePath, shopPath } from '../config.ts';
 import type { Link } from './pages/html.ts';
-import { consolePath } from './pages/paths.ts';
 
 /** The sections of the console, a list each, in the order of their links. */
 export const sections = {

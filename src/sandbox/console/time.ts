@@ -1,6 +1,6 @@
 import { type Content, html } from '../../platform/html.ts';
 import { speeds } from '../control/control.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { advanceForms, whatIsLeft } from './advance.ts';
 import { consolePage } from './console-page.ts';
 import { timePath } from './console-paths.ts';

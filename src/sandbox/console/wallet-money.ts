@@ -1,6 +1,6 @@
 import { type Content, html } from '../../platform/html.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { empty, fund } from '../wallet/wallet.ts';
 import { walletPath } from './console-paths.ts';
 import { centsIn, formAction, onceField, onceIn, seeOther, type WayBack } from './form-action.ts';

@@ -1,7 +1,7 @@
 import { type Content, html } from '../../platform/html.ts';
 import { claim } from '../keys/claims.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import type { StoredRow } from '../store/store.ts';
 import { type EntryWithBalance, holdsOf, readLedger, totalsOf } from '../wallet/ledger.ts';
 import { type Wallet, walletOf } from '../wallet/wallet.ts';

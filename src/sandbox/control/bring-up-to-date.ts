@@ -7,7 +7,7 @@ import { loadSettle } from '../orders/settle.ts';
 import { advanceReturn } from '../returns/lifecycle.ts';
 import { storedReturn } from '../returns/records.ts';
 import { loadSettleReturn } from '../returns/settle.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { OneRun } from './one-run.ts';
 import { mayGoOn } from './pace.ts';

@@ -1,12 +1,6 @@
 import { realMs } from '../../platform/clock.ts';
 import { setImmediate, setTimeout } from '../../platform/wait/own-timers.ts';
-
-/** How much is done in the background at a time, in one transaction and with one wait for the disk. */
-export interface Piece {
-  /** Records. */
-  readonly most: number;
-  readonly longestMs: number;
-}
+import type { Piece, Scheduler } from '../server/service.ts';
 
 /** Short for who comes meanwhile. */
 const amongRequests: Piece = { most: 20, longestMs: 4 };
@@ -26,22 +20,19 @@ export const mayGoOn = ({ longestMs }: Piece, began: number, done: number): bool
 const pauseFactor = 2;
 
 /** Lets requests work first, and what comes about in the background in between: it never stands still. */
-export class Pace {
+export class Pace implements Scheduler {
   #working = 0;
   #cameAt = Number.NEGATIVE_INFINITY;
   readonly #waiting: (() => void)[] = [];
 
-  /** A request has come. */
   came(): void {
     this.#cameAt = realMs();
   }
 
-  /** How much the next piece of work in the background may be. */
   get piece(): Piece {
     return realMs() - this.#cameAt < expectedMs ? amongRequests : alone;
   }
 
-  /** Runs what a request does for itself alone. */
   async ahead<T>(work: () => Promise<T>): Promise<T> {
     this.#working += 1;
     try {
@@ -51,7 +42,6 @@ export class Pace {
     }
   }
 
-  /** A pause between two pieces of work in the background. @param workedMs how long the piece before took. */
   pause(workedMs: number): Promise<void> {
     return new Promise((resolve) => {
       const goOn = (): void => {

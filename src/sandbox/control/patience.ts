@@ -1,4 +1,5 @@
 import { realMs } from '../../platform/clock.ts';
+import type { ReadPatience } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { isAnythingDue } from './bring-up-to-date.ts';
 
@@ -9,7 +10,7 @@ const leapMs = 500;
  * How long a read waits for what is due. What became due as time went by, and is more than can be done at once, is not
  * waited for long; what a leap of the clock has made due comes about before anyone sees the time after it.
  */
-export class Patience {
+export class Patience implements ReadPatience {
   readonly #store: Store;
   readonly #usualMs: number;
   #drift = Number.NEGATIVE_INFINITY;
@@ -21,7 +22,6 @@ export class Patience {
     this.#usualMs = usualMs;
   }
 
-  /** For a read at `now`, the sandbox's time in ms. @returns ms of real time. */
   forRead(now: number): number {
     const drift = now - realMs();
     if (drift - this.#drift > leapMs) this.#leaptTo = now;

@@ -11,8 +11,8 @@ import { usualLimits } from '../server/body-limits.ts';
 import { type Caller, identify } from '../server/caller.ts';
 import { readJson } from '../server/read-json.ts';
 import { Invalid, json, Refusal } from '../server/refusal.ts';
+import type { Service } from '../server/service.ts';
 import type { SandboxRequest, SandboxResponse } from '../server/wire.ts';
-import type { Service } from '../service.ts';
 import { empty, fund } from '../wallet/wallet.ts';
 
 interface Trigger {

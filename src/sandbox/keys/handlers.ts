@@ -1,7 +1,6 @@
 import { limits } from '../../api/limits.ts';
 import type { Shape } from '../../api/schemas/index.ts';
-import type { SandboxConfig } from '../config.ts';
-import { claimPath } from '../console/pages/paths.ts';
+import { claimPath, type SandboxConfig } from '../config.ts';
 import type { AllHandlers } from '../server/handler.ts';
 import { claimOf } from './claims.ts';
 import { exampleOrder } from './example-order.ts';

@@ -1,5 +1,5 @@
 import { usedForm } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { refuseTooMany } from './limit.ts';
 import { mintKey } from './mint.ts';

@@ -1,5 +1,5 @@
 import { hashKey } from '../server/caller.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { lastMs } from '../store/clock.ts';
 import { secretToken } from '../store/identity.ts';
 import { openWallet } from '../wallet/wallet.ts';

@@ -1,5 +1,5 @@
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { noteIntervention } from '../store/interventions.ts';
 import { cancelPending } from './lifecycle/index.ts';
 import { findOrder } from './records.ts';

@@ -1,7 +1,7 @@
 import { userNumber } from '../keys/users.ts';
 import type { Caller } from '../server/caller.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { insufficientFunds, lowerCeiling, requireFunds, reserve, walletOf } from '../wallet/wallet.ts';
 import { createOrder, creationRefusal, type OrderBody } from './lifecycle/index.ts';
 import { accountRails, orderAccount, turnOnAccount } from './on-account.ts';

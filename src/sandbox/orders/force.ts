@@ -2,7 +2,7 @@ import type { SandboxTrigger } from '../../api/control.ts';
 import type { OrderStatus } from '../../api/enums.ts';
 import type { ErrorType } from '../../api/error-types.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { noteIntervention } from '../store/interventions.ts';
 import { type ForcedKind, forceTransition } from './lifecycle/index.ts';
 import { findOrder, type StoredOrder } from './records.ts';

@@ -2,7 +2,7 @@ import { freeAt, placingEnds } from '../accounts/queue.ts';
 import { type Account, accountFor, findAccount } from '../accounts/records.ts';
 import { accountTrouble } from '../accounts/trouble.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import type { LineFacts, OrderBody, OrderPlan, Surroundings } from './lifecycle/index.ts';
 
 /** The managed account that an order names. @throws Refusal for an unknown account. */

@@ -1,7 +1,7 @@
 import { destinationCountries } from '../../api/enums.ts';
 import type { SandboxConfig } from '../config.ts';
 import { Invalid, Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { creationRefusal, type OrderBody, slugOf } from './lifecycle/index.ts';
 import { orderAccount } from './on-account.ts';
 

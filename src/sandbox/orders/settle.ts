@@ -1,7 +1,7 @@
 import { closeUp } from '../accounts/queue.ts';
 import { returnChange } from '../payments/change.ts';
 import { closeReturns } from '../returns/close.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { enter, reserve } from '../wallet/wallet.ts';
 import { enqueueEvents } from '../webhooks/enqueue.ts';

@@ -1,5 +1,5 @@
 import { lineFacts } from '../catalogue/line-facts.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { type LineFacts, type OrderBody, type Surroundings, slugOf } from './lifecycle/index.ts';
 
 /** What an order's future depends on besides the order itself. */

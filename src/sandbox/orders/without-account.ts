@@ -1,4 +1,4 @@
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { noteIntervention } from '../store/interventions.ts';
 import { forceTransition } from './lifecycle/index.ts';
 import { storedOrder } from './records.ts';

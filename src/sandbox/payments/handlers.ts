@@ -9,7 +9,7 @@ import { refuseAtOnce } from '../orders/refuse-at-once.ts';
 import { hashKey } from '../server/caller.ts';
 import type { AllHandlers, Call } from '../server/handler.ts';
 import { Invalid, Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { enter, insufficientFunds, lowerCeiling, openWallet } from '../wallet/wallet.ts';
 import { insertPayment, type Payment, paymentBy, paymentUnderKey } from './payments.ts';

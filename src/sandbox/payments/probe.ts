@@ -2,8 +2,8 @@ import type { Operation } from '../../api/operation.ts';
 import { type OperationName, operations } from '../../api/operations/index.ts';
 import { readParameters } from '../../api/parameters.ts';
 import { Invalid, type Refusal } from '../server/refusal.ts';
+import type { Service } from '../server/service.ts';
 import type { SandboxRequest } from '../server/wire.ts';
-import type { Service } from '../service.ts';
 import { readCredential } from './credential.ts';
 import { openTill, type PaidOperation } from './till.ts';
 

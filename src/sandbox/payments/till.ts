@@ -3,8 +3,8 @@ import type { ErrorCode } from '../../api/error-codes.ts';
 import { type OperationName, operations } from '../../api/operations/index.ts';
 import type { ParameterValues } from '../../api/parameters.ts';
 import { Refusal } from '../server/refusal.ts';
+import type { Service } from '../server/service.ts';
 import type { SandboxRequest } from '../server/wire.ts';
-import type { Service } from '../service.ts';
 import { decodeObject } from './canonical-json.ts';
 import {
   type Bill,

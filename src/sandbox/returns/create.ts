@@ -5,7 +5,7 @@ import { loadRecordText } from '../orders/record-text.ts';
 import { findOrder, type StoredOrder, updateOrder } from '../orders/records.ts';
 import type { Caller } from '../server/caller.ts';
 import { Refusal, usedForm } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { circumstancesOf } from './circumstances.ts';
 import { boughtQuantity } from './credit.ts';
 import { isClosed, planReturn } from './lifecycle.ts';

@@ -1,7 +1,7 @@
 import { bringUpToDate } from '../control/bring-up-to-date.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { noteIntervention } from '../store/interventions.ts';
 import { circumstancesOf } from './circumstances.ts';
 import { type Circumstances, type ForcedReturn, forcedReturns, forceReturnState } from './lifecycle.ts';

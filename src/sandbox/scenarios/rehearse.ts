@@ -6,7 +6,7 @@ import { placeRows } from '../bulk/place-rows.ts';
 import { bringUpToDate } from '../control/bring-up-to-date.ts';
 import { findOrder } from '../orders/records.ts';
 import { findReturn } from '../returns/records.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { readDeliveriesOf } from '../webhooks/read.ts';
 import { stateOf } from './course.ts';
 import type { Played } from './play.ts';

@@ -1,6 +1,6 @@
 import type { Scenario } from '../../api/scenario/scenario.ts';
 import { findOrder } from '../orders/records.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import type { Names } from './names.ts';
 import type { ScenarioProblem } from './problem.ts';
 import { idIn, isSuccess, refusalIn, type Send } from './send.ts';

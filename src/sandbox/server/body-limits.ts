@@ -1,6 +1,6 @@
 import { type OperationName, operations } from '../../api/operations/index.ts';
 import type { JsonLimits } from './read-json.ts';
-import type { findRoute } from './routes.ts';
+import type { Found } from './routes.ts';
 
 /** How much a request may bring, so that it keeps nobody waiting for long. The specification names no bound. */
 export interface BodyLimits extends JsonLimits {
@@ -19,5 +19,5 @@ export function limitsOf(name: OperationName): BodyLimits {
 }
 
 /** The limits of whatever a request leads to. */
-export const limitsFor = (found: ReturnType<typeof findRoute>): BodyLimits =>
+export const limitsFor = (found: Found): BodyLimits =>
   'kind' in found && found.kind === 'operation' ? limitsOf(found.name) : usualLimits;

@@ -1,8 +1,8 @@
 import type { OperationName, operations } from '../../api/operations/index.ts';
 import type { ValuesOf } from '../../api/parameters.ts';
 import type { Shape } from '../../api/schemas/index.ts';
-import type { Service } from '../service.ts';
 import type { Caller } from './caller.ts';
+import type { Service } from './service.ts';
 import type { SandboxBody, SandboxRequest } from './wire.ts';
 
 type Table = typeof operations;

@@ -3,11 +3,10 @@ import { isObject, type JsonObject } from '../../api/json.ts';
 import { uuidPattern } from '../../api/limits.ts';
 import type { OperationName } from '../../api/operations/index.ts';
 import { realMs } from '../../platform/clock.ts';
-import type { PageName } from '../console/pages/routes.ts';
 import { type KeptSide, receivedSide, sentSide, unread } from './exchange.ts';
 import type { Fault } from './faults/spec.ts';
 import { readTarget } from './request.ts';
-import { findRoute } from './routes.ts';
+import type { Deed, FindRoute, Found } from './routes.ts';
 import { shownTarget } from './secrets.ts';
 import type { SandboxRequest, SandboxResponse } from './wire.ts';
 
@@ -57,8 +56,10 @@ const longestKept = 2000;
 /**
  * The newest requests of a served sandbox. In the memory of its process alone: no request waits for a log, and a log of
  * the requests of another process would not be one of this service. What must not be shown is taken out before it is kept.
+ * Handlers see it as the service's `RequestHistory`.
  */
 export class RequestLog {
+  readonly #findRoute: FindRoute;
   readonly #ring: Exchange[] = [];
   readonly #onEach: ((request: ServedRequest) => void) | undefined;
   #next = 0;
@@ -70,7 +71,8 @@ export class RequestLog {
   #readInSecond = 0;
 
   /** @param onEach called with each request as it may be shown, once it is over. */
-  constructor(onEach?: (request: ServedRequest) => void) {
+  constructor(findRoute: FindRoute, onEach?: (request: ServedRequest) => void) {
+    this.#findRoute = findRoute;
     this.#onEach = onEach;
   }
 
@@ -107,13 +109,17 @@ export class RequestLog {
             fault: fault?.kind ?? null,
           },
           sandboxAt,
-          orderId: orderIn(method, target, said, received),
+          orderId: orderIn(this.#routeOf(method, target), said, received),
           sent: said,
           received,
         });
-        this.#tell(request, () => deedOf(method, target, response));
+        this.#tell(request, () => deedOf(method, this.#routeOf(method, target), response));
       },
     };
+  }
+
+  #routeOf(method: string, target: string): Found {
+    return this.#findRoute(method, readTarget(target).pathname);
   }
 
   /** To read what is said in each request would slow down whoever measures how fast the sandbox is. */
@@ -160,19 +166,16 @@ export class RequestLog {
     };
   }
 
-  /** How many there have been. */
   get total(): number {
     return this.#next;
   }
 
-  /** Those about an order, oldest first. */
   about(orderId: string): Exchange[] {
     return this.newest(mostKept)
       .filter((exchange) => exchange.orderId === orderId)
       .toReversed();
   }
 
-  /** Those before the one with a number, newest first. */
   newest(limit: number, before = Number.POSITIVE_INFINITY): Exchange[] {
     const found = [];
     const oldest = Math.max(0, this.#next - mostKept);
@@ -208,9 +211,6 @@ const longestRead = 100_000;
 /** Longest that is told of a request, characters. */
 const longestDeed = 60;
 
-type Parts = Readonly<Record<string, string>>;
-type Deed = (path: Parts, body: JsonObject) => string;
-
 const short = (id: unknown): string => (typeof id === 'string' ? id.slice(0, 8) : '');
 const counted = (count: unknown, noun: string): string =>
   typeof count === 'number'
@@ -235,21 +235,6 @@ const deeds: Partial<Readonly<Record<OperationName, Deed>>> = {
   'return.create': (_, { id }) => `requested return ${short(id)}`,
 };
 
-/** What the forms of pages have done; one that is missing has done what its path says. */
-const pageDeeds: Partial<Readonly<Record<PageName, (path: Parts, location: string) => string>>> = {
-  consoleEvent: ({ id, event = '' }) => `${event} ${short(id)}`,
-  consoleReturn: ({ id }) => `requested a return of ${short(id)}`,
-  consoleReturnEvent: ({ id, event = '' }) => `${event} return ${short(id)}`,
-  consoleUntilDone: ({ id }) => `advanced until ${short(id)} is done`,
-  consoleReplay: ({ id }) => `replayed delivery ${short(id)}`,
-  consoleReplayEdited: ({ id }) => `replayed delivery ${short(id)}, edited`,
-  consoleMint: () => 'minted a key',
-  consoleClaim: () => 'claimed a key',
-  consoleFund: ({ id }) => `added money to wallet ${short(id)}`,
-  consoleEmpty: ({ id }) => `emptied wallet ${short(id)}`,
-  consolePlace: (_, location) => `placed ${short(location.split('/').at(-1))}`,
-};
-
 const controls: Readonly<Record<string, Deed>> = {
   advance: (_, { now }) => `moved the clock to ${String(now)}`,
   snapshot: () => 'kept a state',
@@ -263,16 +248,15 @@ const controls: Readonly<Record<string, Deed>> = {
  * What a request has done, `placed 1a2b3c4d`, or why it was refused, `insufficient_funds`; null for one that only read.
  * No secret is in it, but names of fields may be from outside: whoever shows it makes it safe to show.
  */
-function deedOf(method: string, target: string, response: SandboxResponse | null): string | null {
+function deedOf(method: string, found: Found, response: SandboxResponse | null): string | null {
   if (!response) return null;
   const { status, body } = response;
   const read = typeof body === 'string' && body.length <= longestRead ? jsonIn(body) : {};
-  const deed = status >= 400 ? refusal(read) : done(method, target, response, read);
+  const deed = status >= 400 ? refusal(read) : done(method, found, response, read);
   return deed === null ? null : deed.slice(0, longestDeed);
 }
 
-function done(method: string, target: string, { headers }: SandboxResponse, body: JsonObject): string | null {
-  const found = findRoute(method, readTarget(target).pathname);
+function done(method: string, found: Found, { headers }: SandboxResponse, body: JsonObject): string | null {
   if (!('kind' in found) || method === 'GET' || method === 'HEAD') return null;
   switch (found.kind) {
     case 'operation':
@@ -282,7 +266,7 @@ function done(method: string, target: string, { headers }: SandboxResponse, body
     case 'control':
       return controls[found.path.action ?? '']?.(found.path, body) ?? null;
     case 'page':
-      return pageDeeds[found.name]?.(found.path, String(headers.location ?? '')) ?? null;
+      return found.did?.(found.path, String(headers.location ?? '')) ?? null;
     default:
       return null;
   }
@@ -323,8 +307,7 @@ const named: Partial<Record<OperationName, RegExp>> = {
 };
 
 /** The order that a request made, or was about. */
-function orderIn(method: string, target: string, sent: KeptSide, received: KeptSide | null): string | null {
-  const found = findRoute(method, readTarget(target).pathname);
+function orderIn(found: Found, sent: KeptSide, received: KeptSide | null): string | null {
   if ('allowed' in found) return null;
   if (found.kind === 'operation') {
     const { order_id, request_id } = found.path;
@@ -332,7 +315,7 @@ function orderIn(method: string, target: string, sent: KeptSide, received: KeptS
   }
   if (found.kind === 'trigger')
     return asOrder(/"id"\s?:\s?"([\da-f-]{36})"/i.exec(sent.body.text ?? '')?.[1]);
-  return found.kind === 'page' && found.name === 'consoleEvent' ? asOrder(found.path.id) : null;
+  return found.kind === 'page' && found.order !== undefined ? asOrder(found.path[found.order]) : null;
 }
 
 const asOrder = (id: string | undefined): string | null =>

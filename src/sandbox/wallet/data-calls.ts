@@ -2,7 +2,7 @@ import { limits } from '../../api/limits.ts';
 import { type OperationName, operations } from '../../api/operations/index.ts';
 import { isTestSlug, type TestProduct, testProducts } from '../orders/lifecycle/index.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { insufficientFunds, requireFunds, walletOf } from './wallet.ts';
 
 /** A call for data of a caller with an account. */

@@ -1,17 +1,6 @@
 import type { OperationName } from '../../api/operations/index.ts';
 import type { ParameterValues } from '../../api/parameters.ts';
-import { DatabaseError } from '../../platform/sqlite/database-error.ts';
-import type { Service } from '../service.ts';
-
-/** What writing something down by the way needs. */
-export type Noting = Pick<Service, 'store' | 'report'>;
-
-/** Writes with whatever is written next; no response waits for it. */
-export function noteLater({ store, report }: Noting, write: () => void): void {
-  store
-    .grouped(write)
-    .catch((error: unknown) => report(error instanceof DatabaseError ? error.message : error));
-}
+import { type Noting, noteLater } from '../server/caller.ts';
 
 /** Writes a call down for `GET /usage`, with whatever else is written next; no response waits for it. */
 export function noteCall(

@@ -1,5 +1,5 @@
+import type { Service } from '../../server/service.ts';
 import type { SandboxRequest, SandboxResponse } from '../../server/wire.ts';
-import type { Service } from '../../service.ts';
 import type { PageName, PagePath } from './routes.ts';
 
 /** A request for any page. */

@@ -1,6 +1,7 @@
+import type { Method } from '../../../api/operation.ts';
 import { operations } from '../../../api/operations/index.ts';
-import { shopPath } from '../../config.ts';
-import { claimPath, consolePath, devicePath } from './paths.ts';
+import { claimPath, consolePath, devicePath, shopPath } from '../../config.ts';
+import type { Route } from '../../server/routes.ts';
 
 interface PageRow {
   readonly path: string;
@@ -71,3 +72,37 @@ type PathFor<R, N> = R extends { path: infer Path } & ({ GET: N } | { POST: N })
 
 /** The parameters in the path of a page. */
 export type PagePath<N extends PageName> = Readonly<Record<Parameters<PathFor<Row, N>>, string>>;
+
+const short = (id: unknown): string => (typeof id === 'string' ? id.slice(0, 8) : '');
+
+/** What the forms of pages have done; one that is missing has done what its path says. */
+const pageDeeds: Partial<
+  Readonly<Record<PageName, (path: Readonly<Record<string, string>>, location: string) => string>>
+> = {
+  consoleEvent: ({ id, event = '' }) => `${event} ${short(id)}`,
+  consoleReturn: ({ id }) => `requested a return of ${short(id)}`,
+  consoleReturnEvent: ({ id, event = '' }) => `${event} return ${short(id)}`,
+  consoleUntilDone: ({ id }) => `advanced until ${short(id)} is done`,
+  consoleReplay: ({ id }) => `replayed delivery ${short(id)}`,
+  consoleReplayEdited: ({ id }) => `replayed delivery ${short(id)}, edited`,
+  consoleMint: () => 'minted a key',
+  consoleClaim: () => 'claimed a key',
+  consoleFund: ({ id }) => `added money to wallet ${short(id)}`,
+  consoleEmpty: ({ id }) => `emptied wallet ${short(id)}`,
+  consolePlace: (_, location) => `placed ${short(location.split('/').at(-1))}`,
+};
+
+/** The pages, as the server finds them. */
+export const pageRoutes: readonly Route<PageName>[] = pageRows.flatMap((row) => {
+  const { path } = row;
+  const isForReaders = 'shared' in row;
+  return [
+    ...('GET' in row ? [pageRoute('GET', path, row.GET, isForReaders)] : []),
+    ...('POST' in row ? [pageRoute('POST', path, row.POST, isForReaders)] : []),
+  ];
+});
+
+function pageRoute(method: Method, path: string, name: PageName, isForReaders: boolean): Route<PageName> {
+  const order = name === 'consoleEvent' ? 'id' : undefined;
+  return { method, path, target: { kind: 'page', name, did: pageDeeds[name], order }, isForReaders };
+}

@@ -1,43 +1,44 @@
 import { randomUUID } from 'node:crypto';
-import { isControl } from '../../api/control.ts';
-import type { Operation, SuccessResponse } from '../../api/operation.ts';
-import { type OperationName, operations } from '../../api/operations/index.ts';
-import { readParameters } from '../../api/parameters.ts';
-import { DatabaseError } from '../../platform/sqlite/database-error.ts';
-import { setTimeout } from '../../platform/wait/own-timers.ts';
-import { accountHandlers } from '../accounts/handlers.ts';
-import { bulkHandlers } from '../bulk/handlers.ts';
-import { placeRows } from '../bulk/place-rows.ts';
-import { productHandlers } from '../catalogue/handlers.ts';
-import { retailerHandlers } from '../catalogue/retailer-handlers.ts';
-import { bringUpToDate, isAnythingDue } from '../control/bring-up-to-date.ts';
-import { fireTrigger } from '../control/trigger.ts';
-import { deviceHandlers } from '../device/handlers.ts';
-import { keyHandlers } from '../keys/handlers.ts';
-import { orderHandlers } from '../orders/handlers.ts';
-import { retryHandlers } from '../orders/retry.ts';
-import { agentHandlers } from '../payments/handlers.ts';
-import { isProbe, probeRefusal } from '../payments/probe.ts';
-import { returnHandlers } from '../returns/handlers.ts';
-import { labelResponse } from '../returns/labels.ts';
-import type { Service } from '../service.ts';
-import { moneyHandlers } from '../wallet/handlers.ts';
-import { noteCall } from '../wallet/usage.ts';
-import { webhookHandlers } from '../webhooks/handlers.ts';
-import { limitsFor, limitsOf } from './body-limits.ts';
-import { identify } from './caller.ts';
-import { forReader } from './for-reader.ts';
-import type { AllHandlers, Call, HandlerResult } from './handler.ts';
-import { refusedHost } from './hosts.ts';
-import { prefersHtml } from './prefers-html.ts';
-import { Invalid, json, Refusal, responseTo } from './refusal.ts';
-import { bodyTooLarge, readBody, readQuery, readTarget } from './request.ts';
-import { decoded, findRoute, type Match } from './routes.ts';
-import { type Handle, headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
+import { isControl } from '../api/control.ts';
+import type { Operation, SuccessResponse } from '../api/operation.ts';
+import { type OperationName, operations } from '../api/operations/index.ts';
+import { readParameters } from '../api/parameters.ts';
+import { DatabaseError } from '../platform/sqlite/database-error.ts';
+import { setTimeout } from '../platform/wait/own-timers.ts';
+import { accountHandlers } from './accounts/handlers.ts';
+import { bulkHandlers } from './bulk/handlers.ts';
+import { placeRows } from './bulk/place-rows.ts';
+import { productHandlers } from './catalogue/handlers.ts';
+import { retailerHandlers } from './catalogue/retailer-handlers.ts';
+import { bringUpToDate, isAnythingDue } from './control/bring-up-to-date.ts';
+import { fireTrigger } from './control/trigger.ts';
+import { deviceHandlers } from './device/handlers.ts';
+import { keyHandlers } from './keys/handlers.ts';
+import { orderHandlers } from './orders/handlers.ts';
+import { retryHandlers } from './orders/retry.ts';
+import { agentHandlers } from './payments/handlers.ts';
+import { isProbe, probeRefusal } from './payments/probe.ts';
+import { returnHandlers } from './returns/handlers.ts';
+import { labelResponse } from './returns/labels.ts';
+import { findRoute } from './routes.ts';
+import { limitsFor, limitsOf } from './server/body-limits.ts';
+import { identify } from './server/caller.ts';
+import { forReader } from './server/for-reader.ts';
+import type { AllHandlers, Call, HandlerResult } from './server/handler.ts';
+import { refusedHost } from './server/hosts.ts';
+import { prefersHtml } from './server/prefers-html.ts';
+import { Invalid, json, Refusal, responseTo } from './server/refusal.ts';
+import { bodyTooLarge, readBody, readQuery, readTarget } from './server/request.ts';
+import { decoded, type Match } from './server/routes.ts';
+import type { Service } from './server/service.ts';
+import { type Handle, headerOf, type SandboxRequest, type SandboxResponse } from './server/wire.ts';
+import { moneyHandlers } from './wallet/handlers.ts';
+import { noteCall } from './wallet/usage.ts';
+import { webhookHandlers } from './webhooks/handlers.ts';
 
 const descriptionHandlers = {
   'openapi.get': async ({ config, catalogue }) => {
-    const { openApiDocument } = await import('../../api/openapi.ts');
+    const { openApiDocument } = await import('../api/openapi.ts');
     const document = openApiDocument({
       baseUrl: config.baseUrl,
       legacyBaseUrl: config.baseUrl,
@@ -64,7 +65,7 @@ const handlers: AllHandlers = {
   ...webhookHandlers,
 };
 
-let shapes: Promise<typeof import('../../api/schemas/check.ts')> | undefined;
+let shapes: Promise<typeof import('../api/schemas/check.ts')> | undefined;
 
 /**
  * A handler's result on the wire. A value is checked against the contract first, so that the two cannot drift apart.
@@ -87,7 +88,7 @@ async function writeResponse(
     return { status: declared.status, headers, body: result.text };
   }
   if (declared.type === 'json') {
-    shapes ??= import('../../api/schemas/check.ts');
+    shapes ??= import('../api/schemas/check.ts');
     const { checkShape } = await shapes;
     const { issues: found = [] } = checkShape(declared.schema, result.value, 'response');
     const issues = result.isStored ? found.filter(({ type }) => type !== 'extra_forbidden') : found;
@@ -262,7 +263,7 @@ async function dispatch(service: Service, request: SandboxRequest): Promise<Sand
     case 'trigger':
       return fireTrigger(service, request);
     case 'control': {
-      const { controlSandbox } = await import('../control/surface.ts');
+      const { controlSandbox } = await import('./control/surface.ts');
       return controlSandbox(service, request, found.path);
     }
     case 'health':
@@ -270,7 +271,7 @@ async function dispatch(service: Service, request: SandboxRequest): Promise<Sand
       return json(200, { status: 'ok' });
     case 'page': {
       // Of the pages nothing is loaded before: the command's own sandbox shows none.
-      const { showPage } = await import('../console/pages/pages.ts');
+      const { showPage } = await import('./console/pages/pages.ts');
       return showPage(found.name, { service, request, path: found.path, search });
     }
   }
@@ -284,7 +285,7 @@ async function unknownRoute(
   // What can be read can be read without its body.
   const methods = allowed.flatMap((name) => (name === 'GET' ? [name, 'HEAD'] : [name])).join(', ');
   if (prefersHtml(headerOf({ headers }, 'accept'))) {
-    const { unknownPage } = await import('../console/pages/unknown.ts');
+    const { unknownPage } = await import('./console/pages/unknown.ts');
     return unknownPage(method, pathname, methods);
   }
   if (allowed.length === 0) {
