@@ -3,14 +3,14 @@ import type { RetailerKind } from './kinds.ts';
 import { slugOf } from './product-id.ts';
 import { type Retailer, retailerOf } from './retailers.ts';
 
-interface Form {
+interface PageForm {
   readonly write: (id: string, slug: string) => string;
   /** Finds the id in a path; the rest of the path says nothing. */
   readonly read: RegExp;
 }
 
 /** How each kind of retailer addresses the page of a product. */
-const forms: Readonly<Record<RetailerKind, Form>> = {
+const pageForms: Readonly<Record<RetailerKind, PageForm>> = {
   general: { write: (id, slug) => `/p/${slug}/${id}`, read: /^\/p\/(?:[^/]+\/)?([^/]+)$/ },
   marketplace: { write: (id) => `/dp/${id}`, read: /\/dp\/([^/]+)(?:\/|$)/ },
   electronics: { write: (id, slug) => `/product/${slug}/${id}`, read: /^\/product\/(?:[^/]+\/)?([^/]+)$/ },
@@ -21,9 +21,9 @@ const forms: Readonly<Record<RetailerKind, Form>> = {
 
 /** The address of a product's page. */
 export const pageOf = ({ host, kind }: Retailer, productId: string, title: string): string =>
-  `https://${host}${forms[kind].write(productId, slugOf(title))}`;
+  `https://${host}${pageForms[kind].write(productId, slugOf(title))}`;
 
-interface Page {
+interface ProductPage {
   readonly retailer: Retailer;
   readonly productId: string;
   /** The variant that a storefront's page was opened with. */
@@ -31,11 +31,11 @@ interface Page {
 }
 
 /** What a product page's URL names; its query, fragment, trailing slash and slug may be anything. */
-export function readPage(url: string): Page | undefined {
+export function readPage(url: string): ProductPage | undefined {
   const retailer = retailerOf(url);
   if (!retailer) return undefined;
   const { pathname, searchParams } = new URL(url);
-  const productId = forms[retailer.kind].read.exec(trimSlashes(pathname))?.[1];
+  const productId = pageForms[retailer.kind].read.exec(trimSlashes(pathname))?.[1];
   return productId === undefined
     ? undefined
     : { retailer, productId, variantId: searchParams.get('variant') };

@@ -13,7 +13,7 @@ import { age, dateTime } from './pages/figures.ts';
 import { requestsPath, statusText } from './requests.ts';
 
 /** Something that happened to an order, or about it. */
-interface Entry {
+interface FeedEntry {
   /** ms since the epoch, of the sandbox's time. */
   readonly at: number;
   readonly kind: 'request' | 'state' | 'money' | 'webhook';
@@ -25,7 +25,7 @@ interface Entry {
 }
 
 /** What happens at one time happened in this order. */
-const ranks: Readonly<Record<Entry['kind'], number>> = { request: 0, state: 1, money: 2, webhook: 3 };
+const ranks: Readonly<Record<FeedEntry['kind'], number>> = { request: 0, state: 1, money: 2, webhook: 3 };
 
 /** More entries than these are left out in the middle of a life: a poll every second would make a long page. */
 const mostShown = 120;
@@ -41,7 +41,7 @@ export function orderFeed(service: Service, order: StoredOrder, now: number): Co
   const all = [
     ...requests(service, record.id),
     ...states(order),
-    ...money(service, order),
+    ...moneyEntries(service, order),
     ...attempts(service, record.id),
   ];
   const inOrder = all.toSorted((one, other) => one.at - other.at || ranks[one.kind] - ranks[other.kind]);
@@ -61,7 +61,7 @@ const badTurns: readonly string[] = [
   'undeliverable',
 ] satisfies readonly MilestoneType[];
 
-const states = ({ record }: StoredOrder): Entry[] =>
+const states = ({ record }: StoredOrder): FeedEntry[] =>
   milestones(record).milestones.map(({ type, label, occurred_at, source, detail }) => ({
     at: Date.parse(occurred_at),
     kind: 'state',
@@ -83,11 +83,11 @@ const placingEnds: readonly string[] = [
 ] satisfies readonly MilestoneType[];
 
 /** A hold is no change of the balance: it comes before what is, and so does its release. */
-function money({ store }: Service, { record, body, fee, userId }: StoredOrder): Entry[] {
+function moneyEntries({ store }: Service, { record, body, fee, userId }: StoredOrder): FeedEntry[] {
   const { reserved } = walletTerms(body, fee);
   const wallet = (text: string): Content => html`<a href="${walletPath(userId)}">${text}</a>`;
   const entries = entriesOf(store, record.id).map(
-    ({ at, kind, cents }): Entry => ({
+    ({ at, kind, cents }): FeedEntry => ({
       at,
       kind: 'money',
       title: wallet(`${ledgerWords[kind]} ${signed(cents)}`),
@@ -95,7 +95,7 @@ function money({ store }: Service, { record, body, fee, userId }: StoredOrder): 
     }),
   );
   if (reserved === 0) return entries;
-  const hold = (at: string, title: string): Entry => ({
+  const hold = (at: string, title: string): FeedEntry => ({
     at: Date.parse(at),
     kind: 'money',
     title: wallet(title),
@@ -111,7 +111,7 @@ function money({ store }: Service, { record, body, fee, userId }: StoredOrder): 
 
 const mostAttempts = 200;
 
-const attempts = ({ store }: Service, orderId: string): Entry[] =>
+const attempts = ({ store }: Service, orderId: string): FeedEntry[] =>
   readAttemptsOf(store, orderId, mostAttempts).map(({ at, deliveryId, event, ...attempt }) => ({
     at,
     kind: 'webhook',
@@ -121,7 +121,7 @@ const attempts = ({ store }: Service, orderId: string): Entry[] =>
   }));
 
 /** The requests about an order; of those that only read it, one after the other and with one status, the last. */
-function requests({ requests: log }: Service, orderId: string): Entry[] {
+function requests({ requests: log }: Service, orderId: string): FeedEntry[] {
   const found = log?.about(orderId) ?? [];
   const isLikeNext = (index: number): boolean => {
     const [one, next] = [found[index]?.request, found[index + 1]?.request];
@@ -134,7 +134,7 @@ function requests({ requests: log }: Service, orderId: string): Entry[] {
   };
   let alike = 1;
   return found.flatMap(
-    ({ number, sandboxAt, request: { method, target, status, fault } }, index): Entry[] => {
+    ({ number, sandboxAt, request: { method, target, status, fault } }, index): FeedEntry[] => {
       if (isLikeNext(index)) {
         alike += 1;
         return [];

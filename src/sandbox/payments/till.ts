@@ -102,7 +102,7 @@ function advertised({ config }: Service, requested: unknown): readonly PaymentMe
   throw new Refusal('bad_request', message, { methods: config.paymentMethods });
 }
 
-const name = 'payment_secret';
+const secretName = 'payment_secret';
 
 /**
  * The key behind challenge ids and temporary keys: made once for a store and kept in it, sealed, since whoever has it
@@ -112,14 +112,14 @@ async function paymentSecret(service: Pick<Service, 'store' | 'sealer'>): Promis
   const { store } = service;
   const sealer = await service.sealer();
   const kept = (): string | undefined => {
-    const sealed = store.meta(name);
-    return sealed === undefined ? undefined : sealer.open(sealed, name);
+    const sealed = store.meta(secretName);
+    return sealed === undefined ? undefined : sealer.open(sealed, secretName);
   };
   return Buffer.from(kept() ?? (await store.transaction(() => kept() ?? make())), 'base64');
 
   function make(): string {
     const fresh = randomBytes(32).toString('base64');
-    store.setMeta(name, sealer.seal(fresh, name));
+    store.setMeta(secretName, sealer.seal(fresh, secretName));
     return fresh;
   }
 }

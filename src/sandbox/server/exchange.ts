@@ -19,7 +19,7 @@ export interface KeptSide {
 /** Most of a body that is kept, characters. */
 const longestBody = 8_000;
 /** A larger body of a request is not read for the secrets in it, bytes. */
-const longestRead = 64 * 1024;
+const maxBodyRead = 64 * 1024;
 const longestHeader = 300;
 const mostHeaders = 60;
 
@@ -67,7 +67,7 @@ const headerText = (value: string): string =>
 /** A body that says nothing of itself is JSON. */
 function sentBody(body: Uint8Array, type: string): KeptBody {
   const { length: bytes } = body;
-  if (bytes === 0 || bytes > longestRead || !isJson(type)) return { text: null, bytes, isCut: false };
+  if (bytes === 0 || bytes > maxBodyRead || !isJson(type)) return { text: null, bytes, isCut: false };
   const text = foreignJson(Buffer.from(body.buffer, body.byteOffset, bytes).toString('utf8'));
   return text === null ? { text, bytes, isCut: false } : { bytes, ...beginningOf(text) };
 }

@@ -16,17 +16,17 @@ const decisions: ReadonlyMap<string | null, Decision> = new Map([
 export const devicePage: Page<'device'> = async ({ service: { store, clock }, request, search }) => {
   if (request.method !== 'POST') {
     const [code = ''] = readQuery(search).user_code ?? [];
-    return formPage(code);
+    return deviceForm(code);
   }
   const form = readForm(request);
   if (!(form instanceof URLSearchParams)) return form;
   const code = form.get('user_code') ?? '';
   const decision = decisions.get(form.get('decision'));
-  if (!decision) return formPage(code, 'Approve it, or deny it.');
+  if (!decision) return deviceForm(code, 'Approve it, or deny it.');
   const email = (form.get('email') ?? '').trim() === '' ? null : emailIn(form);
-  if (email === undefined) return formPage(code, 'That is not an email address.');
+  if (email === undefined) return deviceForm(code, 'That is not an email address.');
   const decided = await decideDevice(store, code, { decision, email, now: clock.now() });
-  if (!decided) return formPage(code, 'No device waits with this code. It may have expired.');
+  if (!decided) return deviceForm(code, 'No device waits with this code. It may have expired.');
   return htmlPage(
     decision === 'approved' ? 'Approved' : 'Denied',
     html`<div class="card"><p>You can close this page and go back to the device.</p></div>`,
@@ -34,7 +34,7 @@ export const devicePage: Page<'device'> = async ({ service: { store, clock }, re
   );
 };
 
-const formPage = (code: string, problem = ''): SandboxResponse =>
+const deviceForm = (code: string, problem = ''): SandboxResponse =>
   htmlPage(
     'Sign in a device',
     html`<p class="lead">Approve only a code that your own device shows.</p>
