@@ -258,7 +258,7 @@ describe('finer walls', () => {
   });
 
   test('a feature of the sandbox knows of its server what handlers and routes need', () => {
-    const server = ['service', 'handler', 'refusal', 'wire', 'caller', 'csv', 'request', 'routes'].map(
+    const server = ['service', 'handler', 'refusal', 'wire', 'caller', 'request', 'routes'].map(
       (name) => `sandbox/server/${name}.ts`,
     );
     for (const file of server) filesOf(file);

@@ -5,7 +5,7 @@ import type { Waiting } from '../platform/wait/retry-while.ts';
 import { sandboxFile } from './config.ts';
 import { tick } from './control/tick.ts';
 import { type OpenSandbox, openSandbox } from './open.ts';
-import type { Reply } from './server/reply.ts';
+import type { Reply } from './server/fault-injection.ts';
 import type { SandboxRequest } from './server/wire.ts';
 import { RunTime, readKeptFaults } from './store/run-time.ts';
 import { Store } from './store/store.ts';

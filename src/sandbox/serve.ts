@@ -11,15 +11,15 @@ import { tick } from './control/tick.ts';
 import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
 import { findRoute } from './routes.ts';
 import { ScenarioRefused } from './scenarios/problem.ts';
-import { refuseConnections } from './server/faults/inject.ts';
-import type { Fault } from './server/faults/spec.ts';
+import { refuseConnections } from './server/fault-injection.ts';
+import type { Fault } from './server/faults.ts';
 import { codeParameter, Owner, type Users } from './server/owner.ts';
 import { RequestLog } from './server/request-log.ts';
 import { createHttpServer, listen, respondWith, stop } from './server/server.ts';
 import { filesOf } from './store/store.ts';
 import { emptyStore } from './store/tables.ts';
 
-export { readFault } from './server/faults/spec.ts';
+export { readFault } from './server/faults.ts';
 
 interface SocketOptions {
   readonly host: string;

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DatabaseError } from '../../src/platform/sqlite/database-error.ts';
 import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
 import { findRoute } from '../../src/sandbox/routes.ts';
-import { drawFaults } from '../../src/sandbox/server/faults/inject.ts';
+import { drawFaults } from '../../src/sandbox/server/fault-injection.ts';
 import { Owner } from '../../src/sandbox/server/owner.ts';
 import { RequestLog } from '../../src/sandbox/server/request-log.ts';
 import { createHttpServer, listen, respondWith, stop } from '../../src/sandbox/server/server.ts';

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { findRoute } from '../../src/sandbox/routes.ts';
-import { drawFaults } from '../../src/sandbox/server/faults/inject.ts';
+import { drawFaults } from '../../src/sandbox/server/fault-injection.ts';
 import { Owner } from '../../src/sandbox/server/owner.ts';
 import { RequestLog } from '../../src/sandbox/server/request-log.ts';
 import {

@@ -1,7 +1,7 @@
 import { html } from '../../platform/html.ts';
 import { shopPath } from '../config.ts';
 import { bringUpToDate } from '../control/bring-up-to-date.ts';
-import { otherMachine, stranger } from '../server/own-machine.ts';
+import { otherMachine, stranger } from '../server/hosts.ts';
 import { codeParameter, unknownUser } from '../server/owner.ts';
 import { readQuery, readTarget } from '../server/request.ts';
 import type { SandboxResponse } from '../server/wire.ts';

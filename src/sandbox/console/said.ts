@@ -1,5 +1,5 @@
 import { type Content, html } from '../../platform/html.ts';
-import type { KeptBody, KeptSide } from '../server/exchange.ts';
+import type { KeptBody, KeptSide } from '../server/request-log.ts';
 import { copied } from './pages/copied.ts';
 import { prettyJson } from './pages/pretty-json.ts';
 

@@ -4,7 +4,7 @@ import { sandboxFaults } from '../../api/sandbox-faults.ts';
 import { realMs } from '../../platform/clock.ts';
 import { placeRows } from '../bulk/place-rows.ts';
 import { fillRecords } from '../orders/fill-records.ts';
-import { readFault } from '../server/faults/spec.ts';
+import { readFault } from '../server/faults.ts';
 import { Refusal } from '../server/refusal.ts';
 import type { Control, Exported, Service } from '../server/service.ts';
 import { KeptStates } from '../store/kept-states.ts';

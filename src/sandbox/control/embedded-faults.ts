@@ -1,5 +1,4 @@
-import { drawFaults, drawRefusals } from '../server/faults/inject.ts';
-import { type Reply, replyTo } from '../server/reply.ts';
+import { drawFaults, drawRefusals, type Reply, replyTo } from '../server/fault-injection.ts';
 import { halfOf, type SandboxRequest, type SandboxResponse } from '../server/wire.ts';
 import { RunTime } from '../store/run-time.ts';
 import type { Store } from '../store/store.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Draw, drawFaults, drawRefusals } from '../server/faults/inject.ts';
-import { type Fault, readFault } from '../server/faults/spec.ts';
+import { type Draw, drawFaults, drawRefusals } from '../server/fault-injection.ts';
+import { type Fault, readFault } from '../server/faults.ts';
 import { type KeptFaults, RunTime, readKeptFaults } from '../store/run-time.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,8 +1,8 @@
 import { eachPlainField } from '../../api/order-fields.ts';
 import { setImmediate } from '../../platform/wait/own-timers.ts';
 import { withRefunds } from '../payments/refunds.ts';
-import { csvLine } from '../server/csv.ts';
 import type { AllHandlers, Call, QueryOf } from '../server/handler.ts';
+import { csvLine } from '../server/handler.ts';
 import { Refusal } from '../server/refusal.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { cancelOrder } from './cancel.ts';

@@ -1,7 +1,7 @@
-import { healthPath, isControl } from '../../../api/control.ts';
-import { errorCodes } from '../../../api/error-codes.ts';
-import { isObject } from '../../../api/json.ts';
-import { normaliseSpellings, oddIds } from '../../../api/sandbox-faults.ts';
+import { healthPath, isControl } from '../../api/control.ts';
+import { errorCodes } from '../../api/error-codes.ts';
+import { isObject } from '../../api/json.ts';
+import { normaliseSpellings, oddIds } from '../../api/sandbox-faults.ts';
 
 /** What stands in for a response or breaks it off. */
 type BreakingKind = 'refuse' | 'reset' | 'delay' | 'truncate' | 'status' | 'html' | 'bare' | 'redirect';

@@ -1,3 +1,5 @@
+import { headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
+
 /** Whether an Accept header (RFC 9110, 12.5.1) prefers a page to JSON. A request that takes either gets JSON. */
 export function prefersHtml(accept: string | undefined): boolean {
   if (accept === undefined) return false;
@@ -20,4 +22,22 @@ function quality(accept: string, type: string, subtype: string): number {
     return [{ closeness, q: q >= 0 && q <= 1 ? q : 0 }];
   });
   return found.toSorted((one, other) => other.closeness - one.closeness)[0]?.q ?? 0;
+}
+
+/** The refusal of a body, in the form that its sender reads: a browser shows what it gets. @param refusal in JSON. */
+export async function forReader(
+  request: Pick<SandboxRequest, 'headers'>,
+  refusal: SandboxResponse,
+): Promise<SandboxResponse> {
+  if (!prefersHtml(headerOf(request, 'accept'))) return refusal;
+  const [{ htmlPage }, { html }] = await Promise.all([
+    import('../console/pages/html.ts'),
+    import('../../platform/html.ts'),
+  ]);
+  const { message }: { message: string } = JSON.parse(String(refusal.body));
+  const page = htmlPage('Not taken', html`<p class="lead">${message}</p>`, {
+    status: refusal.status,
+    narrow: true,
+  });
+  return { ...page, headers: { ...refusal.headers, ...page.headers } };
 }

@@ -1,15 +1,27 @@
 import type { Server, ServerResponse } from 'node:http';
-import { healthPath, isControl } from '../../../api/control.ts';
-import { isObject, type JsonObject } from '../../../api/json.ts';
-import { eachPlainField } from '../../../api/order-fields.ts';
-import { normaliseSpellings, oddIds, type Spelling } from '../../../api/sandbox-faults.ts';
-import { Random } from '../../store/random.ts';
-import { prefersHtml } from '../prefers-html.ts';
-import { json } from '../refusal.ts';
-import { readTarget } from '../request.ts';
-import { halfOf, headerOf, type SandboxRequest, type SandboxResponse } from '../wire.ts';
-import { reset } from './reset.ts';
-import { codesOf, type Fault, type FaultKind } from './spec.ts';
+import type { Socket } from 'node:net';
+import { healthPath, isControl } from '../../api/control.ts';
+import { isObject, type JsonObject } from '../../api/json.ts';
+import { eachPlainField } from '../../api/order-fields.ts';
+import { normaliseSpellings, oddIds, type Spelling } from '../../api/sandbox-faults.ts';
+import { DatabaseError } from '../../platform/sqlite/database-error.ts';
+import { clearTimeout, setTimeout } from '../../platform/wait/own-timers.ts';
+import { Random } from '../store/random.ts';
+import { prefersHtml } from './browser.ts';
+import { codesOf, type Fault, type FaultKind } from './faults.ts';
+import { json } from './refusal.ts';
+import { readTarget } from './request.ts';
+import type { Noting } from './request-log.ts';
+import { halfOf, headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
+
+/**
+ * Ends a connection with a reset. One whose own end is still on its way is closed: Node would count it as reset and never
+ * let go of it, and the process could not end.
+ */
+export function reset(socket: Socket | null): void {
+  if (socket?.writableEnded && !socket.writableFinished) socket.destroy();
+  else socket?.resetAndDestroy();
+}
 
 interface OrderJson extends JsonObject {
   readonly id: unknown;
@@ -232,7 +244,7 @@ function invented(order: OrderJson, random: Random): OrderJson {
   };
 }
 
-export interface Drawn {
+interface Drawn {
   /** What stands in for the response, delays it or breaks it off. */
   readonly fault: Fault | undefined;
   /** What changes the response that is sent. */
@@ -297,11 +309,7 @@ export function refuseConnections(server: Server, isRefused: (connection: object
  * The response that stands in for the service's own; undefined for a fault that sends none.
  * @param target where the request went. @param response the service's own, where the work is done.
  */
-export function standIn(
-  fault: Fault,
-  target: string,
-  response?: SandboxResponse,
-): SandboxResponse | undefined {
+function standIn(fault: Fault, target: string, response?: SandboxResponse): SandboxResponse | undefined {
   const { kind, status, ms, variants, body: own } = fault;
   if (kind === 'status') {
     const headers = {
@@ -359,4 +367,65 @@ export async function sendHalf(
   response.writeHead(status, { ...headers, 'content-length': Math.max(1, length) });
   await new Promise((resolve) => response.write(half, resolve));
   response.destroy();
+}
+
+/** What a caller gets: a response, half of one under the length of the whole, or a connection that is broken off. */
+export type Reply =
+  | { readonly kind: 'whole' | 'half'; readonly response: SandboxResponse }
+  | { readonly kind: 'reset' };
+
+interface Replying {
+  readonly target: string;
+  /** The faults that fall on the request. */
+  readonly drawn: Drawn;
+  readonly noted: Pick<Noting, 'done'>;
+  /** Ends a delay. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * What the service makes of a request, and the faults of that, whatever carries the two. @param work the service's.
+ * @throws what the signal was aborted with.
+ */
+export async function replyTo(
+  { target, drawn: { fault, alter }, noted, signal }: Replying,
+  work: () => Promise<SandboxResponse>,
+): Promise<Reply> {
+  if (fault?.kind === 'delay') await pause(fault.ms, signal);
+  else if (fault && !fault.after) {
+    noted.done(null);
+    return spoiled(fault, target);
+  }
+  const response = alter(await work().catch(storeUnavailable));
+  noted.done(response);
+  return fault?.after ? spoiled(fault, target, response) : { kind: 'whole', response };
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** What a fault makes of a request, with the service's response where the work was done. */
+function spoiled(fault: Fault, target: string, response?: SandboxResponse): Reply {
+  const instead = standIn(fault, target, response);
+  if (instead) return { kind: 'whole', response: instead };
+  return fault.kind === 'truncate' && response ? { kind: 'half', response } : { kind: 'reset' };
+}
+
+/** The store's own trouble, without the name of the file. */
+function storeUnavailable(error: unknown): SandboxResponse {
+  if (!(error instanceof DatabaseError)) throw error;
+  const message = `The sandbox cannot use its data now: ${error.reason}.`;
+  return json(503, { code: 'service_unavailable', message, details: {} });
 }
