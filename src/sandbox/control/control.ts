@@ -7,9 +7,14 @@ import { fillRecords } from '../orders/fill-records.ts';
 import { readFault } from '../server/faults.ts';
 import { Refusal } from '../server/refusal.ts';
 import type { Control, Exported, Service } from '../server/service.ts';
-import { KeptStates } from '../store/kept-states.ts';
 import { RunTime } from '../store/run-time.ts';
-import { FileSnapshots, isSnapshotName, type Snapshot, type Snapshots } from '../store/snapshots.ts';
+import {
+  FileSnapshots,
+  isSnapshotName,
+  KeptStates,
+  type Snapshot,
+  type Snapshots,
+} from '../store/snapshots.ts';
 import type { Store } from '../store/store.ts';
 import { emptyStore } from '../store/tables.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
