@@ -10,7 +10,7 @@ import type { SandboxFaults } from './control/faults.ts';
 import { Pace } from './control/pace.ts';
 import { Patience } from './control/patience.ts';
 import { untilDone } from './control/until-done.ts';
-import { fillRecords } from './orders/fill-records.ts';
+import { fillRecords } from './orders/records.ts';
 import type { RequestLog } from './server/request-log.ts';
 import type { Control, Service } from './server/service.ts';
 import type { Handle } from './server/wire.ts';

@@ -1,4 +1,4 @@
-import { failWaitingFor } from '../orders/without-account.ts';
+import { failWaitingFor } from '../orders/interventions.ts';
 import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 

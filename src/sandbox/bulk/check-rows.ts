@@ -2,9 +2,8 @@ import { destinationOf, orderOfRow, passthroughOf, recipientOf, rowReader } from
 import { setOwn } from '../../api/json.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { setImmediate } from '../../platform/wait/own-timers.ts';
+import { refuseAtOnce, walletTerms } from '../orders/create.ts';
 import type { OrderBody } from '../orders/lifecycle/index.ts';
-import { refuseAtOnce } from '../orders/refuse-at-once.ts';
-import { walletTerms } from '../orders/terms.ts';
 import { Invalid, Refusal } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 

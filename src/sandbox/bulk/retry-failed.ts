@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { walletTerms } from '../orders/create.ts';
 import type { OrderBody } from '../orders/lifecycle/index.ts';
-import { walletTerms } from '../orders/terms.ts';
 import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';

@@ -4,8 +4,13 @@ import { type ErrorType, errorTypeGroups, errorTypes } from '../../api/error-typ
 import { operations } from '../../api/operations/index.ts';
 import { type Content, html } from '../../platform/html.ts';
 import type { SandboxConfig } from '../config.ts';
-import { cancelOrder } from '../orders/cancel.ts';
-import { forceOrder, isOrderTrigger, type OrderTrigger, possibleTriggers } from '../orders/force.ts';
+import {
+  cancelOrder,
+  forceOrder,
+  isOrderTrigger,
+  type OrderTrigger,
+  possibleTriggers,
+} from '../orders/interventions.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
 import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';

@@ -1,8 +1,8 @@
 import type { MilestoneType } from '../../api/enums.ts';
 import { type Content, html } from '../../platform/html.ts';
+import { walletTerms } from '../orders/create.ts';
 import { milestones, nextDue } from '../orders/lifecycle/index.ts';
 import type { StoredOrder } from '../orders/records.ts';
-import { walletTerms } from '../orders/terms.ts';
 import type { Service } from '../server/service.ts';
 import { entriesOf } from '../wallet/ledger.ts';
 import { readAttemptsOf } from '../webhooks/read.ts';

@@ -3,7 +3,7 @@ import type { ControlState, FaultChange } from '../../api/control.ts';
 import { sandboxFaults } from '../../api/sandbox-faults.ts';
 import { realMs } from '../../platform/clock.ts';
 import { placeRows } from '../bulk/place-rows.ts';
-import { fillRecords } from '../orders/fill-records.ts';
+import { fillRecords } from '../orders/records.ts';
 import { readFault } from '../server/faults.ts';
 import { Refusal } from '../server/refusal.ts';
 import type { Control, Exported, Service } from '../server/service.ts';

@@ -4,7 +4,7 @@ import { noteForwarded } from '../accounts/changes.ts';
 import { findAccount } from '../accounts/records.ts';
 import { type Decision, decideDevice } from '../device/codes.ts';
 import { claim, claimOf } from '../keys/claims.ts';
-import { forceOrder, type OrderTrigger } from '../orders/force.ts';
+import { forceOrder, type OrderTrigger } from '../orders/interventions.ts';
 import { forceReturn } from '../returns/force.ts';
 import type { ForcedReturn } from '../returns/lifecycle.ts';
 import { type Caller, identify } from '../server/caller.ts';

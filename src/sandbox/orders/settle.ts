@@ -6,8 +6,7 @@ import type { Store } from '../store/store.ts';
 import { enter, reserve } from '../wallet/wallet.ts';
 import { enqueueEvents } from '../webhooks/enqueue.ts';
 import type { Advanced, Step } from './lifecycle/index.ts';
-import { loadRecordText } from './record-text.ts';
-import { type StoredOrder, updateOrder } from './records.ts';
+import { loadRecordText, type StoredOrder, updateOrder } from './records.ts';
 
 export type Settle = (order: StoredOrder, reached: Advanced) => void;
 

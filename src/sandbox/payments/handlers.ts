@@ -3,9 +3,8 @@ import { productDetails, productOffers, refuseProduct } from '../catalogue/produ
 import { searchListings } from '../catalogue/search-listings.ts';
 import { productTerms, retailerTerms } from '../catalogue/terms.ts';
 import { insertUser } from '../keys/users.ts';
-import { prepareOrder } from '../orders/create.ts';
+import { prepareOrder, refuseAtOnce } from '../orders/create.ts';
 import { creationRefusal } from '../orders/lifecycle/index.ts';
-import { refuseAtOnce } from '../orders/refuse-at-once.ts';
 import { hashKey } from '../server/caller.ts';
 import type { AllHandlers, Call } from '../server/handler.ts';
 import { Invalid, Refusal } from '../server/refusal.ts';

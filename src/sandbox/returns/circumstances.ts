@@ -1,6 +1,6 @@
 import type { ItemStatus } from '../../api/enums.ts';
-import { drawFor } from '../orders/lifecycle/draw.ts';
 import type { OrderRecord } from '../orders/lifecycle/index.ts';
+import { drawFor } from '../orders/lifecycle/schedule.ts';
 import type { Service } from '../server/service.ts';
 import { creditFor } from './credit.ts';
 import type { Circumstances } from './lifecycle.ts';

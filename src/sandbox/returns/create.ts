@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ItemStatus } from '../../api/enums.ts';
 import type { OrderRecord } from '../orders/lifecycle/index.ts';
-import { loadRecordText } from '../orders/record-text.ts';
-import { findOrder, type StoredOrder, updateOrder } from '../orders/records.ts';
+import { findOrder, loadRecordText, type StoredOrder, updateOrder } from '../orders/records.ts';
 import type { Caller } from '../server/caller.ts';
 import { Refusal, usedForm } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';

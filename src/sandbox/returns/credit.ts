@@ -1,6 +1,6 @@
-import { payerOf } from '../orders/lifecycle/consequences.ts';
+import { payerOf } from '../orders/lifecycle/advance.ts';
 import type { OrderRecord } from '../orders/lifecycle/index.ts';
-import { chargedCents } from '../orders/lifecycle/price.ts';
+import { chargedCents } from '../orders/lifecycle/payment.ts';
 import type { ReturnRecord } from './types.ts';
 
 type Units = ReturnRecord['items'];

@@ -1,6 +1,5 @@
 import type { WebhookEvent } from '../../api/events.ts';
-import { loadRecordText } from '../orders/record-text.ts';
-import { findOrder, updateOrder } from '../orders/records.ts';
+import { findOrder, loadRecordText, updateOrder } from '../orders/records.ts';
 import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { enqueueEvents } from '../webhooks/enqueue.ts';

@@ -17,14 +17,14 @@ const sandbox: readonly PlantedFault[] = [
   },
   {
     name: 'a placed order can be cancelled',
-    file: 'src/sandbox/orders/lifecycle/consequences.ts',
+    file: 'src/sandbox/orders/lifecycle/advance.ts',
     from: 'return cancellableOrderStatuses.some((status) => status === record.status);',
     to: "return record.status === 'order_placed' || cancellableOrderStatuses.some((status) => status === record.status);",
     caughtBy: ['test/service/orders.test.ts'],
   },
   {
     name: 'a total leaves the shipping out',
-    file: 'src/sandbox/orders/lifecycle/price.ts',
+    file: 'src/sandbox/orders/lifecycle/payment.ts',
     from: 'const total = sum([subtotal, shipping]);',
     to: 'const total = sum([subtotal]);',
     caughtBy: ['test/sandbox/orders/lifecycle/price.test.ts'],
