@@ -1,6 +1,6 @@
 import { closeUp } from '../accounts/queue.ts';
 import { returnChange } from '../payments/change.ts';
-import { closeReturns } from '../returns/close.ts';
+import { closeReturns } from '../returns/settle.ts';
 import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { enter, reserve } from '../wallet/wallet.ts';

@@ -5,12 +5,10 @@ import { findOrder, loadRecordText, type StoredOrder, updateOrder } from '../ord
 import type { Caller } from '../server/caller.ts';
 import { Refusal, usedForm } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
-import { circumstancesOf } from './circumstances.ts';
-import { boughtQuantity } from './credit.ts';
+import { boughtQuantity, circumstancesOf, withoutStopped, withReturn } from './credit.ts';
+import type { ReturnBody, ReturnRecord, ReturnState } from './lifecycle.ts';
 import { isClosed, planReturn } from './lifecycle.ts';
-import { withoutStopped, withReturn } from './on-order.ts';
 import { findReturn, insertReturn, returnsOf } from './records.ts';
-import type { ReturnBody, ReturnRecord, ReturnState } from './types.ts';
 
 /**
  * Accepts a return: held against the order and its other returns, and kept, in one transaction.

@@ -6,8 +6,8 @@ import type { Route } from '../server/routes.ts';
 import type { Service } from '../server/service.ts';
 import type { SandboxResponse } from '../server/wire.ts';
 import { secretToken } from '../store/identity.ts';
+import type { ReturnRecord, ReturnState } from './lifecycle.ts';
 import { findLabel } from './records.ts';
-import type { ReturnRecord, ReturnState } from './types.ts';
 
 type Signer = Pick<Service, 'store'>;
 
