@@ -2,7 +2,7 @@ import { destinationCountries } from '../../api/enums.ts';
 import { freeAt, placingEnds } from '../accounts/queue.ts';
 import { type Account, accountFor, findAccount } from '../accounts/records.ts';
 import { accountTrouble } from '../accounts/trouble.ts';
-import { lineFacts } from '../catalogue/line-facts.ts';
+import { lineFacts } from '../catalogue/offers.ts';
 import type { SandboxConfig } from '../config.ts';
 import { userNumber } from '../keys/users.ts';
 import type { Caller } from '../server/caller.ts';

@@ -1,7 +1,12 @@
 import { createHmac } from 'node:crypto';
-import { productDetails, productOffers, refuseProduct } from '../catalogue/products.ts';
-import { searchListings } from '../catalogue/search-listings.ts';
-import { productTerms, retailerTerms } from '../catalogue/terms.ts';
+import {
+  productDetails,
+  productOffers,
+  productTerms,
+  refuseProduct,
+  retailerTerms,
+  searchListings,
+} from '../catalogue/products.ts';
 import { insertUser } from '../keys/users.ts';
 import { prepareOrder, refuseAtOnce } from '../orders/create.ts';
 import { creationRefusal } from '../orders/lifecycle/index.ts';
