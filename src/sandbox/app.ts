@@ -15,7 +15,7 @@ import { deviceHandlers } from './device/handlers.ts';
 import { keyHandlers } from './keys/handlers.ts';
 import { orderHandlers, retryHandlers } from './orders/handlers.ts';
 import { agentHandlers } from './payments/handlers.ts';
-import { isProbe, probeRefusal } from './payments/probe.ts';
+import { isProbe, probeRefusal } from './payments/till.ts';
 import { returnHandlers } from './returns/handlers.ts';
 import { labelResponse } from './returns/labels.ts';
 import { findRoute } from './routes.ts';

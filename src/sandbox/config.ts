@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { sandboxWalletCents } from '../api/limits.ts';
-import type { PaymentMethod } from './payments/methods.ts';
+import type { PaymentMethod } from './payments/challenge.ts';
 
 /** What distinguishes one sandbox from another; nothing of it stands fixed in a handler. */
 export interface SandboxConfig {

@@ -1,7 +1,7 @@
 import { countryProblem } from '../../api/country.ts';
 import type { AllHandlers, Call } from '../server/handler.ts';
 import { Invalid, Refusal } from '../server/refusal.ts';
-import { refuseDataCall } from '../wallet/data-calls.ts';
+import { refuseDataCall } from '../wallet/usage.ts';
 import {
   legacyProduct,
   productDetails,

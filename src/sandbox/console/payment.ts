@@ -1,7 +1,5 @@
 import { type Content, html } from '../../platform/html.ts';
-import { paymentNamed } from '../payments/payments.ts';
-import { receiptHeaders } from '../payments/receipt.ts';
-import { refundsOf } from '../payments/refunds.ts';
+import { paymentNamed, receiptHeaders, refundsOf } from '../payments/payments.ts';
 import { consolePage, notThere } from './console-page.ts';
 import { ordersPath } from './orders.ts';
 import { age, dateTime, money } from './pages/figures.ts';

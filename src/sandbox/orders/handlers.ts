@@ -1,7 +1,7 @@
 import type { ErrorType } from '../../api/error-types.ts';
 import { eachPlainField } from '../../api/order-fields.ts';
 import { setImmediate } from '../../platform/wait/own-timers.ts';
-import { withRefunds } from '../payments/refunds.ts';
+import { withRefunds } from '../payments/payments.ts';
 import { type AllHandlers, type Call, csvLine, type QueryOf } from '../server/handler.ts';
 import { Refusal } from '../server/refusal.ts';
 import type { Store, StoredRow } from '../store/store.ts';

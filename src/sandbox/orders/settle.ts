@@ -1,5 +1,5 @@
 import { closeUp } from '../accounts/queue.ts';
-import { returnChange } from '../payments/change.ts';
+import { returnChange } from '../payments/payments.ts';
 import { closeReturns } from '../returns/settle.ts';
 import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';

@@ -16,8 +16,7 @@ import { Invalid, Refusal } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { enter, insufficientFunds, lowerCeiling, openWallet } from '../wallet/wallet.ts';
-import { insertPayment, type Payment, paymentBy, paymentUnderKey } from './payments.ts';
-import { receiptHeaders } from './receipt.ts';
+import { insertPayment, type Payment, paymentBy, paymentUnderKey, receiptHeaders } from './payments.ts';
 import { openTill, type PaidOperation, type Till, verified } from './till.ts';
 
 /** A data call is paid for its data: what is refused costs nothing, so it is refused before it is paid. */
