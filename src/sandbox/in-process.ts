@@ -165,7 +165,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   async function* rehearse(scenario: Scenario, signal: AbortSignal): AsyncGenerator<Outcome> {
     const [{ rehearse }, { readReply, senderTo }] = await Promise.all([
       import('./scenarios/rehearse.ts'),
-      import('./scenarios/send.ts'),
+      import('./scenarios/stage.ts'),
     ]);
     if (!played) throw new Error('it was opened without its scenario');
     const asClient: Handle = async (request) => {

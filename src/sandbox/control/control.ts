@@ -18,7 +18,7 @@ import {
 import type { Store } from '../store/store.ts';
 import { emptyStore } from '../store/tables.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
-import { releaseAll } from '../webhooks/queue.ts';
+import { releaseAll } from '../webhooks/outbox.ts';
 import { bringUpToDate, stuckIds } from './bring-up-to-date.ts';
 import type { SandboxFaults } from './faults.ts';
 

@@ -278,7 +278,7 @@ async function refuseWebhooks(
   webhooks: NonNullable<OrderBody['webhooks']>,
   config: SandboxConfig,
 ): Promise<void> {
-  const { requireAddress } = await import('../webhooks/require-address.ts');
+  const { requireAddress } = await import('../webhooks/address.ts');
   for (const [event, addresses] of Object.entries(webhooks)) {
     for (const address of [addresses ?? []].flat()) requireAddress(address, `webhooks.${event}`, config);
   }

@@ -14,12 +14,9 @@ import type { Service } from '../server/service.ts';
 import type { Handle } from '../server/wire.ts';
 import { lastMs } from '../store/clock.ts';
 import { stateOf } from './course.ts';
-import { type Moment, timeOf } from './moment.ts';
-import { beginningOf, momentsOf } from './moments.ts';
-import { Names } from './names.ts';
+import { beginningOf, type Moment, momentsOf, timeOf } from './moments.ts';
 import { NotEmpty, type ScenarioProblem, ScenarioRefused } from './problem.ts';
-import { senderTo } from './send.ts';
-import { keyOf, type PlayedKey, post, type Stage } from './stage.ts';
+import { keyOf, Names, type PlayedKey, post, type Stage, senderTo } from './stage.ts';
 
 export interface Played {
   /** In the order of the scenario; one of its own where it has none. */

@@ -10,8 +10,18 @@ import type { Service } from '../server/service.ts';
 import { readDeliveriesOf } from '../webhooks/read.ts';
 import { stateOf } from './course.ts';
 import type { Played } from './play.ts';
-import { fieldOf, idIn, isSuccess, type Reply, refusalIn, requestParts, type Send } from './send.ts';
-import { itemsOf, keyOf, type Stage } from './stage.ts';
+import {
+  fieldOf,
+  idIn,
+  isSuccess,
+  itemsOf,
+  keyOf,
+  type Reply,
+  refusalIn,
+  requestParts,
+  type Send,
+  type Stage,
+} from './stage.ts';
 
 type Step = Scenario['steps'][number];
 type Check = Scenario['expect'][number];

@@ -59,7 +59,7 @@ const sandbox: readonly PlantedFault[] = [
   },
   {
     name: 'a webhook is tried again for two days',
-    file: 'src/sandbox/webhooks/queue.ts',
+    file: 'src/sandbox/webhooks/outbox.ts',
     from: 'const dayMs = 24 *',
     to: 'const dayMs = 48 *',
     caughtBy: ['test/sandbox/deliveries/backoff.test.ts'],
