@@ -4,7 +4,7 @@ import type { Scenario } from '../api/scenario/scenario.ts';
 import { setImmediate } from '../platform/wait/own-timers.ts';
 import { SandboxFaults } from './control/faults.ts';
 import { tick } from './control/tick.ts';
-import { mintLastingKey } from './keys/mint.ts';
+import { mintLastingKey } from './keys/keys.ts';
 import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
 import { findRoute } from './routes.ts';
 import type { Played } from './scenarios/play.ts';
@@ -15,7 +15,7 @@ import { type Logged, mostKept, RequestLog } from './server/request-log.ts';
 import type { Handle, SandboxRequest, SandboxResponse } from './server/wire.ts';
 import { addressOf, type Delivery, readDeliveries } from './webhooks/read.ts';
 
-export { exampleOrder } from './keys/example-order.ts';
+export { exampleOrder } from './keys/keys.ts';
 export { builtIns } from './scenarios/built-in.ts';
 export { NotEmpty, type ScenarioProblem, ScenarioRefused } from './scenarios/problem.ts';
 export type { Outcome } from './scenarios/rehearse.ts';

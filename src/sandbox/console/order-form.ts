@@ -2,7 +2,7 @@ import { limits } from '../../api/limits.ts';
 import { operations } from '../../api/operations/index.ts';
 import { type Content, html } from '../../platform/html.ts';
 import { consolePath, shopPath } from '../config.ts';
-import { exampleOrder } from '../keys/example-order.ts';
+import { exampleOrder } from '../keys/keys.ts';
 import { acceptOrder } from '../orders/create.ts';
 import type { OrderBody } from '../orders/lifecycle/index.ts';
 import {

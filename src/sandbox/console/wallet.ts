@@ -1,5 +1,5 @@
 import { type Content, html } from '../../platform/html.ts';
-import { claim } from '../keys/claims.ts';
+import { claim } from '../keys/keys.ts';
 import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { StoredRow } from '../store/store.ts';

@@ -1,10 +1,15 @@
 import { destinationCountries } from '../../api/enums.ts';
-import { freeAt, placingEnds } from '../accounts/queue.ts';
-import { type Account, accountFor, findAccount } from '../accounts/records.ts';
-import { accountTrouble } from '../accounts/trouble.ts';
+import {
+  type Account,
+  accountFor,
+  accountTrouble,
+  findAccount,
+  freeAt,
+  placingEnds,
+} from '../accounts/records.ts';
 import { lineFacts } from '../catalogue/offers.ts';
 import type { SandboxConfig } from '../config.ts';
-import { userNumber } from '../keys/users.ts';
+import { userNumber } from '../keys/keys.ts';
 import type { Caller } from '../server/caller.ts';
 import { Invalid, Refusal } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';

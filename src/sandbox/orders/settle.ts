@@ -1,4 +1,4 @@
-import { closeUp } from '../accounts/queue.ts';
+import { closeUp } from '../accounts/records.ts';
 import { returnChange } from '../payments/payments.ts';
 import { closeReturns } from '../returns/settle.ts';
 import type { Service } from '../server/service.ts';

@@ -7,7 +7,7 @@ import {
   retailerTerms,
   searchListings,
 } from '../catalogue/products.ts';
-import { insertUser } from '../keys/users.ts';
+import { insertUser } from '../keys/keys.ts';
 import { prepareOrder, refuseAtOnce } from '../orders/create.ts';
 import { creationRefusal } from '../orders/lifecycle/index.ts';
 import { hashKey } from '../server/caller.ts';

@@ -2,7 +2,7 @@ import { triggerPath } from '../../api/control.ts';
 import { operations } from '../../api/operations/index.ts';
 import type { Scenario } from '../../api/scenario/scenario.ts';
 import { parseDuration } from '../../platform/wait/duration.ts';
-import { claim, claimOf } from '../keys/claims.ts';
+import { claim, claimOf } from '../keys/keys.ts';
 import { findOrder } from '../orders/records.ts';
 import { findReturn } from '../returns/records.ts';
 import { hashKey } from '../server/caller.ts';

@@ -5,7 +5,7 @@ import { retailerNamed, retailers } from '../catalogue/retailers.ts';
 import { givenListingsName } from '../config.ts';
 import { bringUpToDate } from '../control/bring-up-to-date.ts';
 import { Patience } from '../control/patience.ts';
-import { mintKey } from '../keys/mint.ts';
+import { mintKey } from '../keys/keys.ts';
 import { listingOutcomes } from '../orders/lifecycle/index.ts';
 import { findOrder } from '../orders/records.ts';
 import { findReturn } from '../returns/records.ts';

@@ -1,5 +1,5 @@
 import { html } from '../../../platform/html.ts';
-import { type Decision, decideDevice } from '../../device/codes.ts';
+import { type Decision, decideDevice } from '../../keys/device.ts';
 import { readQuery } from '../../server/request.ts';
 import type { SandboxResponse } from '../../server/wire.ts';
 import { emailIn, readForm } from './forms.ts';

@@ -1,12 +1,12 @@
 import { limits } from '../../api/limits.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { devicePath } from '../config.ts';
-import { mintKey } from '../keys/mint.ts';
 import { hashKey } from '../server/caller.ts';
 import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import { secretToken } from '../store/identity.ts';
 import type { Store } from '../store/store.ts';
+import { mintKey } from './keys.ts';
 
 /** How long a person has to approve, seconds. */
 const lifeSeconds = 900;
