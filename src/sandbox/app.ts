@@ -9,7 +9,7 @@ import { accountHandlers } from './accounts/handlers.ts';
 import { bulkHandlers } from './bulk/handlers.ts';
 import { placeRows } from './bulk/place-rows.ts';
 import { productHandlers, retailerHandlers } from './catalogue/handlers.ts';
-import { bringUpToDate, isAnythingDue } from './control/bring-up-to-date.ts';
+import { bringUpToDate, isAnythingDue } from './control/due-transitions.ts';
 import { fireTrigger } from './control/trigger.ts';
 import { deviceHandlers, keyHandlers } from './keys/handlers.ts';
 import { orderHandlers, retryHandlers } from './orders/handlers.ts';

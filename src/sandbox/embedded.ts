@@ -65,7 +65,7 @@ export async function openEmbedded({
       const text = runTime.faultsText;
       const isQuiet = text === undefined || readKeptFaults(text).faults.length === 0;
       if (isQuiet || isControl(request.target)) return { kind: 'whole', response: await handle(request) };
-      const { replyWithFaults } = await import('./control/embedded-faults.ts');
+      const { replyWithFaults } = await import('./control/faults.ts');
       const faulty = { store: service.store, text, signal: closing.signal };
       return replyWithFaults(faulty, request, () => handle(request));
     },

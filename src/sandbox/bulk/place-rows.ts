@@ -1,8 +1,7 @@
 import { realMs } from '../../platform/clock.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
-import { bringUpToDate, isAnythingDue } from '../control/bring-up-to-date.ts';
-import { OneRun } from '../control/one-run.ts';
-import { mayGoOn } from '../control/pace.ts';
+import { bringUpToDate, isAnythingDue } from '../control/due-transitions.ts';
+import { mayGoOn, OneRun } from '../control/scheduler.ts';
 import { prepareOrder } from '../orders/create.ts';
 import type { OrderBody } from '../orders/lifecycle/index.ts';
 import { Refusal } from '../server/refusal.ts';

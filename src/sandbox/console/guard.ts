@@ -1,6 +1,6 @@
 import { html } from '../../platform/html.ts';
 import { shopPath } from '../config.ts';
-import { bringUpToDate } from '../control/bring-up-to-date.ts';
+import { bringUpToDate } from '../control/due-transitions.ts';
 import { otherMachine, stranger } from '../server/hosts.ts';
 import { codeParameter, unknownUser } from '../server/owner.ts';
 import { readQuery, readTarget } from '../server/request.ts';

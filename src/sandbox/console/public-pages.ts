@@ -2,7 +2,7 @@ import { uuidPattern } from '../../api/limits.ts';
 import { orderState, shortfallsIn } from '../../api/order-state.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { html } from '../../platform/html.ts';
-import { bringUpToDate } from '../control/bring-up-to-date.ts';
+import { bringUpToDate } from '../control/due-transitions.ts';
 import { claim, claimable } from '../keys/keys.ts';
 import { type OrderRecord, publicTracking } from '../orders/lifecycle/index.ts';
 import { findOrder } from '../orders/records.ts';

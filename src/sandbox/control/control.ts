@@ -19,7 +19,7 @@ import type { Store } from '../store/store.ts';
 import { emptyStore } from '../store/tables.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
 import { releaseAll } from '../webhooks/outbox.ts';
-import { bringUpToDate, stuckIds } from './bring-up-to-date.ts';
+import { bringUpToDate, stuckIds } from './due-transitions.ts';
 import type { SandboxFaults } from './faults.ts';
 
 interface ControlOptions {

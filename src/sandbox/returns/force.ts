@@ -1,4 +1,4 @@
-import { bringUpToDate } from '../control/bring-up-to-date.ts';
+import { bringUpToDate } from '../control/due-transitions.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
 import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';

@@ -1,6 +1,6 @@
 import { placeRows } from '../bulk/place-rows.ts';
 import { givenListingsName, type SandboxConfig } from '../config.ts';
-import { bringUpToDate } from '../control/bring-up-to-date.ts';
+import { bringUpToDate } from '../control/due-transitions.ts';
 import type { OrderBody } from '../orders/lifecycle/index.ts';
 import { findOrder } from '../orders/records.ts';
 import { storedReturn } from '../returns/records.ts';

@@ -3,7 +3,7 @@ import type { Scenario } from '../../api/scenario/scenario.ts';
 import { realMs } from '../../platform/clock.ts';
 import { parseDuration } from '../../platform/wait/duration.ts';
 import { placeRows } from '../bulk/place-rows.ts';
-import { bringUpToDate } from '../control/bring-up-to-date.ts';
+import { bringUpToDate } from '../control/due-transitions.ts';
 import { findOrder } from '../orders/records.ts';
 import { findReturn } from '../returns/records.ts';
 import type { Service } from '../server/service.ts';

@@ -4,7 +4,7 @@ import type { Synchronous } from '../../platform/sqlite/database.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
 import { setImmediate } from '../../platform/wait/own-timers.ts';
 import type { SandboxConfig } from '../config.ts';
-import { untilDone } from '../control/until-done.ts';
+import { untilDone } from '../control/scheduler.ts';
 import type { SandboxClock } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { AttemptResult } from './post.ts';

@@ -1,6 +1,7 @@
 import { realMs } from '../../platform/clock.ts';
-import { setImmediate, setTimeout } from '../../platform/wait/own-timers.ts';
+import { clearTimeout, setImmediate, setTimeout } from '../../platform/wait/own-timers.ts';
 import type { Piece, Scheduler } from '../server/service.ts';
+import type { Store } from '../store/store.ts';
 
 /** Short for who comes meanwhile. */
 const amongRequests: Piece = { most: 20, longestMs: 4 };
@@ -59,4 +60,56 @@ export class Pace implements Scheduler {
       if (this.#waiting.length > 0) this.#goOnSoon();
     });
   }
+}
+
+interface Running {
+  readonly done: Promise<void>;
+  /** ms of `realMs`. */
+  readonly since: number;
+}
+
+/** Work on a store that two would only queue up for: within a process one run does it, and the others wait for that run. */
+export class OneRun {
+  readonly #running = new WeakMap<Store, Running>();
+
+  /**
+   * Does what is left, or waits while another does it.
+   * @param work ends at a time of `realMs` at the latest. @param patienceMs of real time. A run that has taken
+   * that long has more to do than can be waited for, and is left alone with it.
+   */
+  async join(
+    store: Store,
+    isAnyLeft: () => boolean,
+    work: (end: number) => Promise<void>,
+    patienceMs: number,
+  ): Promise<void> {
+    const began = realMs();
+    while (isAnyLeft()) {
+      const running = this.#running.get(store);
+      if (!running) return this.#begin(store, () => work(began + patienceMs));
+      const end = Math.min(began, running.since) + patienceMs;
+      if (realMs() >= end) return;
+      await untilDone(running.done, end - realMs());
+    }
+  }
+
+  #begin(store: Store, work: () => Promise<void>): Promise<void> {
+    const since = realMs();
+    const done = work().finally(() => this.#running.delete(store));
+    this.#running.set(store, { done, since });
+    return done;
+  }
+}
+
+/** Resolves once the work is done or has failed, and after `mostMs` at the latest. Its errors are its caller's. */
+export function untilDone(work: Promise<unknown>, mostMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    // No timer waits for ever.
+    const timer = mostMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(resolve, Math.max(0, mostMs));
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    work.then(done, done);
+  });
 }
