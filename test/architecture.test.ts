@@ -248,7 +248,7 @@ describe('finer walls', () => {
       'type sandbox/catalogue/catalogue.ts',
     ];
     // A browser is shown a page where its request is refused.
-    const apart = (offence: string) => offence.endsWith(' imports sandbox/console/pages/html.ts');
+    const apart = (offence: string) => offence.endsWith(' imports sandbox/console/html.ts');
     expect(offenders('sandbox/server', known).filter((offence) => !apart(offence))).toEqual([]);
   });
 
@@ -280,7 +280,7 @@ describe('finer walls', () => {
     const shows = imports
       .filter(({ from, to }) => within('sandbox/console')(to) && !within('sandbox/console')(from))
       .filter(({ from }) => !within('sandbox/server')(from) && !within('sandbox/app')(from))
-      .filter(({ from, to }) => from !== 'sandbox/routes.ts' || to !== 'sandbox/console/pages/routes.ts');
+      .filter(({ from, to }) => from !== 'sandbox/routes.ts' || to !== 'sandbox/console/routes.ts');
     expect(shows).toEqual([]);
   });
 

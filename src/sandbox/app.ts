@@ -266,7 +266,7 @@ async function dispatch(service: Service, request: SandboxRequest): Promise<Sand
       return json(200, { status: 'ok' });
     case 'page': {
       // Of the pages nothing is loaded before: the command's own sandbox shows none.
-      const { showPage } = await import('./console/pages/pages.ts');
+      const { showPage } = await import('./console/pages.ts');
       return showPage(found.name, { service, request, path: found.path, search });
     }
   }
@@ -280,7 +280,7 @@ async function unknownRoute(
   // What can be read can be read without its body.
   const methods = allowed.flatMap((name) => (name === 'GET' ? [name, 'HEAD'] : [name])).join(', ');
   if (prefersHtml(headerOf({ headers }, 'accept'))) {
-    const { unknownPage } = await import('./console/pages/unknown.ts');
+    const { unknownPage } = await import('./console/html.ts');
     return unknownPage(method, pathname, methods);
   }
   if (allowed.length === 0) {

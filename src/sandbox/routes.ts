@@ -1,6 +1,6 @@
 import { controlPath, healthPath, triggerPath } from '../api/control.ts';
 import { type OperationName, operations } from '../api/operations/index.ts';
-import { type PageName, pageRoutes } from './console/pages/routes.ts';
+import { type PageName, pageRoutes } from './console/routes.ts';
 import { labelRoute } from './returns/labels.ts';
 import { type Route, routeFinder } from './server/routes.ts';
 

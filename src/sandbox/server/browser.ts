@@ -31,7 +31,7 @@ export async function forReader(
 ): Promise<SandboxResponse> {
   if (!prefersHtml(headerOf(request, 'accept'))) return refusal;
   const [{ htmlPage }, { html }] = await Promise.all([
-    import('../console/pages/html.ts'),
+    import('../console/html.ts'),
     import('../../platform/html.ts'),
   ]);
   const { message }: { message: string } = JSON.parse(String(refusal.body));

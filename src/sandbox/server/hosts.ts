@@ -43,7 +43,7 @@ export async function refusedHost(
   if (!prefersHtml(headerOf(request, 'accept')))
     return json(421, { code: 'bad_request', message, details: {} });
   const [{ htmlPage }, { html }] = await Promise.all([
-    import('../console/pages/html.ts'),
+    import('../console/html.ts'),
     import('../../platform/html.ts'),
   ]);
   return htmlPage('Not its name', html`<p class="lead">${message}</p>`, { status: 421, narrow: true });

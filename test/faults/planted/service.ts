@@ -83,14 +83,14 @@ const pages: readonly PlantedFault[] = [
   },
   {
     name: 'a form of another site is taken',
-    file: 'src/sandbox/console/pages/forms.ts',
+    file: 'src/sandbox/console/form-action.ts',
     from: "if (site !== 'same-origin' && site !== 'none') return false;",
     to: "if (site !== 'same-origin' && site !== 'none' && site !== 'cross-site') return false;",
     caughtBy: ['test/service/pages/guard.test.ts'],
   },
   {
     name: 'the underline of a link hides underscores',
-    file: 'src/sandbox/console/pages/assets/style.css',
+    file: 'src/sandbox/console/assets/style.css',
     from: 'text-underline-offset: 0.3em;',
     to: 'text-underline-offset: 0.15em;',
     caughtBy: ['test/browser/pages.test.ts'],
@@ -104,14 +104,14 @@ const pages: readonly PlantedFault[] = [
   },
   {
     name: 'what an order held stays held in its feed',
-    file: 'src/sandbox/console/order-feed.ts',
+    file: 'src/sandbox/console/order.ts',
     from: '...(end ? [hold(',
     to: '...(end === null ? [hold(',
     caughtBy: ['test/service/pages/feed.test.ts'],
   },
   {
     name: 'the next page begins with the last row of the one before',
-    file: 'src/sandbox/console/paging.ts',
+    file: 'src/sandbox/console/lists.ts',
     from: 'before: String(numberOf(last))',
     to: 'before: String(numberOf(last) + 1)',
     caughtBy: ['test/service/pages/lists.test.ts'],

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type Content, Html, html } from '../../../platform/html.ts';
-import type { SandboxResponse } from '../../server/wire.ts';
+import { operations } from '../../api/operations/index.ts';
+import { type Content, Html, html } from '../../platform/html.ts';
+import { shopPath } from '../config.ts';
+import type { SandboxResponse } from '../server/wire.ts';
 import { script, style } from './assets.ts';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
@@ -78,3 +80,29 @@ const navigation = (links: readonly Link[], current: PageOptions['current']): Co
     const isCurrent = path === current?.path && html` aria-current="${current.isPage ? 'page' : 'true'}"`;
     return html`<a href="${path}"${isAside === true && html` class="aside"`}${isCurrent}>${text}</a>`;
   })}</nav>`;
+
+/** The links of pages for those who work with the sandbox. */
+export const siteLinks: readonly Link[] = [
+  { path: '/', text: 'Console' },
+  { path: shopPath, text: 'Shop' },
+  { path: operations['openapi.get'].path, text: 'API' },
+];
+
+const longestShown = 200;
+
+/** What a browser is shown where there is no page. @param allowed the methods that the path takes; none where there is nothing at all. */
+export function unknownPage(method: string, pathname: string, allowed: string): SandboxResponse {
+  const path = html`<code>${pathname.slice(0, longestShown)}${pathname.length > longestShown && '…'}</code>`;
+  const places = html`<ul>${siteLinks.map(({ path: to, text }) => html`<li><a href="${to}">${text}</a></li>`)}</ul>`;
+  if (allowed === '') {
+    const body = html`<p class="lead">There is nothing at ${path}. The address may have been cut short. What there is:</p>${places}`;
+    return htmlPage('No such page', body, { status: 404, links: siteLinks, narrow: true });
+  }
+  const body = html`<p class="lead">${path} takes ${allowed}, not ${method}: a program calls it, or a button of a page. What can be looked at:</p>${places}`;
+  return htmlPage('Not a page', body, {
+    status: 405,
+    links: siteLinks,
+    narrow: true,
+    headers: { allow: allowed },
+  });
+}

@@ -1,7 +1,7 @@
-import type { Method } from '../../../api/operation.ts';
-import { operations } from '../../../api/operations/index.ts';
-import { claimPath, consolePath, devicePath, shopPath } from '../../config.ts';
-import type { Route } from '../../server/routes.ts';
+import type { Method } from '../../api/operation.ts';
+import { operations } from '../../api/operations/index.ts';
+import { claimPath, consolePath, devicePath, shopPath } from '../config.ts';
+import type { Route } from '../server/routes.ts';
 
 interface PageRow {
   readonly path: string;

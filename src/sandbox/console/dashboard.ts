@@ -3,15 +3,12 @@ import { type Content, html } from '../../platform/html.ts';
 import { type SandboxConfig, shopPath } from '../config.ts';
 import type { Service } from '../server/service.ts';
 import { readDeliveries } from '../webhooks/read.ts';
-import { consolePage } from './console-page.ts';
-import { faultsPath, keysPath, timePath } from './console-paths.ts';
-import { deliveriesPath, deliveriesTable } from './deliveries-table.ts';
+import { deliveriesPath, deliveriesTable } from './deliveries.ts';
 import { keysTable, readKeys } from './keys.ts';
+import { newest } from './lists.ts';
 import { ordersPath, ordersTable, readOrders } from './orders.ts';
-import { copied } from './pages/copied.ts';
-import { dateTime, duration } from './pages/figures.ts';
-import type { Page } from './pages/page.ts';
-import { newest } from './paging.ts';
+import { consolePage, faultsPath, keysPath, type Page, timePath } from './page.ts';
+import { copied, dateTime, duration } from './parts.ts';
 import { readRequests, requestsPath, requestsTable } from './requests.ts';
 
 /** Where `quickstart_url` of a minted key leads: what the sandbox is, and all that happens in it. */
