@@ -26,6 +26,15 @@ export const sections = {
 
 export type SectionName = keyof typeof sections;
 
+export const keysPath = sections.keys.path;
+
+/** The wallet of a user. */
+export const walletPath = (userId: string): string => `${consolePath}/wallets/${userId}`;
+
+/** The clock, and the states that are kept. */
+export const timePath = sections.time.path;
+export const faultsPath = sections.faults.path;
+
 /** The links of every page of the console. */
 const consoleLinks: readonly Link[] = [
   { path: '/', text: 'Console' },
@@ -97,15 +106,6 @@ interface PageRequest<N extends PageName> extends AnyPageRequest {
 export type Page<N extends PageName> = (
   request: PageRequest<N>,
 ) => SandboxResponse | Promise<SandboxResponse>;
-
-export const keysPath = sections.keys.path;
-
-/** The wallet of a user. */
-export const walletPath = (userId: string): string => `${consolePath}/wallets/${userId}`;
-
-/** The clock, and the states that are kept. */
-export const timePath = sections.time.path;
-export const faultsPath = sections.faults.path;
 
 /**
  * A page of the console: it shows what is, and only to the user who serves it, on the same machine. The service itself

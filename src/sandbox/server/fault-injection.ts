@@ -14,15 +14,6 @@ import { readTarget } from './request.ts';
 import type { Noting } from './request-log.ts';
 import { halfOf, headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
 
-/**
- * Ends a connection with a reset. One whose own end is still on its way is closed: Node would count it as reset and never
- * let go of it, and the process could not end.
- */
-export function reset(socket: Socket | null): void {
-  if (socket?.writableEnded && !socket.writableFinished) socket.destroy();
-  else socket?.resetAndDestroy();
-}
-
 interface OrderJson extends JsonObject {
   readonly id: unknown;
   readonly shipping_address: JsonObject;
@@ -428,4 +419,13 @@ function storeUnavailable(error: unknown): SandboxResponse {
   if (!(error instanceof DatabaseError)) throw error;
   const message = `The sandbox cannot use its data now: ${error.reason}.`;
   return json(503, { code: 'service_unavailable', message, details: {} });
+}
+
+/**
+ * Ends a connection with a reset. One whose own end is still on its way is closed: Node would count it as reset and never
+ * let go of it, and the process could not end.
+ */
+export function reset(socket: Socket | null): void {
+  if (socket?.writableEnded && !socket.writableFinished) socket.destroy();
+  else socket?.resetAndDestroy();
 }
