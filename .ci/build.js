@@ -103,7 +103,7 @@ const besideMain = {
 const assetsInlined = {
   name: 'assets-inlined',
   load(id) {
-    if (!/sandbox[\\/]console[\\/]pages[\\/]assets\.ts$/.test(id)) return;
+    if (!/sandbox[\\/]console[\\/]assets\.ts$/.test(id)) return;
     const reads = /readFileSync\(new URL\('([^']+)', import\.meta\.url\), 'utf8'\)/g;
     const textOf = (_, path) => JSON.stringify(readFileSync(new URL(path, pathToFileURL(id)), 'utf8'));
     return { code: readFileSync(id, 'utf8').replace(reads, textOf), moduleType: 'ts' };

@@ -182,6 +182,18 @@ describe('the rooms', () => {
   });
 });
 
+test('no file imports itself through others, types counted', () => {
+  const left = new Map(files.map(({ name }) => [name, new Set<string>()]));
+  for (const { from, to, isLazy } of imports) if (!isLazy && left.has(to)) left.get(from)?.add(to);
+  expect([...left.values()].flatMap((to) => [...to]).length).toBeGreaterThan(files.length);
+  // What imports nothing that is left is in no circle.
+  for (let before = -1; before !== left.size; ) {
+    before = left.size;
+    for (const [name, to] of left) if (![...to].some((one) => left.has(one))) left.delete(name);
+  }
+  expect([...left.keys()]).toEqual([]);
+});
+
 describe('finer walls', () => {
   test('the contract imports zod only, and what is open to all imports no library', () => {
     expect(offenders('api', ['zod'])).toEqual([]);
@@ -230,7 +242,7 @@ describe('finer walls', () => {
 
   test("only the sandbox's ways in and what all of its parts share lie beside its folders", () => {
     const loose = files.map(({ name }) => name).filter((name) => /^sandbox\/[^/]+$/.test(name));
-    const shared = ['config.ts', 'open.ts', 'service.ts'];
+    const shared = ['app.ts', 'config.ts', 'open.ts', 'routes.ts'];
     const ways = ['embedded.ts', 'in-process.ts', 'peek.ts', 'serve.ts'];
     expect(loose.toSorted()).toEqual([...shared, ...ways].toSorted().map((name) => `sandbox/${name}`));
   });
@@ -239,17 +251,29 @@ describe('finer walls', () => {
     expect(offenders('sandbox/store', ['api', 'platform'])).toEqual([]);
   });
 
+  test("the sandbox's server knows no feature: those register their routes and handlers", () => {
+    const known = [
+      'api',
+      'platform',
+      'sandbox/config.ts',
+      'sandbox/store',
+      'type sandbox/catalogue/catalogue.ts',
+    ];
+    // A browser is shown a page where its request is refused.
+    const apart = (offence: string) => offence.endsWith(' imports sandbox/console/html.ts');
+    expect(offenders('sandbox/server', known).filter((offence) => !apart(offence))).toEqual([]);
+  });
+
   test("an order's life is pure: it knows the contract alone", () => {
     const pure = ['api', 'platform/net/urls.ts'];
     expect(offenders('sandbox/orders/lifecycle', pure)).toEqual([]);
   });
 
-  test('a feature of the sandbox knows of its server what handlers need, and of its pages the paths', () => {
-    const server = ['handler', 'refusal', 'wire', 'caller', 'csv', 'request'].map(
+  test('a feature of the sandbox knows of its server what handlers and routes need', () => {
+    const server = ['service', 'handler', 'refusal', 'wire', 'caller', 'request', 'routes'].map(
       (name) => `sandbox/server/${name}.ts`,
     );
-    const paths = 'sandbox/console/pages/paths.ts';
-    for (const file of [...server, paths]) filesOf(file);
+    for (const file of server) filesOf(file);
     const features = files
       .map(({ name }) => /^sandbox\/([^/]+)\//.exec(name)?.[1])
       .filter((name) => name !== undefined && !['server', 'store', 'control', 'console'].includes(name));
@@ -258,16 +282,17 @@ describe('finer walls', () => {
       ({ from, to }) =>
         features.some((feature) => from.startsWith(`sandbox/${feature}/`)) &&
         /^sandbox\/(server|console)\//.test(to) &&
-        ![...server, paths].includes(to),
+        !server.includes(to),
     );
     expect(wrong).toEqual([]);
   });
 
-  test('only the server shows pages', () => {
+  test('only the server and the app show pages', () => {
     filesOf('sandbox/console');
     const shows = imports
       .filter(({ from, to }) => within('sandbox/console')(to) && !within('sandbox/console')(from))
-      .filter(({ from, to }) => !within('sandbox/server')(from) && to !== 'sandbox/console/pages/paths.ts');
+      .filter(({ from }) => !within('sandbox/server')(from) && !within('sandbox/app')(from))
+      .filter(({ from, to }) => from !== 'sandbox/routes.ts' || to !== 'sandbox/console/routes.ts');
     expect(shows).toEqual([]);
   });
 

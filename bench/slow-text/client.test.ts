@@ -26,7 +26,7 @@ import { maskAddress, readArrival } from '../../src/integrations/webhooks/listen
 import { createRedactor } from '../../src/platform/redact/redactor.ts';
 import { safeLines, safeText } from '../../src/platform/redact/safe-text.ts';
 import { secretsSent } from '../../src/platform/redact/secrets-sent.ts';
-import { readJson } from '../../src/sandbox/server/read-json.ts';
+import { readJson } from '../../src/sandbox/server/request.ts';
 import { growth, linear } from './growth.ts';
 
 /** Texts that make a careless expression or loop try everything: long, and wrong only at their end. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { sandboxWalletCents } from '../api/limits.ts';
-import type { PaymentMethod } from './payments/methods.ts';
+import type { PaymentMethod } from './payments/challenge.ts';
 
 /** What distinguishes one sandbox from another; nothing of it stands fixed in a handler. */
 export interface SandboxConfig {
@@ -40,6 +40,11 @@ export const givenListingsName = 'scenario_listings';
 
 /** The shop and the service share one address; the shop is a path of it. */
 export const shopPath = '/shop';
+
+/** Where the pages for people are; no part of the service, so its table does not know them. */
+export const devicePath = '/device';
+export const claimPath = '/claim';
+export const consolePath = '/console';
 
 /** What a served sandbox allows of minting by default: the "few a day" of the specification's limits. */
 export const servedMintsPerDay = 25;

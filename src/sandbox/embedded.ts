@@ -5,7 +5,7 @@ import { DatabaseError, type Trouble } from '../platform/sqlite/database-error.t
 import { sandboxFile } from './config.ts';
 import { tick } from './control/tick.ts';
 import { type OpenSandbox, openSandbox } from './open.ts';
-import type { Reply } from './server/reply.ts';
+import type { Reply } from './server/fault-injection.ts';
 import type { SandboxRequest } from './server/wire.ts';
 import { RunTime, readKeptFaults } from './store/run-time.ts';
 import { Store } from './store/store.ts';
@@ -65,7 +65,7 @@ export async function openEmbedded({
       const text = runTime.faultsText;
       const isQuiet = text === undefined || readKeptFaults(text).faults.length === 0;
       if (isQuiet || isControl(request.target)) return { kind: 'whole', response: await handle(request) };
-      const { replyWithFaults } = await import('./control/embedded-faults.ts');
+      const { replyWithFaults } = await import('./control/faults.ts');
       const faulty = { store: service.store, text, signal: closing.signal };
       return replyWithFaults(faulty, request, () => handle(request));
     },

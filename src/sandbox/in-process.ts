@@ -4,21 +4,22 @@ import type { Scenario } from '../api/scenario/scenario.ts';
 import { setImmediate } from '../platform/own-timers.ts';
 import { SandboxFaults } from './control/faults.ts';
 import { tick } from './control/tick.ts';
-import { mintLastingKey } from './keys/mint.ts';
+import { mintLastingKey } from './keys/keys.ts';
 import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
+import { findRoute } from './routes.ts';
 import type { Played } from './scenarios/play.ts';
 import type { Outcome } from './scenarios/rehearse.ts';
-import type { Fault } from './server/faults/spec.ts';
-import { type Reply, replyTo } from './server/reply.ts';
+import { type Reply, replyTo } from './server/fault-injection.ts';
+import type { Fault } from './server/faults.ts';
 import { type Logged, mostKept, RequestLog } from './server/request-log.ts';
 import type { Handle, SandboxRequest, SandboxResponse } from './server/wire.ts';
 import { addressOf, type Delivery, readDeliveries } from './webhooks/read.ts';
 
-export { exampleOrder } from './keys/example-order.ts';
+export { exampleOrder } from './keys/keys.ts';
 export { builtIns } from './scenarios/built-in.ts';
 export { NotEmpty, type ScenarioProblem, ScenarioRefused } from './scenarios/problem.ts';
 export type { Outcome } from './scenarios/rehearse.ts';
-export { type Fault, readFault } from './server/faults/spec.ts';
+export { type Fault, readFault } from './server/faults.ts';
 export type { Logged } from './server/request-log.ts';
 export { halfOf, piecesOf, type SandboxBody, type SandboxResponse } from './server/wire.ts';
 export type { Delivery } from './webhooks/read.ts';
@@ -74,7 +75,7 @@ export interface InProcess {
 /** @throws Error where the port is taken. */
 export async function openInProcess(options: InProcessOptions): Promise<InProcess> {
   const { port, seed, faults, report, now } = options;
-  const requests = new RequestLog();
+  const requests = new RequestLog(findRoute);
   const closing = new AbortController();
   let sandbox: OpenSandbox | undefined;
   /** The sandbox's own time; a request that comes while it is opened is not taken yet. */
@@ -164,7 +165,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   async function* rehearse(scenario: Scenario, signal: AbortSignal): AsyncGenerator<Outcome> {
     const [{ rehearse }, { readReply, senderTo }] = await Promise.all([
       import('./scenarios/rehearse.ts'),
-      import('./scenarios/send.ts'),
+      import('./scenarios/stage.ts'),
     ]);
     if (!played) throw new Error('it was opened without its scenario');
     const asClient: Handle = async (request) => {
@@ -184,7 +185,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   async function begin(scenario: Scenario): Promise<Played> {
     const [{ playScenario }, { createApp }] = await Promise.all([
       import('./scenarios/play.ts'),
-      import('./server/app.ts'),
+      import('./app.ts'),
     ]);
     try {
       return await playScenario(service, scenario, createApp);

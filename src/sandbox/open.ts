@@ -2,19 +2,17 @@ import { dirname, join } from 'node:path';
 import type { Waiting } from '../platform/async.ts';
 import { makePrivateDatabase, type Tell } from '../platform/private-files.ts';
 import { databaseError } from '../platform/sqlite/database-error.ts';
+import { createApp } from './app.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import type { Listing } from './catalogue/listing.ts';
 import { givenListingsName, type SandboxConfig, sandboxConfig } from './config.ts';
-import type { Control } from './control/control.ts';
+import { Patience } from './control/due-transitions.ts';
 import type { SandboxFaults } from './control/faults.ts';
-import { Pace } from './control/pace.ts';
-import { Patience } from './control/patience.ts';
-import { untilDone } from './control/until-done.ts';
-import { fillRecords } from './orders/fill-records.ts';
-import { createApp } from './server/app.ts';
+import { Pace, untilDone } from './control/scheduler.ts';
+import { fillRecords } from './orders/records.ts';
 import type { RequestLog } from './server/request-log.ts';
+import type { Control, Service } from './server/service.ts';
 import type { Handle } from './server/wire.ts';
-import type { Service } from './service.ts';
 import { SandboxClock } from './store/clock.ts';
 import { Identity } from './store/identity.ts';
 import { RunTime } from './store/run-time.ts';
@@ -143,11 +141,11 @@ export async function openSandbox({
   };
 
   async function openControl(): Promise<Control> {
-    const [{ Control }, { SandboxFaults }] = await Promise.all([
+    const [{ SandboxControl }, { SandboxFaults }] = await Promise.all([
       import('./control/control.ts'),
       import('./control/faults.ts'),
     ]);
-    return new Control({
+    return new SandboxControl({
       service,
       outbox,
       faults: faults ?? new SandboxFaults(store, { faults: [], seed: seed ?? 0 }),

@@ -4,21 +4,22 @@ import type { ServedRequest } from '../api/control.ts';
 import type { Scenario } from '../api/scenario/scenario.ts';
 import type { Waiting } from '../platform/async.ts';
 import type { Tell } from '../platform/private-files.ts';
+import { createApp } from './app.ts';
 import { type SandboxConfig, servedMintsPerDay, servedPatienceMs } from './config.ts';
 import { SandboxFaults } from './control/faults.ts';
 import { tick } from './control/tick.ts';
 import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
+import { findRoute } from './routes.ts';
 import { ScenarioRefused } from './scenarios/problem.ts';
-import { createApp } from './server/app.ts';
-import { refuseConnections } from './server/faults/inject.ts';
-import type { Fault } from './server/faults/spec.ts';
+import { refuseConnections } from './server/fault-injection.ts';
+import type { Fault } from './server/faults.ts';
 import { codeParameter, Owner, type Users } from './server/owner.ts';
 import { RequestLog } from './server/request-log.ts';
 import { createHttpServer, listen, respondWith, stop } from './server/server.ts';
 import { filesOf } from './store/store.ts';
 import { emptyStore } from './store/tables.ts';
 
-export { readFault } from './server/faults/spec.ts';
+export { readFault } from './server/faults.ts';
 
 interface SocketOptions {
   readonly host: string;
@@ -67,7 +68,7 @@ export interface Served {
 
 /** Serves the sandbox over HTTP. @throws Error where the port is taken, DatabaseError where the data cannot be used. */
 export async function serveSandbox(options: ServeOptions): Promise<Served> {
-  const requests = new RequestLog(options.onRequest);
+  const requests = new RequestLog(findRoute, options.onRequest);
   const config = { mintLimitPerDay: servedMintsPerDay, patienceMs: servedPatienceMs, ...options.config };
   let keys: Served['keys'] = [];
   const { server, baseUrl, sandbox, owner } = await openBehindSocket(
@@ -145,7 +146,7 @@ export async function openBehindSocket(
     if (!faults) throw new Error('it was opened without its faults');
     refuseConnections(server, faults.isRefused);
     const owner = new Owner(Number(new URL(baseUrl).port || 80), options.users);
-    respondWith(server, { ...options, owner, draw: faults.draw, handle });
+    respondWith(server, { ...options, findRoute, owner, draw: faults.draw, handle });
     return { server, baseUrl, sandbox, owner };
   } catch (error) {
     await stop(server);

@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pageRows } from '../../src/sandbox/console/pages/routes.ts';
+import { pageRows } from '../../src/sandbox/console/routes.ts';
 import { emptyPages, happen } from '../service/pages/every-page.ts';
 import { hostile } from '../service/pages/hostile-text.ts';
 import { TestService } from '../service/service.ts';

@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { retryWhile } from '../../src/platform/async.ts';
-import { reset } from '../../src/sandbox/server/faults/reset.ts';
+import { reset } from '../../src/sandbox/server/fault-injection.ts';
 
 /** What happens to one request on its way. `before`: the service never sees it. `after`: the service has done the work. */
 export const networkFaults = [

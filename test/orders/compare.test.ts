@@ -10,7 +10,7 @@ import {
   isAnotherOrder,
   isOtherThanRequested,
 } from '../../src/orders/compare.ts';
-import { normalise } from '../../src/sandbox/server/faults/inject.ts';
+import { normalise } from '../../src/sandbox/server/fault-injection.ts';
 import { Random } from '../../src/sandbox/store/random.ts';
 
 const body = {

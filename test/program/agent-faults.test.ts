@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadSqlite } from '../../src/platform/sqlite/load.ts';
-import { readFault } from '../../src/sandbox/server/faults/spec.ts';
+import { readFault } from '../../src/sandbox/server/faults.ts';
 import { orderBody } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
 import { errand } from './run.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type Fault, readFault } from '../../src/sandbox/server/faults/spec.ts';
+import { type Fault, readFault } from '../../src/sandbox/server/faults.ts';
 import { TestService } from '../service/service.ts';
 import { ApprovalWorkspace, askedIn, errorOf, makeKey } from './approval-workspace.ts';
 import { begin, type Finished } from './run.ts';

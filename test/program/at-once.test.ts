@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readFault } from '../../src/sandbox/server/faults/spec.ts';
+import { readFault } from '../../src/sandbox/server/faults.ts';
 import { orderBody } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
 import { errand } from './run.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readFault } from '../../src/sandbox/server/faults/spec.ts';
+import { readFault } from '../../src/sandbox/server/faults.ts';
 import { TestService } from '../service/service.ts';
 import { errand } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { readFault } from '../../src/sandbox/server/faults/spec.ts';
+import { readFault } from '../../src/sandbox/server/faults.ts';
 import { address, orderBody } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
 import { errand, type Finished } from './run.ts';

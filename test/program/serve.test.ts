@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { script, style } from '../../src/sandbox/console/pages/assets.ts';
+import { script, style } from '../../src/sandbox/console/assets.ts';
 import { begin, errand } from './run.ts';
 import { serveAt } from './served.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ServedRequest } from '../../src/api/control.ts';
-import { readFault } from '../../src/sandbox/server/faults/spec.ts';
+import { readFault } from '../../src/sandbox/server/faults.ts';
 import { rowBody } from '../order-body.ts';
 import { onceOf, page, submit } from './pages/read-page.ts';
 import { TestService } from './service.ts';

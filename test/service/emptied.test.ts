@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Control } from '../../src/sandbox/control/control.ts';
 import { deleteEmbedded, openEmbedded, sandboxFile } from '../../src/sandbox/embedded.ts';
+import type { Control } from '../../src/sandbox/server/service.ts';
 import { Store } from '../../src/sandbox/store/store.ts';
 import { makeFolder } from '../sandbox/folder.ts';
 import { Receiver } from './receiver.ts';

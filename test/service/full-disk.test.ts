@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DatabaseError } from '../../src/platform/sqlite/database-error.ts';
 import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
-import { drawFaults } from '../../src/sandbox/server/faults/inject.ts';
+import { findRoute } from '../../src/sandbox/routes.ts';
+import { drawFaults } from '../../src/sandbox/server/fault-injection.ts';
 import { Owner } from '../../src/sandbox/server/owner.ts';
 import { RequestLog } from '../../src/sandbox/server/request-log.ts';
 import { createHttpServer, listen, respondWith, stop } from '../../src/sandbox/server/server.ts';
@@ -73,7 +74,8 @@ test('served, a full disk is a 503 that names no file, and the service goes on o
     handle: opened.handle,
     report: (error) => bugs.push(error),
     draw: drawFaults([], 0),
-    requests: new RequestLog(),
+    requests: new RequestLog(findRoute),
+    findRoute,
     now: Date.now,
   });
   await listen(server, 0, '127.0.0.1');

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { errorCodes } from '../../src/api/error-codes.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
-import { usualLimits } from '../../src/sandbox/server/body-limits.ts';
+import { usualLimits } from '../../src/sandbox/server/request.ts';
 import { orderBody } from '../order-body.ts';
 import { TestService } from './service.ts';
 import { exchange } from './socket.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { readFault } from '../../src/sandbox/server/faults/spec.ts';
+import { readFault } from '../../src/sandbox/server/faults.ts';
 import { address, orderBody } from '../order-body.ts';
 import { type ServiceResponse, TestService } from './service.ts';
 

@@ -1,7 +1,7 @@
 import type { ServedRequest } from '../../src/api/control.ts';
 import type { SandboxConfig } from '../../src/sandbox/config.ts';
 import { type Served, serveSandbox } from '../../src/sandbox/serve.ts';
-import type { Fault } from '../../src/sandbox/server/faults/spec.ts';
+import type { Fault } from '../../src/sandbox/server/faults.ts';
 import type { Users } from '../../src/sandbox/server/owner.ts';
 import { orderBody } from '../order-body.ts';
 

@@ -4,7 +4,8 @@ import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openSandbox } from '../../src/sandbox/open.ts';
-import { drawFaults } from '../../src/sandbox/server/faults/inject.ts';
+import { findRoute } from '../../src/sandbox/routes.ts';
+import { drawFaults } from '../../src/sandbox/server/fault-injection.ts';
 import { Owner } from '../../src/sandbox/server/owner.ts';
 import { RequestLog } from '../../src/sandbox/server/request-log.ts';
 import {
@@ -38,7 +39,14 @@ async function serve(limits: Partial<ConnectionLimits>, stalledMs?: number): Pro
   const draw = drawFaults([], 0);
   respondWith(server, {
     owner: new Owner(0),
-    ...{ handle: sandbox.handle, report: () => {}, draw, requests: new RequestLog(), now: Date.now },
+    ...{
+      handle: sandbox.handle,
+      report: () => {},
+      draw,
+      requests: new RequestLog(findRoute),
+      findRoute,
+      now: Date.now,
+    },
     ...(stalledMs && { stalledMs }),
   });
   await listen(server, 0, '127.0.0.1');

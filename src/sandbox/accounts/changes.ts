@@ -1,5 +1,5 @@
-import { failWaitingFor } from '../orders/without-account.ts';
-import type { Service } from '../service.ts';
+import { failWaitingFor } from '../orders/interventions.ts';
+import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 
 /** Deletes an account; the orders that wait for it fail. @param now ms since the epoch. */

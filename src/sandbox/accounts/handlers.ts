@@ -2,7 +2,7 @@ import type { Shape } from '../../api/schemas/index.ts';
 import { retailerNamed } from '../catalogue/retailers.ts';
 import type { AllHandlers, Call } from '../server/handler.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { deleteAccount } from './changes.ts';
 import { accountOf, findAccount, shownAccount } from './records.ts';
 

@@ -1,5 +1,9 @@
+import type { ErrorType } from '../../api/error-types.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { retailerNamed } from '../catalogue/retailers.ts';
+import { moved, nextDue } from '../orders/lifecycle/index.ts';
+import type { OrderPlan, OrderRecord } from '../orders/lifecycle/types.ts';
+import type { Sealer } from '../store/secrets.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 
 /** A managed account as the store keeps it; secrets are sealed. */
@@ -86,4 +90,67 @@ export function shownAccount(store: Store, account: Account, now: number): Shape
     created_at: iso(account.createdAt),
     updated_at: iso(account.updatedAt),
   };
+}
+
+/** Entry of `retailer_config` by which a script rehearses an account that cannot be used. */
+const rehearsed = 'sandbox_outcome';
+const outcomes: readonly ErrorType[] = ['login_failed', 'account_locked', 'account_verification_required'];
+
+/**
+ * Why signing in with an account fails, if it does: a rehearsed outcome, no password, or a second factor that the
+ * retailer requires and the account can give neither by its secret nor by a forwarded message.
+ */
+export function accountTrouble(account: Account, sealer: Sealer, twoFactor: boolean): ErrorType | undefined {
+  const configured = account.config?.[rehearsed];
+  const outcome = outcomes.find((known) => known === configured);
+  if (outcome) return outcome;
+  const opens = (sealed: string | null): boolean =>
+    sealed !== null && sealer.open(sealed, account.id) !== undefined;
+  if (!opens(account.password)) return 'login_failed';
+  const passesSecondFactor = opens(account.totpSecret) || account.hasForwarding;
+  return twoFactor && !passesSecondFactor ? 'login_failed' : undefined;
+}
+
+const open = `account_id = ? AND status IN ('pending', 'in_progress')`;
+
+/** Until when an account is held by the orders on it, ms; `now` where it is free. Within a transaction. */
+export function freeAt(store: Store, accountId: string, now: number): number {
+  const row = store.get(`SELECT max(queue_end) AS at FROM orders WHERE ${open}`, accountId);
+  return Math.max(now, Number(row?.at ?? 0));
+}
+
+/** An order that never ends by itself holds its account until something ends it. */
+const never = Date.parse('9990-01-01T00:00:00Z');
+
+/** When placing ends, by an order's plan, ms. */
+export const placingEnds = (plan: OrderPlan): number =>
+  plan.find(({ kind }) => kind === 'placed' || kind === 'failed')?.at ?? never;
+
+/**
+ * Brings the orders that wait for an account forward, one after the other, once one before them has ended sooner than
+ * it was to (cancelled, made to end). A plan moves in time as a whole. Within a transaction.
+ */
+export function closeUp(store: Store, accountId: string, now: number): void {
+  let free = now;
+  const waiting = store.all(
+    `SELECT seq, status, record, plan, queue_start, queue_end FROM orders WHERE ${open} ORDER BY seq`,
+    accountId,
+  );
+  for (const row of waiting) {
+    const earlier = row.status === 'pending' ? Number(row.queue_start) - free : 0;
+    if (earlier > 0) {
+      // The columns were written from a record and its plan.
+      const record = JSON.parse(String(row.record)) as OrderRecord;
+      const plan = moved(record, JSON.parse(String(row.plan)) as OrderPlan, earlier);
+      store.run(
+        'UPDATE orders SET plan = ?, next_due = ?, queue_start = ?, queue_end = ? WHERE seq = ?',
+        JSON.stringify(plan),
+        nextDue(plan),
+        free,
+        placingEnds(plan),
+        Number(row.seq),
+      );
+      free = placingEnds(plan);
+    } else free = Math.max(free, Number(row.queue_end));
+  }
 }

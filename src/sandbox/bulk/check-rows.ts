@@ -2,11 +2,10 @@ import { destinationOf, orderOfRow, passthroughOf, recipientOf, rowReader } from
 import { setOwn } from '../../api/json.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { setImmediate } from '../../platform/own-timers.ts';
-import type { OrderBody } from '../orders/lifecycle/index.ts';
-import { refuseAtOnce } from '../orders/refuse-at-once.ts';
-import { walletTerms } from '../orders/terms.ts';
+import { refuseAtOnce, walletTerms } from '../orders/create.ts';
+import type { OrderBody } from '../orders/lifecycle/types.ts';
 import { Invalid, Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 
 export interface CheckedRow {
   readonly shown: Shape<'BulkRowValidation'>;

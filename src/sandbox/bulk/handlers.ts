@@ -1,9 +1,9 @@
 import { bulkListSeparator } from '../../api/bulk-columns.ts';
 import type { Shape } from '../../api/schemas/index.ts';
-import { csvLine } from '../server/csv.ts';
 import type { AllHandlers, Call } from '../server/handler.ts';
+import { csvLine } from '../server/handler.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { lowerCeiling, requireFunds, walletOf } from '../wallet/wallet.ts';
 import { type CheckedRow, checkRows } from './check-rows.ts';
 import { findBatch, insertBatch, listBatches } from './records.ts';

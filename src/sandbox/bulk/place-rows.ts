@@ -1,12 +1,11 @@
 import { realMs } from '../../platform/clock.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
-import { bringUpToDate, isAnythingDue } from '../control/bring-up-to-date.ts';
-import { OneRun } from '../control/one-run.ts';
-import { mayGoOn, type Piece } from '../control/pace.ts';
+import { bringUpToDate, isAnythingDue } from '../control/due-transitions.ts';
+import { mayGoOn, OneRun } from '../control/scheduler.ts';
 import { prepareOrder } from '../orders/create.ts';
-import type { OrderBody } from '../orders/lifecycle/index.ts';
+import type { OrderBody } from '../orders/lifecycle/types.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Piece, Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 
 /** Whether a row of a batch is due by `now` (ms) and not placed yet. */

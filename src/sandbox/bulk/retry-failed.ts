@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { OrderBody } from '../orders/lifecycle/index.ts';
-import { walletTerms } from '../orders/terms.ts';
+import { walletTerms } from '../orders/create.ts';
+import type { OrderBody } from '../orders/lifecycle/types.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { lowerCeiling, requireFunds, walletOf } from '../wallet/wallet.ts';
 import type { CheckedRow } from './check-rows.ts';

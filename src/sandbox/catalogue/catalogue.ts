@@ -9,16 +9,10 @@ import type { Sqlite } from '../../platform/sqlite/load.ts';
 import { refusalRehearsedBy } from '../orders/lifecycle/creation.ts';
 import { Refusal } from '../server/refusal.ts';
 import { hash } from '../store/random.ts';
-import { readPage, readSku } from './address.ts';
-import { productDetails } from './details.ts';
-import { said } from './goods/sort.ts';
-import { imagesOf } from './images.ts';
-import { type Traits, traits } from './kinds.ts';
-import { legacyRecord } from './legacy-details.ts';
+import { imagesOf, legacyRecord, productDetails } from './details.ts';
 import { type Listing, listingAt, listingCount } from './listing.ts';
 import { offersOf } from './offers.ts';
-import { type ListingRef, numberOfSku, refOf, refOfVariant } from './product-id.ts';
-import { type RetailerSearch, retailerPage } from './retailer-search.ts';
+import { type ListingRef, numberOfSku, readPage, readSku, refOf, refOfVariant } from './product-id.ts';
 import {
   domainOf,
   isSeen,
@@ -29,8 +23,11 @@ import {
   retailerOf,
   retailers,
   seenStores,
+  type Traits,
+  traits,
 } from './retailers.ts';
-import { findEverywhere, findWithin, type Search } from './search.ts';
+import { findEverywhere, findWithin, type RetailerSearch, retailerPage, type Search } from './search.ts';
+import { said } from './sorts.ts';
 import { atVariant } from './variants.ts';
 
 export interface OpenCatalogue {

@@ -1,7 +1,15 @@
+import { countryProblem } from '../../api/country.ts';
 import type { AllHandlers, Call } from '../server/handler.ts';
-import { refuseDataCall } from '../wallet/data-calls.ts';
-import { legacyProduct, productDetails, productOffers } from './products.ts';
-import { productTerms, retailerTerms } from './terms.ts';
+import { Invalid, Refusal } from '../server/refusal.ts';
+import { refuseDataCall } from '../wallet/usage.ts';
+import {
+  legacyProduct,
+  productDetails,
+  productOffers,
+  productTerms,
+  retailerTerms,
+  searchListings,
+} from './products.ts';
 
 export const productHandlers = {
   'product.search': async (service, { caller, query }) => {
@@ -28,3 +36,42 @@ export const productHandlers = {
 
 const named = ({ path, query }: Pick<Call<'product.get'>, 'path' | 'query'>) =>
   productTerms(path.product_id, query);
+
+export const retailerHandlers = {
+  'retailer.list': async (service, { query }) => {
+    const catalogue = await service.catalogue();
+    const found = catalogue.retailers({
+      ...(query.name !== undefined && { name: query.name }),
+      seen: query.include?.includes('all') ?? false,
+      limit: query.limit,
+      offset: query.offset,
+    });
+    return { value: { ...found, coverage: catalogue.coverage() }, count: found.retailers.length };
+  },
+
+  'retailer.check': async (service, { query }) => {
+    const { url } = query;
+    if (!isWebAddress(url))
+      throw new Refusal('bad_request', `"${url}" is not an http or https URL.`, { url });
+    const catalogue = await service.catalogue();
+    return { value: catalogue.check(url, countryIn(query.country), service.config.shopUrl) };
+  },
+
+  search: async (service, { caller, query }) => {
+    refuseDataCall(service, caller.userId, 'search', query.q);
+    const value = await searchListings(service, query);
+    return { value, count: value.results.length };
+  },
+} satisfies Partial<AllHandlers>;
+
+/** @throws Invalid for what is not a code, naming the one to use. */
+function countryIn(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const code = value.trim();
+  const msg = countryProblem(code);
+  if (msg !== undefined) throw new Invalid([{ loc: ['query', 'country'], msg, type: 'value_error' }]);
+  return code.toUpperCase();
+}
+
+/** Whether an order would take it for a product's page at all. */
+const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);

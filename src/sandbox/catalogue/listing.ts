@@ -1,12 +1,9 @@
 import type { ProductCondition } from '../../api/enums.ts';
 import { Random } from '../store/random.ts';
-import { pageOf } from './address.ts';
-import { authors, brands } from './goods/brands.ts';
-import { goods } from './goods/index.ts';
-import { shopNamed, shops } from './goods/shops.ts';
-import { type Item, type Option, type Sort, said } from './goods/sort.ts';
-import { productIdOf, skuOf } from './product-id.ts';
+import { goods } from './goods.ts';
+import { pageOf, productIdOf, skuOf } from './product-id.ts';
 import { type Retailer, retailers } from './retailers.ts';
+import { authors, brands, type Item, type Option, type Sort, said, shopNamed, shops } from './sorts.ts';
 
 /** One invented listing, opened at its first variant. Money in cents of `currency`. */
 export interface Listing {

@@ -1,11 +1,10 @@
 import type { Scenario } from '../../api/scenario/scenario.ts';
 import { hash } from '../store/random.ts';
-import { pageOf } from './address.ts';
-import { goods } from './goods/index.ts';
-import { item, type Sort } from './goods/sort.ts';
+import { goods } from './goods.ts';
 import type { Listing } from './listing.ts';
-import { productIdOf, skuOf } from './product-id.ts';
+import { pageOf, productIdOf, skuOf } from './product-id.ts';
 import { type Retailer, retailerNamed } from './retailers.ts';
+import { item, type Sort } from './sorts.ts';
 
 /** A listing that a scenario brings along. */
 export type GivenListing = Scenario['listings'][number];

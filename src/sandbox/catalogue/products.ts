@@ -1,11 +1,13 @@
 import { limits } from '../../api/limits.ts';
 import type { Shape } from '../../api/schemas/index.ts';
-import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { QueryOf } from '../server/handler.ts';
+import { Invalid, Refusal } from '../server/refusal.ts';
+import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import type { Catalogue } from './catalogue.ts';
+import type { RetailerSearch } from './search.ts';
 
-export interface ProductRequest extends Freshness {
+interface ProductRequest extends Freshness {
   /** A retailer's identifier, or the domain of a hosted storefront. */
   readonly retailer: string;
   readonly productId: string;
@@ -129,4 +131,42 @@ async function readingOf(
     ON CONFLICT (retailer, product_id) DO UPDATE SET read_at = excluded.read_at`;
   await store.transaction(() => store.run(sql, retailer, productId, done));
   return done > now ? null : done;
+}
+
+/** A retailer's own search, from its query. */
+export const retailerTerms = (query: QueryOf<'product.search'>): RetailerSearch => ({
+  query: query.query,
+  retailer: query.retailer,
+  page: query.page ?? null,
+  freeShipping: query.free_shipping,
+});
+
+/** One product, from its query. */
+export const productTerms = (productId: string, query: QueryOf<'product.get'>): ProductRequest => ({
+  retailer: query.retailer,
+  productId,
+  maxAge: query.max_age ?? null,
+  newerThan: query.newer_than ?? null,
+  async: query.async ?? false,
+});
+
+/** Searches across retailers. @throws Invalid for an unknown retailer. */
+export async function searchListings(
+  service: Pick<Service, 'catalogue'>,
+  { q, retailer, sort, limit, min_price: minPrice, max_price: maxPrice }: QueryOf<'search'>,
+): Promise<Shape<'SearchResponse'>> {
+  const catalogue = await service.catalogue();
+  if (retailer !== undefined && !catalogue.retailerIds().includes(retailer)) {
+    const msg = `Input should be one of ${catalogue.retailerIds().join(', ')}`;
+    throw new Invalid([{ loc: ['query', 'retailer'], msg, type: 'enum' }]);
+  }
+  const { results, excludedByPrice, hint } = catalogue.search({
+    q,
+    ...(minPrice !== undefined && { minPrice }),
+    ...(maxPrice !== undefined && { maxPrice }),
+    ...(retailer !== undefined && { retailer }),
+    sort,
+    limit,
+  });
+  return { status: 'completed', query: q, results, excluded_by_price: excludedByPrice, hint };
 }

@@ -1,7 +1,6 @@
 import { Random } from '../store/random.ts';
-import { pageOf } from './address.ts';
 import type { Listing } from './listing.ts';
-import { productIdOf, variantIdOf } from './product-id.ts';
+import { pageOf, productIdOf, variantIdOf } from './product-id.ts';
 
 /** One way to choose among a listing's options. Money in cents of the listing's currency. */
 export interface Variant {

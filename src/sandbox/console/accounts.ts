@@ -1,16 +1,29 @@
+import { operations } from '../../api/operations/index.ts';
 import { type Content, html } from '../../platform/html.ts';
-import { accountOf } from '../accounts/records.ts';
+import { deleteAccount, noteForwarded } from '../accounts/changes.ts';
+import { type Account, accountOf, shownAccount } from '../accounts/records.ts';
+import type { SandboxConfig } from '../config.ts';
+import { Refusal } from '../server/refusal.ts';
+import { foreignJson } from '../server/secrets.ts';
 import type { Store, StoredRow } from '../store/store.ts';
-import { type Conditions, conditionOf, userCondition } from './conditions.ts';
-import { filterBar, readFilters } from './filters.ts';
-import { usersToOffer } from './find-orders.ts';
-import { age } from './pages/figures.ts';
-import type { Page } from './pages/page.ts';
-import { listPage } from './paging.ts';
-import { sections } from './sections.ts';
-import { userNames } from './users.ts';
+import { formAction, Misfilled, seeOther } from './form-action.ts';
+import {
+  type Conditions,
+  conditionOf,
+  filterBar,
+  listPage,
+  newest,
+  readFilters,
+  userCondition,
+  userNames,
+  usersToOffer,
+} from './lists.ts';
+import { ordersPath, ordersTable, readOrdersOnAccount } from './orders.ts';
+import { consolePage, notThere, type Page, sections, walletPath } from './page.ts';
+import { age } from './parts.ts';
+import { curlCall, sameFromTerminal, triggerCall } from './terminal-commands.ts';
 
-export const accountsPath = sections.accounts.path;
+const accountsPath = sections.accounts.path;
 
 const filterNames = ['id', 'retailer', 'user'] as const;
 
@@ -73,7 +86,7 @@ export const accountsPage: Page<'consoleAccounts'> = ({ service: { store, clock 
 };
 
 /** Default credentials are for each retailer that has none of its own. */
-export const anyRetailer = 'every other';
+const anyRetailer = 'every other';
 
 function accountsTable(store: Store, rows: readonly StoredRow[], now: number): Content {
   if (rows.length === 0)
@@ -92,4 +105,93 @@ function accountsTable(store: Store, rows: readonly StoredRow[], now: number): C
 <td class="fit number" data-label="orders">${Number(row.orders)}</td><td class="fit" data-label="by">${nameOf(String(row.user_id))}</td><td class="fit">${age(createdAt, now)}</td></tr>`;
     },
   )}</tbody></table>`;
+}
+
+/** A managed account: what it is for, whether an order holds it, and the orders that were placed with it. */
+export const accountPage: Page<'consoleAccount'> = ({ service: { store, clock, config }, path: { id } }) => {
+  const row = store.get('SELECT * FROM accounts WHERE id = ? OR short_id = ?', id.toLowerCase(), id);
+  if (!row)
+    return notThere('No such account', 'No managed account has this id here.', { section: 'accounts' });
+  const account = accountOf(row);
+  const now = clock.now();
+  const shown = shownAccount(store, account, now);
+  const userId = String(row.user_id);
+  const { locked_by_job_id: holder, last_used_at: used } = shown;
+  const facts: readonly (readonly [string, Content])[] = [
+    ['Id', html`<span class="mono">${shown.short_id}</span> <small class="mono">${shown.id}</small>`],
+    ['Email', shown.email],
+    ['Retailer', shown.retailer ?? anyRetailer],
+    ['Password', account.password === null ? 'none' : 'kept, sealed'],
+    ['Two-factor secret', shown.has_totp ? 'kept, sealed' : 'none'],
+    [
+      'Configuration',
+      shown.retailer_config && html`<code>${foreignJson(JSON.stringify(shown.retailer_config))}</code>`,
+    ],
+    ['Forwards to', html`<span class="mono">${shown.forwarding_email}</span>`],
+    ['Forwarding', shown.has_forwarding ? 'a message has come' : 'no message yet'],
+    [
+      'Held by',
+      holder === null
+        ? 'no order'
+        : html`<a class="mono" href="${ordersPath}/${holder}">${holder.slice(0, 8)}</a>`,
+    ],
+    ['Last used', used === null ? 'never' : age(Date.parse(used), now)],
+    ['User', html`<a href="${walletPath(userId)}">${userNames(store, [userId])(userId)}</a>`],
+    ['Added', age(account.createdAt, now)],
+  ];
+  const orders = readOrdersOnAccount(store, account.id, newest);
+  const body = html`<section id="facts"><dl>${facts
+    .filter(([, value]) => value !== null)
+    .map(
+      ([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`,
+    )}</dl>${accountActions(config, account)}</section>
+<section id="orders"><header><h2>Newest orders with it</h2></header>${ordersTable(orders, now)}</section>`;
+  return consolePage(`Account ${shown.short_id}`, body, { live: true, section: 'accounts' });
+};
+
+/** What can happen to a managed account. @param shortId its name on the wire. */
+function accountActions(
+  config: SandboxConfig,
+  { shortId, hasForwarding }: { readonly shortId: string; readonly hasForwarding: boolean },
+): Content {
+  const path = operations['account.delete'].path.replace('{short_id}', shortId);
+  const button = (event: string, name: string, more: Content = null): Content =>
+    html`<form method="post" action="${accountsPath}/${shortId}/${event}" id="account-${shortId}-${event}">${more}<button>${name}<span class="unseen"> for ${shortId}</span></button></form>`;
+  return html`<div class="actions">${!hasForwarding && button('forwarded', 'Forwarded message arrives')}${button(
+    'delete',
+    'Delete',
+    html`<label class="check"><input type="checkbox" name="sure" value="yes" required> Orders that wait for it fail</label>`,
+  )}</div>${sameFromTerminal(config, `same-account-${shortId}`, [
+    ...(hasForwarding ? [] : [triggerCall(config, { event: 'account-forwarded', id: shortId })]),
+    {
+      what: 'deleting the account',
+      errand: ['account', 'remove', shortId],
+      curl: curlCall(config, { method: 'DELETE', path }),
+    },
+  ])}`;
+}
+
+/** Makes something happen to a managed account, as its button requests. */
+export const accountEvent = formAction<'consoleAccountEvent'>(
+  ({ service: { store }, path: { id } }) =>
+    findNamed(store, id)
+      ? { path: `${accountsPath}/${id}`, text: 'Back to the account' }
+      : { path: accountsPath, text: 'All accounts' },
+  async ({ service, path: { id, event } }, form) => {
+    const account = findNamed(service.store, id);
+    if (!account) throw new Refusal('not_found', 'There is no such account any more.');
+    const now = service.clock.now();
+    if (event === 'forwarded') await noteForwarded(service.store, account.id, now);
+    else if (event === 'delete') {
+      if (form.get('sure') !== 'yes')
+        throw new Misfilled('Deleting it makes the orders that wait for it fail: tick that this is meant.');
+      await deleteAccount(service, account.id, now);
+    } else throw new Refusal('not_found', 'No such thing can happen to an account.');
+    return seeOther(event === 'delete' ? accountsPath : `${accountsPath}/${id}`);
+  },
+);
+
+function findNamed(store: Store, shortId: string): Account | undefined {
+  const row = store.get('SELECT * FROM accounts WHERE short_id = ?', shortId);
+  return row && accountOf(row);
 }

@@ -1,18 +1,31 @@
-import type { batchStatuses } from '../../api/enums.ts';
+import { batchRowStatuses, type batchStatuses } from '../../api/enums.ts';
+import { operations } from '../../api/operations/index.ts';
 import { type Mood, spoken } from '../../api/order-state.ts';
 import { type Content, type Html, html } from '../../platform/html.ts';
-import { readBatches } from '../bulk/records.ts';
-import { type Conditions, conditionOf, startsWith, userCondition } from './conditions.ts';
-import { filterBar, readFilters } from './filters.ts';
-import { usersToOffer } from './find-orders.ts';
-import { age } from './pages/figures.ts';
-import type { Page } from './pages/page.ts';
-import { stateBadge } from './pages/words.ts';
-import { listPage } from './paging.ts';
-import { sections } from './sections.ts';
-import { userNames } from './users.ts';
+import { findAnyBatch, readBatches, readBatchRows } from '../bulk/records.ts';
+import { retryableCount, retryFailed } from '../bulk/retry-failed.ts';
+import type { SandboxConfig } from '../config.ts';
+import type { Service } from '../server/service.ts';
+import { formAction, onceField, onceIn, seeOther } from './form-action.ts';
+import {
+  type Conditions,
+  conditionOf,
+  filterBar,
+  filterLinks,
+  listPage,
+  pagedTable,
+  readFilters,
+  startsWith,
+  userCondition,
+  userNames,
+  usersToOffer,
+} from './lists.ts';
+import { ordersPath } from './orders.ts';
+import { consolePage, notThere, type Page, sections, walletPath } from './page.ts';
+import { age, sameAs, stateBadge } from './parts.ts';
+import { sameFromTerminal, sameRequest } from './terminal-commands.ts';
 
-export const batchesPath = sections.batches.path;
+const batchesPath = sections.batches.path;
 
 type Row = ReturnType<typeof readBatches>[number];
 type Batch = Row['batch'];
@@ -25,7 +38,7 @@ const moods: Readonly<Record<(typeof batchStatuses)[number], Mood>> = {
 };
 
 /** The state of a batch; one that has ended with failed rows has not ended well. */
-export const batchBadge = ({ status, failed_count }: Batch): Html =>
+const batchBadge = ({ status, failed_count }: Batch): Html =>
   stateBadge(
     status === 'completed' && failed_count > 0
       ? { text: 'completed in part', mood: 'bad' }
@@ -33,7 +46,7 @@ export const batchBadge = ({ status, failed_count }: Batch): Html =>
   );
 
 /** How far a batch is, as a bar and in numbers. */
-export const progress = ({ id, row_count, placed_count, failed_count }: Batch): Content =>
+const progress = ({ id, row_count, placed_count, failed_count }: Batch): Content =>
   html`<progress max="${row_count}" value="${placed_count + failed_count}" aria-label="Rows of ${id.slice(0, 8)} that are done"></progress> ${(placed_count + failed_count).toLocaleString('en-US')} of ${row_count.toLocaleString('en-US')}`;
 
 function batchesTable(rows: readonly Row[], nameOf: (id: string) => string, now: number): Content {
@@ -102,3 +115,81 @@ export const batchesPage: Page<'consoleBatches'> = ({ service: { store, clock },
     },
   });
 };
+
+type Rows = readonly ReturnType<typeof readBatchRows>[number][];
+
+/** A batch: how far it is, and each row with its order, or why it is none. */
+export const batchPage: Page<'consoleBatch'> = ({ service, path: { id }, search }) => {
+  const { store, clock, config } = service;
+  const found = findAnyBatch(store, id);
+  if (!found) return notThere('No such batch', 'No batch has this id here.', { section: 'batches' });
+  const { seq, userId, batch } = found;
+  const { filename, row_count, placed_count, failed_count, created_at } = batch;
+  const path = `${batchesPath}/${batch.id}`;
+  const filters = readFilters(search, ['status']);
+  const status = batchRowStatuses.find((known) => known === filters.status);
+  const counts = {
+    pending: row_count - placed_count - failed_count,
+    placed: placed_count,
+    failed: failed_count,
+  };
+  const choices = batchRowStatuses.map((value) => ({ value, text: value, count: counts[value] }));
+  const body = html`<p>${batchBadge(batch)} ${progress(batch)} <span class="soft">created ${age(Date.parse(created_at), clock.now())} by <a href="${walletPath(userId)}">${userNames(store, [userId])(userId)}</a></span></p>
+${retryForm(service, batch.id)}<section id="rows"><header><h2>Rows${filename !== null && ` of ${filename}`}</h2></header>${filterLinks(path, filters, { name: 'status', label: 'Rows', choices })}${pagedTable(
+    {
+      path,
+      search,
+      filters,
+      // Rows are read from the first on: a later one has a smaller number.
+      read: ({ before, limit }) => readBatchRows(store, seq, { after: row_count - before, limit, status }),
+      numberOf: ({ index }) => row_count - index,
+      table: rowsTable,
+      words: { first: 'First rows', next: 'Next rows' },
+    },
+  )}</section>
+<div class="card" id="same">${copies(config, batch.id)}</div>`;
+  return consolePage(`Batch ${batch.id.slice(0, 8)}`, body, { live: true, section: 'batches' });
+};
+
+const copies = (config: SandboxConfig, id: string): Content =>
+  sameAs(
+    'this batch',
+    sameRequest(config, { method: 'GET', target: operations['bulk.get'].path.replace('{batch_id}', id) }),
+  );
+
+const rowsTable = (rows: Rows): Content =>
+  rows.length === 0
+    ? html`<p class="soft">No row.</p>`
+    : html`<table class="stack"><thead><tr><th class="fit number">Row</th><th class="fit">State</th><th>Recipient</th><th class="half">Products, or why it failed</th><th class="fit">Order</th></tr></thead><tbody>${rows.map(
+        ({ index, status, order_id, order_status, error, recipient, product_urls }) =>
+          html`<tr id="row-${index}"><td class="fit number" data-label="row">${index + 1}</td><td class="fit"><span class="badge ${status === 'failed' ? 'bad' : status === 'placed' ? 'good' : 'wait'}">${status}</span></td>
+<td>${recipient}</td><td class="half">${error === null ? product_urls.join(', ') : html`<span class="bad">${error}</span>`}</td><td class="fit">${
+            order_id !== null &&
+            html`<a class="mono" href="${ordersPath}/${order_id}">${order_id.slice(0, 8)}</a>${order_status !== null && html` <small>${spoken(order_status)}</small>`}`
+          }</td></tr>`,
+      )}</tbody></table>`;
+
+/** A live page counts them each second. */
+const mostCounted = 200;
+
+/** A button that places the failed rows of a batch again; nothing where none could be. */
+function retryForm({ store, config }: Service, id: string): Content {
+  const count = retryableCount(store, id, mostCounted);
+  if (count === 0) return null;
+  return html`<form method="post" action="${batchesPath}/${id}/retry" id="retry-${id}" class="actions">${onceField()}<button>Retry ${count === mostCounted ? 'the' : count} failed ${count === 1 ? 'row' : 'rows'}<span class="unseen"> of batch ${id.slice(0, 8)}</span></button> <small>became no order, or one that failed; in a new batch, each at most once</small></form>${sameFromTerminal(
+    config,
+    `same-retry-${id}`,
+    [{ what: `retrying batch ${id.slice(0, 8)}`, errand: ['bulk', 'retry', id], curl: null }],
+    'On the machine that uploaded it, with the key that did in ERRAND_API_KEY; the service itself has no call for it.',
+  )}`;
+}
+
+/** Places the failed rows of a batch again, as its button requests. */
+export const retryBatch = formAction<'consoleRetryBatch'>(
+  ({ path: { id } }) => ({ path: `${batchesPath}/${id}`, text: 'Back to the batch' }),
+  async ({ service, path: { id } }, form) => {
+    const newId = onceIn(form);
+    await retryFailed(service, id, newId, service.clock.now());
+    return seeOther(`${batchesPath}/${newId}`);
+  },
+);

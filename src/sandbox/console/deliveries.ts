@@ -1,12 +1,40 @@
-import type { Content } from '../../platform/html.ts';
+import { webhookEventHeader, webhookEvents, webhookIdHeader } from '../../api/events.ts';
+import { type Content, html } from '../../platform/html.ts';
+import type { SandboxConfig } from '../config.ts';
+import { Refusal } from '../server/refusal.ts';
+import type { Service } from '../server/service.ts';
+import type { SandboxResponse } from '../server/wire.ts';
 import type { Store } from '../store/store.ts';
-import { type Delivery, deliveryColumns, deliveryIn, readDeliveries } from '../webhooks/read.ts';
-import { type Conditions, conditionOf, startsWith, userCondition } from './conditions.ts';
-import { deliveriesPath, deliveriesTable } from './deliveries-table.ts';
-import { type Choice, type Filters, filterBar, isFiltered, readFilters } from './filters.ts';
-import { usersToOffer } from './find-orders.ts';
-import type { Page } from './pages/page.ts';
-import { listPage, type Part } from './paging.ts';
+import {
+  type Attempt,
+  addressOf,
+  type Delivery,
+  deliveryColumns,
+  deliveryIn,
+  readAttempts,
+  readDeliveries,
+  readDelivery,
+} from '../webhooks/read.ts';
+import { refusedTarget, replay, replayEdited } from '../webhooks/replay.ts';
+import { formAction, Misfilled, onceField, onceIn, readForm, seeOther } from './form-action.ts';
+import {
+  type Choice,
+  type Conditions,
+  conditionOf,
+  type Filters,
+  filterBar,
+  isFiltered,
+  listPage,
+  type Part,
+  readFilters,
+  startsWith,
+  userCondition,
+  usersToOffer,
+} from './lists.ts';
+import { ordersPath } from './orders.ts';
+import { consolePage, notThere, type Page, sections, siblingLinks } from './page.ts';
+import { age, dateTime, headersTable, jsonBlock, sameAs } from './parts.ts';
+import { receiverCall, sameFromTerminal } from './terminal-commands.ts';
 
 export const deliveriesPage: Page<'consoleDeliveries'> = ({ service: { store, clock, config }, search }) => {
   const filters = readFilters(search, deliveryFilters);
@@ -120,3 +148,238 @@ function counts(store: Store, filters: Filters<Name>, name: Name, expression: st
     )
     .map((row) => ({ value: String(row.value), text: String(row.value), count: Number(row.count) }));
 }
+
+const mostAttempts = 50;
+/** A longer body is no part of a line to be copied, characters. */
+const longestInLine = 10_000;
+
+/** A delivery: what was sent, where, and what came of each attempt. */
+export const deliveryPage: Page<'consoleDelivery'> = ({ service, path: { id } }) => {
+  const { store, clock } = service;
+  const found = readDelivery(store, id);
+  if (!found)
+    return notThere('No such delivery', 'There is no such delivery any more.', { section: 'deliveries' });
+  const { event, eventId, orderId, url, body: json, createdAt, seq, attempts } = found;
+  const now = clock.now();
+  const { block, isCut } = jsonBlock('the body', json);
+  const body = html`${siblingLinks('delivery', siblingsOf(service, seq))}<p>${outcome(found, now)}</p>
+<div class="actions">${again(found, 'delivery')}</div>
+<section id="facts"><dl><dt>Event</dt><dd><code>${event}</code> <span class="soft">${webhookEvents[event]}</span></dd>
+<dt>Order</dt><dd><a class="mono" href="${ordersPath}/${orderId}">${orderId}</a></dd><dt>Address</dt><dd class="mono">${addressOf(url)}</dd>
+<dt>Queued</dt><dd>${age(createdAt, now)}</dd></dl></section>
+<section id="attempts"><header><h2>Attempts</h2></header>${attemptsTable(readAttempts(store, seq, mostAttempts))}${
+    attempts > mostAttempts && html`<p class="soft">The newest ${mostAttempts} of ${attempts}.</p>`
+  }</section>
+<section id="sent"><header><h2>What is sent</h2></header>${headersTable(headersOf(url, { event, eventId, json }))}${block}${
+    isCut &&
+    html`<p class="soft">Cut: its beginning, of ${Buffer.byteLength(json).toLocaleString('en-US')} bytes.</p>`
+  }</section>${
+    json.length <= longestInLine &&
+    html`
+<div class="card" id="same">${sameAs('the delivery', { curl: receiverCall(found) })}<p class="soft">Straight to the receiver whose address stands in <code>WEBHOOK_URL</code>.</p></div>`
+  }`;
+  return consolePage(`${event} of ${orderId.slice(0, 8)}`, body, { live: true, section: 'deliveries' });
+};
+
+function siblingsOf({ store }: Service, seq: number) {
+  const linkTo = (sql: string): string | null => {
+    const id = store.get(sql, seq)?.id;
+    return id === undefined ? null : `${deliveriesPath}/${String(id)}`;
+  };
+  return {
+    newer: linkTo('SELECT id FROM deliveries WHERE seq > ? ORDER BY seq LIMIT 1'),
+    older: linkTo('SELECT id FROM deliveries WHERE seq < ? ORDER BY seq DESC LIMIT 1'),
+  };
+}
+
+const attemptsTable = (attempts: readonly Attempt[]): Content =>
+  attempts.length === 0
+    ? html`<p class="soft">None yet.</p>`
+    : html`<table class="stack"><thead><tr><th class="fit">Time (UTC)</th><th>Result</th><th class="fit number">Took</th></tr></thead><tbody>${attempts.map(
+        (attempt) =>
+          html`<tr><td class="fit number"><time datetime="${new Date(attempt.at).toISOString()}">${dateTime(attempt.at)}</time></td>
+<td><span class="${attempt.error === null ? 'good' : 'bad'}">${said(attempt)}</span></td><td class="fit number">${attempt.tookMs} ms</td></tr>`,
+      )}</tbody></table>`;
+
+interface Sent {
+  readonly event: string;
+  readonly eventId: string;
+  readonly json: string;
+}
+
+/** The headers of every attempt; of credentials in the address no more than that there are. */
+const headersOf = (url: string, { event, eventId, json }: Sent): [string, string][] => [
+  ['content-type', 'application/json'],
+  ['content-length', String(Buffer.byteLength(json))],
+  [webhookEventHeader.toLowerCase(), event],
+  [webhookIdHeader.toLowerCase(), eventId],
+  ...(URL.canParse(url) && new URL(url).username !== ''
+    ? [['authorization', 'Basic …'] as [string, string]]
+    : []),
+];
+
+export const deliveriesPath = sections.deliveries.path;
+
+/** Which page a replay leads back to. */
+type Back = 'console' | 'deliveries' | 'order' | 'delivery';
+
+interface Shown {
+  /** ms since the epoch. */
+  readonly now: number;
+  readonly back: Back;
+}
+
+/** What was sent where, what came of it, and a button that sends it again. */
+export const deliveriesTable = (
+  { baseUrl }: SandboxConfig,
+  rows: readonly Delivery[],
+  { now, back }: Shown,
+): Content =>
+  rows.length === 0
+    ? html`<p class="soft">None. <code>errand webhook listen --register --base-url ${baseUrl}</code> receives them.</p>`
+    : html`<table class="stack"><thead><tr><th class="fit">Event</th>${back !== 'order' && html`<th class="fit">Order</th>`}<th>Address</th>
+<th class="fit">Queued</th><th class="fit">Attempts</th><th>Outcome</th><td></td></tr></thead><tbody>${rows.map(
+        (
+          delivery,
+        ) => html`<tr id="delivery-${delivery.id}"><td class="fit mono"><a href="${deliveriesPath}/${delivery.id}">${delivery.event}</a></td>${
+          back !== 'order' &&
+          html`<td class="fit"><a class="mono" href="${ordersPath}/${delivery.orderId}">${delivery.orderId.slice(0, 8)}</a></td>`
+        }<td class="mono">${addressOf(delivery.url)}</td><td class="fit" data-label="queued">${age(delivery.createdAt, now)}</td>
+<td class="fit" data-label="attempts">${delivery.attempts}</td><td>${outcome(delivery, now)}</td>
+<td class="fit">${again(delivery, back)}</td></tr>`,
+      )}</tbody></table>`;
+
+/** What has ended can be sent again, what failed need not wait; the rest is about to be sent. */
+function again({ id, orderId, event, state, attempts }: Delivery, back: Back): Content {
+  const word = state === 'delivered' || state === 'given up' ? 'Replay' : 'Try now';
+  if (state === 'behind' || (state === 'open' && attempts === 0)) return null;
+  return html`<form method="post" action="${deliveriesPath}/${id}/replay"><input type="hidden" name="back" value="${back}"><button>${word}<span class="unseen"> ${event} of ${orderId.slice(0, 8)}</span></button></form><a href="${deliveriesPath}/${id}/edit">Edit<span class="unseen"> ${event} of ${orderId.slice(0, 8)}</span></a>`;
+}
+
+function outcome(delivery: Delivery, now: number): Content {
+  const { state, at, last } = delivery;
+  const result = last && html` <small>${said(last)}, ${last.tookMs} ms</small>`;
+  if (state === 'delivered') return html`<span class="badge good">delivered</span>${result}`;
+  if (state === 'given up') return html`<span class="badge bad">given up</span>${result}`;
+  if (state === 'behind') return html`<span class="soft">waits behind an earlier one</span>`;
+  if (!last) return html`<span class="badge wait">queued</span>`;
+  return html`<span class="badge wait">${at > now ? html`is sent again ${age(at, now)}` : 'is sent again now'}</span>${result}`;
+}
+
+/** What came of an attempt, in words. */
+export const said = ({ status, error }: Pick<NonNullable<Delivery['last']>, 'status' | 'error'>): string =>
+  error ?? `HTTP ${status}`;
+
+/** Sends a delivery again, as its button requests. */
+export const replayDelivery = formAction<'consoleReplay'>(
+  () => ({ path: deliveriesPath, text: 'All deliveries' }),
+  async ({ service, path: { id } }, form) => {
+    const orderId = await replay(service.store, service.identity, id, service.clock.now());
+    if (orderId === undefined) throw new Refusal('not_found', 'There is no such delivery any more.');
+    const backTo = new Map<string | null, string>([
+      ['deliveries', deliveriesPath],
+      ['delivery', `${deliveriesPath}/${id}`],
+      ['order', `${ordersPath}/${orderId}#deliveries`],
+    ]);
+    return seeOther(backTo.get(form.get('back')) ?? '/#deliveries');
+  },
+);
+
+type Found = NonNullable<ReturnType<typeof readDelivery>>;
+
+/** A form writes each letter in up to nine bytes; bytes. */
+const largestForm = 512 * 1024;
+/** More text than this is no matter for a page, characters. */
+const longestEdited = 24_000;
+/** Nor is a longer call a line to be copied, characters. */
+const longestCall = 10_000;
+
+const editPath = (deliveryId: string): string => `${deliveriesPath}/${deliveryId}/edit`;
+
+/** A delivery to be sent once more, with another body or to another receiver. */
+export const replayEditedPage: Page<'consoleReplayEdited'> = async ({ service, request, path: { id } }) => {
+  const form = request.method === 'POST' ? readForm(request, largestForm) : undefined;
+  if (form && !(form instanceof URLSearchParams)) return form;
+  const found = readDelivery(service.store, id);
+  if (!found)
+    return notThere('No such delivery', 'There is no such delivery any more.', { section: 'deliveries' });
+  if (!form) return formPage(service, found);
+  try {
+    return await send(service, found, form);
+  } catch (error) {
+    if (error instanceof Misfilled)
+      return formPage(service, found, { form, problem: error.message, status: 400 });
+    if (!(error instanceof Refusal)) throw error;
+    // What was typed stands in a form of its own now, which sends it.
+    const problem =
+      'Not sent: this form has sent a delivery already, with other values. Send it again if you mean a second one.';
+    return formPage(service, found, { form, problem, status: 409 });
+  }
+};
+
+async function send(service: Service, found: Found, form: URLSearchParams): Promise<SandboxResponse> {
+  const { store, config, clock } = service;
+  const given = (form.get('url') ?? '').trim();
+  const url = given === '' ? found.url : given;
+  const refusal = refusedTarget(url, config.webhooks);
+  if (refusal !== undefined) throw new Misfilled(`Nothing is sent there: ${refusal}.`);
+  // A form ends each line as a mail does.
+  const text = (form.get('body') ?? '').replaceAll('\r\n', '\n');
+  const body = text === editable(found.body) ? found.body : text;
+  const isNewEvent = form.get('event') !== 'same';
+  const edited = { newId: onceIn(form), url, body, isNewEvent };
+  await replayEdited(store, found.id, edited, clock.now());
+  return seeOther(`${ordersPath}/${found.orderId}#deliveries`);
+}
+
+/** JSON with a line for each member, and every character that a page would not show as it is by its number. */
+function editable(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2).replace(
+      /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+      (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+  } catch {
+    // It was edited before, into what is no JSON.
+    return body;
+  }
+}
+
+interface Filled {
+  readonly form: URLSearchParams;
+  readonly problem: string;
+  readonly status: number;
+}
+
+function formPage({ config }: Service, found: Found, filled?: Filled): SandboxResponse {
+  const { id, orderId, event, eventId, url } = found;
+  const text = filled?.form.get('body') ?? editable(found.body);
+  const isSame = filled?.form.get('event') === 'same';
+  const title = `Replay ${event}, edited`;
+  if (text.length > longestEdited)
+    return consolePage(
+      title,
+      html`<p class="lead">Its body is too large to be edited on a page. ${back(orderId)}</p>`,
+      { section: 'deliveries' },
+    );
+  const page = html`<p class="lead">What you send is a delivery of its own. ${back(orderId)}</p>
+<form method="post" action="${editPath(id)}" class="card">${onceField()}${
+    filled && html`<p class="bad" role="alert">${filled.problem}</p>`
+  }
+<label>Another target<input name="url" type="url" class="mono" placeholder="${addressOf(url)}" value="${filled?.form.get('url') ?? ''}" autocomplete="off" spellcheck="false" aria-describedby="target-note"></label>
+<p class="soft" id="target-note">Left empty, it goes where it went: <span class="mono">${addressOf(url)}</span>. ${reachOf(config.webhooks.external)}</p>
+<label>Body<textarea name="body" class="mono" rows="24" spellcheck="false">
+${text}</textarea></label>
+<label>${webhookIdHeader}<select name="event"><option value="new"${!isSame && html` selected`}>a new one: a receiver takes it for another event</option><option value="same"${isSame && html` selected`}>the same, ${eventId.slice(0, 8)}: a receiver may know it already</option></select></label>
+<div class="actions"><button class="main">Send it</button></div></form>
+${found.body.length <= longestCall && sameFromTerminal(config, 'same-replay', [{ what: 'sending it', errand: null, curl: receiverCall(found) }], 'Sends the body as it was, straight to the receiver whose address stands in WEBHOOK_URL.')}`;
+  return consolePage(title, page, { status: filled?.status ?? 200, section: 'deliveries', copies: true });
+}
+
+const back = (orderId: string): Content =>
+  html`<a href="${ordersPath}/${orderId}">Order ${orderId.slice(0, 8)}</a>`;
+
+const reachOf = (external: boolean): string =>
+  external
+    ? 'Loopback and external addresses are called.'
+    : 'Loopback addresses are called, and others that --allow-webhook named when the sandbox was started.';

@@ -1,14 +1,11 @@
 import { faultGrammar, sandboxFaults } from '../../api/sandbox-faults.ts';
 import { type Content, html } from '../../platform/html.ts';
 import type { SandboxConfig } from '../config.ts';
-import type { Control } from '../control/control.ts';
-import type { Service } from '../service.ts';
-import { consolePage } from './console-page.ts';
-import { faultsPath } from './console-paths.ts';
-import { controlCall } from './control-call.ts';
+import type { Control, Service } from '../server/service.ts';
 import { formAction, Misfilled, seeOther } from './form-action.ts';
-import type { Page } from './pages/page.ts';
-import { sameFromTerminal } from './same-from-terminal.ts';
+import type { Page } from './page.ts';
+import { consolePage, faultsPath } from './page.ts';
+import { controlCall, sameFromTerminal } from './terminal-commands.ts';
 
 const mostFaults = 100;
 const longestFault = 1000;

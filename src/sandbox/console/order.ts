@@ -1,31 +1,51 @@
+import { sandboxTriggers } from '../../api/control.ts';
+import { cancellableOrderStatuses, type MilestoneType, type OrderStatus } from '../../api/enums.ts';
 import { errorTypeHint } from '../../api/error-codes.ts';
+import { type ErrorType, errorTypeGroups, errorTypes } from '../../api/error-types.ts';
 import { uuidPattern } from '../../api/limits.ts';
 import { operations } from '../../api/operations/index.ts';
 import { eachPlainField } from '../../api/order-fields.ts';
 import { shortfallsIn, spoken } from '../../api/order-state.ts';
 import { type Content, html } from '../../platform/html.ts';
-import type { OrderRecord } from '../orders/lifecycle/index.ts';
+import type { SandboxConfig } from '../config.ts';
+import { walletTerms } from '../orders/create.ts';
+import {
+  cancelOrder,
+  forceOrder,
+  isOrderTrigger,
+  type OrderTrigger,
+  possibleTriggers,
+} from '../orders/interventions.ts';
+import { milestones, nextDue } from '../orders/lifecycle/index.ts';
+import type { OrderRecord } from '../orders/lifecycle/types.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
-import type { Service } from '../service.ts';
+import { Refusal } from '../server/refusal.ts';
+import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { type Entry, entriesOf } from '../wallet/ledger.ts';
 import type { LedgerKind } from '../wallet/wallet.ts';
-import { readDeliveriesOf } from '../webhooks/read.ts';
-import { consolePage, notThere, siblingLinks } from './console-page.ts';
-import { walletPath } from './console-paths.ts';
-import { deliveriesTable } from './deliveries-table.ts';
-import { ledgerWords, signed } from './ledger-words.ts';
-import { orderActions } from './order-actions.ts';
-import { orderFeed } from './order-feed.ts';
+import { readAttemptsOf, readDeliveriesOf } from '../webhooks/read.ts';
+import { deliveriesPath, deliveriesTable, said } from './deliveries.ts';
+import { formAction, Misfilled, onceField, onceIn, seeOther, type WayBack } from './form-action.ts';
+import { userNames } from './lists.ts';
 import { ordersPath, stateOf } from './orders.ts';
-import { sameAs } from './pages/copied.ts';
-import { age, dateTime, money } from './pages/figures.ts';
-import type { Page } from './pages/page.ts';
-import { parcels } from './pages/parcels.ts';
-import { sameRequest } from './pages/same-request.ts';
-import { lineText, outsideLink, quantityOf, stateBadge } from './pages/words.ts';
-import { returnsOfOrder } from './returns-of-order.ts';
-import { userNames } from './users.ts';
+import { consolePage, notThere, type Page, siblingLinks, walletPath } from './page.ts';
+import {
+  age,
+  dateTime,
+  lineText,
+  money,
+  outsideLink,
+  parcels,
+  quantityOf,
+  sameAs,
+  stateBadge,
+} from './parts.ts';
+import { requestsPath, statusText } from './requests.ts';
+import { returnsOfOrder } from './returns.ts';
+import { controlCall, curlCall, sameFromTerminal, sameRequest, triggerCall } from './terminal-commands.ts';
+import { advanceBy } from './time.ts';
+import { ledgerWords, signed } from './wallet.ts';
 
 const mostDeliveries = 50;
 
@@ -182,3 +202,266 @@ function outcome(entries: readonly Entry[]): Content {
 
 const walletLink = (userId: string): Content =>
   html`<p><a href="${walletPath(userId)}">The wallet that pays</a></p>`;
+
+/** Something that happened to an order, or about it. */
+interface FeedEntry {
+  /** ms since the epoch, of the sandbox's time. */
+  readonly at: number;
+  readonly kind: 'request' | 'state' | 'money' | 'webhook';
+  readonly isBad?: boolean;
+  readonly title: Content;
+  /** Who or what it came from. */
+  readonly source: string;
+  readonly detail?: Content;
+}
+
+/** What happens at one time happened in this order. */
+const ranks: Readonly<Record<FeedEntry['kind'], number>> = { request: 0, state: 1, money: 2, webhook: 3 };
+
+/** More entries than these are left out in the middle of a life: a poll every second would make a long page. */
+const mostShown = 120;
+
+/**
+ * All that happened to an order in one line of time, oldest first: the requests about it, its states, what moved in the
+ * wallet, and each attempt of a delivery; and when it goes on. @param now ms since the epoch.
+ */
+function orderFeed(service: Service, order: StoredOrder, now: number): Content {
+  const { record, plan } = order;
+  const began = Date.parse(record.created_at);
+  const due = nextDue(plan);
+  const all = [
+    ...requests(service, record.id),
+    ...states(order),
+    ...moneyEntries(service, order),
+    ...attempts(service, record.id),
+  ];
+  const inOrder = all.toSorted((one, other) => one.at - other.at || ranks[one.kind] - ranks[other.kind]);
+  const left = inOrder.length - mostShown;
+  const shown = left > 0 ? inOrder.slice(-mostShown) : inOrder;
+  return html`<div class="feed holds${due !== null && ' grows'}" tabindex="0" role="group" aria-label="Timeline">${left > 0 && html`<p class="soft">${left.toLocaleString('en-US')} earlier ones are left out.</p>`}<ol class="timeline">${shown.map(
+    ({ at, kind, isBad = false, title, source, detail }) =>
+      html`<li class="${isBad ? 'bad' : 'done'} ${kind}"><strong>${title}</strong> <small><time datetime="${new Date(at).toISOString()}">${dateTime(at)}</time>${
+        at > began && ` · ${sinceStart(at - began)}`
+      } · ${source}</small>${detail != null && html`<br><small>${detail}</small>`}</li>`,
+  )}${due !== null && html`<li class="next soft">${due > now ? html`next step ${age(due, now)}` : 'next step now'}</li>`}</ol></div>`;
+}
+
+const badTurns: readonly string[] = [
+  'order_failed',
+  'cancelled',
+  'undeliverable',
+] satisfies readonly MilestoneType[];
+
+const states = ({ record }: StoredOrder): FeedEntry[] =>
+  milestones(record).milestones.map(({ type, label, occurred_at, source, detail }) => ({
+    at: Date.parse(occurred_at),
+    kind: 'state',
+    isBad: badTurns.includes(type),
+    title: label,
+    source,
+    detail: detail && inWords(detail),
+  }));
+
+/** The parts of a milestone's detail; the code of an error stands with its order already. */
+const inWords = ({ error_type: _, ...detail }: Readonly<Record<string, unknown>>): string =>
+  Object.values(detail).flat().join(' ');
+
+/** What ends the placing of an order, and with it the hold. */
+const placingEnds: readonly string[] = [
+  'order_placed',
+  'order_failed',
+  'cancelled',
+] satisfies readonly MilestoneType[];
+
+/** A hold is no change of the balance: it comes before what is, and so does its release. */
+function moneyEntries({ store }: Service, { record, body, fee, userId }: StoredOrder): FeedEntry[] {
+  const { reserved } = walletTerms(body, fee);
+  const wallet = (text: string): Content => html`<a href="${walletPath(userId)}">${text}</a>`;
+  const entries = entriesOf(store, record.id).map(
+    ({ at, kind, cents }): FeedEntry => ({
+      at,
+      kind: 'money',
+      title: wallet(`${ledgerWords[kind]} ${signed(cents)}`),
+      source: 'wallet',
+    }),
+  );
+  if (reserved === 0) return entries;
+  const hold = (at: string, title: string): FeedEntry => ({
+    at: Date.parse(at),
+    kind: 'money',
+    title: wallet(title),
+    source: 'wallet',
+  });
+  const end = milestones(record).milestones.find(({ type }) => placingEnds.includes(type));
+  return [
+    hold(record.created_at, `Held ${signed(-reserved)}`),
+    ...(end ? [hold(end.occurred_at, `Released ${signed(reserved)}`)] : []),
+    ...entries,
+  ];
+}
+
+const mostAttempts = 200;
+
+const attempts = ({ store }: Service, orderId: string): FeedEntry[] =>
+  readAttemptsOf(store, orderId, mostAttempts).map(({ at, deliveryId, event, ...attempt }) => ({
+    at,
+    kind: 'webhook',
+    isBad: attempt.error !== null,
+    title: html`<a href="${deliveriesPath}/${deliveryId}">${event}</a> ${said(attempt)}`,
+    source: `webhook, ${attempt.tookMs} ms`,
+  }));
+
+/** The requests about an order; of those that only read it, one after the other and with one status, the last. */
+function requests({ requests: log }: Service, orderId: string): FeedEntry[] {
+  const found = log?.about(orderId) ?? [];
+  const isLikeNext = (index: number): boolean => {
+    const [one, next] = [found[index]?.request, found[index + 1]?.request];
+    return (
+      one?.method === 'GET' &&
+      next?.method === 'GET' &&
+      one.target === next.target &&
+      one.status === next.status
+    );
+  };
+  let alike = 1;
+  return found.flatMap(
+    ({ number, sandboxAt, request: { method, target, status, fault } }, index): FeedEntry[] => {
+      if (isLikeNext(index)) {
+        alike += 1;
+        return [];
+      }
+      const count = alike > 1 ? ` ×${alike}` : '';
+      alike = 1;
+      const title = html`<a href="${requestsPath}/${number}">${method} ${target}</a>${count} ${statusText(status)}`;
+      const isBad = status === null || status >= 400;
+      return [
+        {
+          at: sandboxAt,
+          kind: 'request',
+          isBad,
+          title,
+          source: fault === null ? 'request' : `request, fault ${fault}`,
+        },
+      ];
+    },
+  );
+}
+
+/** `+2.5 s`, and in minutes once tenths of a second say nothing. */
+const sinceStart = (ms: number): string =>
+  ms < 60_000 ? `+${(ms / 1000).toFixed(1)} s` : `+${Math.round(ms / 60_000).toLocaleString('en-US')} min`;
+
+function backToOrder({ path: { id } }: { readonly path: { readonly id: string } }): WayBack {
+  return { path: `${ordersPath}/${id}`, text: 'Back to the order' };
+}
+
+/** What happens to an order: its caller cancels it, or a trigger fires. */
+type OrderEvent = 'cancel' | OrderTrigger;
+
+const usualError: ErrorType = 'checkout_failed';
+
+/** A button for each thing that can happen to an order now; a word where its life is over and it says nothing else. @param now ms since the epoch. */
+async function orderActions(service: Service, order: StoredOrder, now: number): Promise<Content> {
+  const { id, status } = order.record;
+  const cancellable: readonly OrderStatus[] = cancellableOrderStatuses;
+  const triggers = await possibleTriggers(service, order, now);
+  const events: readonly OrderEvent[] = [
+    ...(cancellable.includes(status) ? ['cancel' as const] : []),
+    ...triggers,
+  ];
+  const end = order.plan.at(-1)?.at;
+  if (events.length === 0 && end === undefined) {
+    if (order.record.job_result?.success === false) return null;
+    return html`<section id="over"><p class="soft">Its life is over: nothing more happens to it.</p></section>`;
+  }
+  return html`<section id="actions"><header><h2>Make it happen now</h2></header><div class="actions">${events.map(
+    (event) =>
+      html`<form method="post" action="${ordersPath}/${id}/${event}" id="event-${event}"><button title="${meaningOf(event)}">${event.replaceAll('-', ' ')}</button>${
+        event === 'failed' && reasons
+      }</form>`,
+  )}${end !== undefined && untilDoneForm(id)}</div>${sameFromTerminal(
+    service.config,
+    'same-events',
+    [
+      ...events.map((event) => callOf(service.config, event, id)),
+      ...(end === undefined ? [] : [advanceCall(service.config, end - now)]),
+    ],
+    'With a key of the order’s user in ERRAND_API_KEY.',
+  )}</section>`;
+}
+
+/** A button that moves the clock to the end of what an order's future holds. */
+const untilDoneForm = (id: string): Content =>
+  html`<form method="post" action="${ordersPath}/${id}/until-done" id="event-until-done">${onceField()}<button title="moves the sandbox’s clock, for all orders">advance until it is done</button></form>`;
+
+const advanceCall = (config: SandboxConfig, ms: number) => {
+  const seconds = Math.max(1, Math.ceil(ms / 1000));
+  return controlCall(config, 'advancing until it is done', ['advance', `${seconds}s`], {
+    action: 'advance',
+    body: { ms: seconds * 1000 },
+  });
+};
+
+/** Moves the clock until an order's life is over, as its button requests. */
+export const untilDone = formAction<'consoleUntilDone'>(backToOrder, ({ service, path: { id } }, form) => {
+  const { store, clock } = service;
+  const order = findOrder(store, id, null);
+  if (!order) throw new Refusal('not_found', 'No order has this id here.');
+  const path = `${ordersPath}/${id}`;
+  const end = order.plan.at(-1)?.at;
+  if (end === undefined) return seeOther(path);
+  return advanceBy(service, Math.max(0, end - clock.now()), { once: onceIn(form), path, step: path });
+});
+
+const meaningOf = (event: OrderEvent): string =>
+  event === 'cancel' ? 'the caller cancels the order' : sandboxTriggers[event].description;
+
+/** Why an order fails, for its form. */
+const reasons: Content = html`<select name="error_type" aria-label="Why it fails">${errorTypeGroups.map(
+  (group) =>
+    html`<optgroup label="${group}">${Object.entries(errorTypes)
+      .filter(([, row]) => row.group === group)
+      .map(
+        ([type]) => html`<option value="${type}"${type === usualError && html` selected`}>${type}</option>`,
+      )}</optgroup>`,
+)}</select>`;
+
+function callOf(config: SandboxConfig, event: OrderEvent, id: string) {
+  if (event === 'cancel') {
+    const path = operations['order.cancel'].path.replace('{order_id}', id);
+    return {
+      what: event,
+      errand: ['order', 'cancel', id],
+      curl: curlCall(config, { method: operations['order.cancel'].method, path }),
+    };
+  }
+  return triggerCall(config, {
+    event,
+    id,
+    ...(event === 'failed' && {
+      fields: { error_type: usualError },
+      options: ['--error-type', usualError],
+    }),
+  });
+}
+
+/** Makes something happen to an order, as a button of its page requests. */
+export const triggerEvent = formAction<'consoleEvent'>(
+  backToOrder,
+  async ({ service, path: { id, event } }, form) => {
+    const now = service.clock.now();
+    if (event === 'cancel') await cancelOrder(service, { id, userId: null }, now);
+    else if (isOrderTrigger(event)) {
+      const errorType = event === 'failed' ? errorTypeIn(form) : undefined;
+      await forceOrder(service, { trigger: event, id, userId: null, errorType }, now);
+    } else throw new Refusal('not_found', 'No such thing can happen to an order.');
+    return seeOther(`${ordersPath}/${id}`);
+  },
+);
+
+function errorTypeIn(form: URLSearchParams): ErrorType | undefined {
+  const given = form.get('error_type');
+  if (given === null) return undefined;
+  if (Object.hasOwn(errorTypes, given)) return given as ErrorType;
+  throw new Misfilled('Why it fails takes one of the reasons of the list.');
+}

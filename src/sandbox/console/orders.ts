@@ -1,16 +1,23 @@
 import { isFailedOrder, orderState, type ShownState } from '../../api/order-state.ts';
 import { type Content, html } from '../../platform/html.ts';
-import type { OrderRecord } from '../orders/lifecycle/index.ts';
-import type { Service } from '../service.ts';
+import type { OrderRecord } from '../orders/lifecycle/types.ts';
+import type { Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
-import { type Filters, filterBar, readFilters } from './filters.ts';
-import { countOrders, findOrders, orderFilters, usersToOffer } from './find-orders.ts';
-import { age, money } from './pages/figures.ts';
-import type { Page } from './pages/page.ts';
-import { stateBadge } from './pages/words.ts';
-import { listPage, type Part } from './paging.ts';
-import { sections } from './sections.ts';
-import { userNames } from './users.ts';
+import {
+  countOrders,
+  type Filters,
+  filterBar,
+  findOrders,
+  listPage,
+  orderFilters,
+  type Part,
+  readFilters,
+  userNames,
+  usersToOffer,
+} from './lists.ts';
+import type { Page } from './page.ts';
+import { sections } from './page.ts';
+import { age, money, stateBadge } from './parts.ts';
 
 export const ordersPath = sections.orders.path;
 

@@ -1,12 +1,17 @@
 import { type Content, html } from '../../platform/html.ts';
-import { type NumberedPayment, readPayments } from '../payments/payments.ts';
+import {
+  type NumberedPayment,
+  paymentNamed,
+  readPayments,
+  receiptHeaders,
+  refundsOf,
+} from '../payments/payments.ts';
+import { listPage } from './lists.ts';
 import { ordersPath } from './orders.ts';
-import { age, money } from './pages/figures.ts';
-import type { Page } from './pages/page.ts';
-import { listPage } from './paging.ts';
-import { sections } from './sections.ts';
+import { consolePage, notThere, type Page, sections } from './page.ts';
+import { age, dateTime, jsonBlock, money } from './parts.ts';
 
-export const paymentsPath = sections.payments.path;
+const paymentsPath = sections.payments.path;
 
 /** What was paid by challenge, newest first. */
 export const paymentsPage: Page<'consolePayments'> = ({ service: { store, clock }, search }) =>
@@ -33,3 +38,32 @@ const paymentsTable = (rows: readonly NumberedPayment[], now: number): Content =
               : html`<a class="mono" href="${ordersPath}/${orderId}">${orderId.slice(0, 8)}</a>`
           }</td><td class="fit">${age(at, now)}</td></tr>`,
       )}</tbody></table>`;
+
+/** A payment by challenge: what it paid, its receipt, and what went back. */
+export const paymentPage: Page<'consolePayment'> = ({ service: { store, clock }, path: { reference } }) => {
+  const payment = paymentNamed(store, reference);
+  if (!payment) return notThere('No such payment', 'No payment has this name here.', { section: 'payments' });
+  const { method, operation, cents, source, orderId, challengeId, at } = payment;
+  const refunds = orderId === null ? [] : refundsOf(store, orderId);
+  const { 'payment-receipt': receipt = '' } = receiptHeaders(payment, refunds.length > 0 ? { refunds } : {});
+  const facts: readonly (readonly [string, Content])[] = [
+    ['Paid', html`${money(cents)} <small>${age(at, clock.now())}</small>`],
+    ['By', method],
+    ['For', html`<code>${operation}</code>`],
+    ['Order', orderId && html`<a class="mono" href="${ordersPath}/${orderId}">${orderId}</a>`],
+    ['Payer', source],
+    ['Challenge', html`<span class="mono">${challengeId}</span>`],
+    [
+      'Paid back',
+      refunds.map(
+        ({ amount, timestamp }) =>
+          html`<div>${money(Number(amount))} <small>${dateTime(Date.parse(timestamp))}</small></div>`,
+      ),
+    ],
+  ];
+  const body = html`<section id="facts"><dl>${facts
+    .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
+    .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></section>
+<section id="receipt"><header><h2>Receipt</h2></header><p class="soft">As <code>Payment-Receipt</code> has it, decoded.</p>${jsonBlock('the receipt', Buffer.from(receipt, 'base64url').toString()).block}</section>`;
+  return consolePage(`Payment ${reference}`, body, { live: true, section: 'payments' });
+};

@@ -1,23 +1,95 @@
 import { type Content, html } from '../../platform/html.ts';
-import { claim } from '../keys/claims.ts';
+import { claim } from '../keys/keys.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import type { StoredRow } from '../store/store.ts';
 import { type EntryWithBalance, holdsOf, readLedger, totalsOf } from '../wallet/ledger.ts';
-import { type Wallet, walletOf } from '../wallet/wallet.ts';
-import { consolePage, notThere } from './console-page.ts';
-import { keysPath, walletPath } from './console-paths.ts';
-import { formAction, Misfilled, seeOther } from './form-action.ts';
-import { ledgerKinds, ledgerWords, signed } from './ledger-words.ts';
+import { empty, fund, type LedgerKind, type Wallet, walletOf } from '../wallet/wallet.ts';
+import {
+  centsIn,
+  emailIn,
+  formAction,
+  Misfilled,
+  onceField,
+  onceIn,
+  seeOther,
+  type WayBack,
+} from './form-action.ts';
+import { pagedTable, userNames } from './lists.ts';
 import { ordersPath } from './orders.ts';
-import { age, dateTime, money } from './pages/figures.ts';
-import { emailIn } from './pages/forms.ts';
-import type { Page } from './pages/page.ts';
-import { pagedTable } from './paging.ts';
-import { sameFromTerminal } from './same-from-terminal.ts';
-import { triggerCall } from './trigger-call.ts';
-import { userNames } from './users.ts';
-import { hasWallet, moneyForms } from './wallet-money.ts';
+import { consolePage, keysPath, notThere, type Page, walletPath } from './page.ts';
+import { age, dateTime, money } from './parts.ts';
+import { sameFromTerminal, triggerCall } from './terminal-commands.ts';
+
+/** What each kind of change is called on the pages, in the order in which they are added up. */
+export const ledgerWords: Readonly<Record<LedgerKind, string>> = {
+  opening: 'Opening balance',
+  funding: 'Added',
+  withdrawal: 'Taken out',
+  payment: 'Paid by challenge',
+  purchase: 'Charged',
+  fee: 'Fee',
+  refund: 'Refunded',
+  credit: 'Credited for returns',
+  reversal: 'Credit taken back',
+  payout: 'Paid back to the payer',
+};
+
+/** The kinds in the order of the table. */
+const ledgerKinds = Object.keys(ledgerWords) as readonly LedgerKind[];
+
+/** `-1999` as `-$19.99`, `1999` as `+$19.99`. */
+export const signed = (cents: number): string =>
+  new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', signDisplay: 'exceptZero' }).format(
+    cents / 100,
+  );
+
+const hasWallet = ({ store }: Service, userId: string): boolean =>
+  store.get('SELECT 1 FROM wallets WHERE user_id = ?', userId) !== undefined;
+
+/** What puts money into a user's wallet, and what takes it. */
+function moneyForms({ config }: Service, userId: string): Content {
+  const fields = { amount: 10_000 };
+  return html`<form method="post" action="${walletPath(userId)}/fund" class="inline">${onceField()}
+<label>Amount in dollars<input name="amount" inputmode="decimal" required value="100.00" autocomplete="off"></label>
+<button>Add money</button></form>
+<form method="post" action="${walletPath(userId)}/empty" class="inline"><button title="all that no order has set aside">Take all that is there</button></form>${sameFromTerminal(
+    config,
+    'same-fund',
+    [
+      triggerCall(config, { event: 'wallet-funded', fields, options: ['--amount', '100.00'] }),
+      triggerCall(config, { event: 'wallet-emptied' }),
+    ],
+    'With a key of this wallet in ERRAND_API_KEY.',
+  )}`;
+}
+
+const backToWallet = ({ path: { id } }: { readonly path: { readonly id: string } }): WayBack => ({
+  path: walletPath(id),
+  text: 'Back to the wallet',
+});
+
+function checkWallet(service: Service, userId: string): void {
+  if (!hasWallet(service, userId)) throw new Refusal('not_found', 'No wallet is here.');
+}
+
+/** Adds money; once for each form that was shown. */
+export const fundWallet = formAction<'consoleFund'>(backToWallet, async ({ service, path: { id } }, form) => {
+  const { store, clock } = service;
+  checkWallet(service, id);
+  const once = onceIn(form);
+  const cents = centsIn(form, 'amount', 'Amount');
+  await store.transaction(() => fund(store, id, cents, clock.now(), once));
+  return seeOther(walletPath(id));
+});
+
+/** Takes all that no order has set aside, so that a wallet without money can be rehearsed. */
+export const emptyWallet = formAction<'consoleEmpty'>(backToWallet, async ({ service, path: { id } }) => {
+  const { store, clock } = service;
+  checkWallet(service, id);
+  await store.transaction(() => empty(store, id, clock.now()));
+  return seeOther(walletPath(id));
+});
 
 /** Keys that are shown, the newest. */
 const mostKeys = 25;

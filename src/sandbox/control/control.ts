@@ -3,19 +3,23 @@ import type { ControlState, FaultChange } from '../../api/control.ts';
 import { sandboxFaults } from '../../api/sandbox-faults.ts';
 import { realMs } from '../../platform/clock.ts';
 import { placeRows } from '../bulk/place-rows.ts';
-import { fillRecords } from '../orders/fill-records.ts';
-import type { Exported } from '../scenarios/export.ts';
-import { readFault } from '../server/faults/spec.ts';
+import { fillRecords } from '../orders/records.ts';
+import { readFault } from '../server/faults.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
-import { KeptStates } from '../store/kept-states.ts';
+import type { Control, Exported, Service } from '../server/service.ts';
 import { RunTime } from '../store/run-time.ts';
-import { FileSnapshots, isSnapshotName, type Snapshot, type Snapshots } from '../store/snapshots.ts';
+import {
+  FileSnapshots,
+  isSnapshotName,
+  KeptStates,
+  type Snapshot,
+  type Snapshots,
+} from '../store/snapshots.ts';
 import type { Store } from '../store/store.ts';
 import { emptyStore } from '../store/tables.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
-import { releaseAll } from '../webhooks/queue.ts';
-import { bringUpToDate, stuckIds } from './bring-up-to-date.ts';
+import { releaseAll } from '../webhooks/outbox.ts';
+import { bringUpToDate, stuckIds } from './due-transitions.ts';
 import type { SandboxFaults } from './faults.ts';
 
 interface ControlOptions {
@@ -29,12 +33,8 @@ interface ControlOptions {
 /** The bounds of the speed-up factor, as `--speed` has them. */
 export const speeds = { min: 1, max: 1000 } as const;
 
-/**
- * What is done to a sandbox as a whole: the same for one that is served, embedded, in memory or in a file. What changes
- * its time or all of its state goes one after the other. Each method throws a Refusal for what it is not given rightly or
- * cannot be done, DatabaseError where the data is to blame.
- */
-export class Control {
+/** Runs what changes the time or all of the state one after the other. */
+export class SandboxControl implements Control {
   readonly #options: ControlOptions;
   readonly #snapshots: Snapshots;
   readonly #runTime: RunTime;
@@ -48,7 +48,6 @@ export class Control {
     this.#runTime = new RunTime(store);
   }
 
-  /** How it stands, as the control surface says it. */
   get state(): ControlState {
     const { clock, config, identity, store } = this.#options.service;
     const { faults, seed } = this.#options.faults.now;
@@ -68,32 +67,21 @@ export class Control {
     };
   }
 
-  /**
-   * Moves the clock forward by `ms`, through all that is due on the way.
-   * @param budgetMs of the machine's time, after which it ends at the next moment that something was due.
-   * @returns the new time, ms since the epoch, and what of `ms` is left.
-   */
   advance(ms: number, budgetMs?: number): Promise<{ readonly now: number; readonly left: number }> {
     if (!(Number.isFinite(ms) && ms >= 0)) throw new Refusal('bad_request', 'A clock goes forward only.');
     return this.#inTurn(() => advanceThrough(this.#options, ms, budgetMs));
   }
 
-  /** Brings about what is due now, and waits until webhooks are attempted. */
   settle(): Promise<void> {
     const done = settle(this.#options);
     this.#before = Promise.allSettled([this.#before, done]);
     return done;
   }
 
-  /** The kept states, in the order of their names. */
   snapshots(): Snapshot[] {
     return this.#snapshots.list();
   }
 
-  /**
-   * Keeps the state under a name. @param force also where there is one of that name.
-   * @returns the sandbox's time then, ms since the epoch.
-   */
   snapshot(name: string, { force = false }: { readonly force?: boolean | undefined } = {}): Promise<number> {
     this.#checkWritable();
     if (!isSnapshotName(name))
@@ -109,7 +97,6 @@ export class Control {
     });
   }
 
-  /** Brings a kept state back, its time with it; faults and speed stay as they are set now. */
   restore(name: string): Promise<void> {
     this.#checkWritable();
     return this.#inTurn(async () => {
@@ -125,13 +112,11 @@ export class Control {
     });
   }
 
-  /** Deletes all that it holds. It goes on as it was started; snapshots stay. */
   reset(): Promise<void> {
     this.#checkWritable();
     return this.#inTurn(() => emptyStore(this.#options.service.store));
   }
 
-  /** The speed-up factor of what is created from now on; what has a future already keeps it. */
   get speed(): number {
     return this.#options.service.config.speed;
   }
@@ -143,12 +128,10 @@ export class Control {
     await this.#options.service.store.transaction(() => this.#runTime.setSpeed(speed));
   }
 
-  /** The faults that are on, as `--fault` writes them, and the seed that their draws follow from. */
   faults(): { readonly faults: readonly string[]; readonly seed: number } {
     return this.#options.faults.now;
   }
 
-  /** Switches faults on and off in one step, whatever other processes switch meanwhile. */
   async changeFaults({ faults, add = [], remove = [], seed }: FaultChange): Promise<void> {
     this.#checkWritable();
     for (const text of [...(faults ?? []), ...add]) checkFault(text);
@@ -162,7 +145,6 @@ export class Control {
     });
   }
 
-  /** The sandbox as the scenario that comes to it again. */
   export(): Promise<Exported> {
     return this.#inTurn(async () => {
       const { exportScenario } = await import('../scenarios/export.ts');
@@ -170,7 +152,6 @@ export class Control {
     });
   }
 
-  /** Done once nothing of it is under way. */
   async idle(): Promise<void> {
     await this.#before;
   }

@@ -1,12 +1,10 @@
 import type { ControlAction, ControlActions } from '../../api/control.ts';
 import { isObject, type JsonObject } from '../../api/json.ts';
-import { usualLimits } from '../server/body-limits.ts';
-import { isOfAnotherPage, stranger } from '../server/own-machine.ts';
-import { readJson } from '../server/read-json.ts';
+import { isOfAnotherPage, stranger } from '../server/hosts.ts';
 import { Invalid, json, Refusal } from '../server/refusal.ts';
+import { readJson, usualLimits } from '../server/request.ts';
+import type { Control, Service } from '../server/service.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from '../server/wire.ts';
-import type { Service } from '../service.ts';
-import type { Control } from './control.ts';
 
 /** How long one request advances the clock, ms of the machine's time; who asks goes on with what is left. */
 const advanceBudgetMs = 5000;

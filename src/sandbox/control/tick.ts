@@ -1,8 +1,8 @@
 import { clearTimeout, setTimeout } from '../../platform/own-timers.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
 import { isAnyRowDue, placeRows } from '../bulk/place-rows.ts';
-import type { Service } from '../service.ts';
-import { bringUpToDate, isAnythingDue } from './bring-up-to-date.ts';
+import type { Service } from '../server/service.ts';
+import { bringUpToDate, isAnythingDue } from './due-transitions.ts';
 
 /** How often due work is brought about without a request, ms. */
 const tickMs = 500;

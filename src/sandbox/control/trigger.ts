@@ -2,17 +2,16 @@ import { type SandboxTrigger, sandboxTriggers } from '../../api/control.ts';
 import { type ErrorType, errorTypes } from '../../api/error-types.ts';
 import { noteForwarded } from '../accounts/changes.ts';
 import { findAccount } from '../accounts/records.ts';
-import { type Decision, decideDevice } from '../device/codes.ts';
-import { claim, claimOf } from '../keys/claims.ts';
-import { forceOrder, type OrderTrigger } from '../orders/force.ts';
+import { type Decision, decideDevice } from '../keys/device.ts';
+import { claim, claimOf } from '../keys/keys.ts';
+import { forceOrder, type OrderTrigger } from '../orders/interventions.ts';
 import { forceReturn } from '../returns/force.ts';
 import type { ForcedReturn } from '../returns/lifecycle.ts';
-import { usualLimits } from '../server/body-limits.ts';
 import { type Caller, identify } from '../server/caller.ts';
-import { readJson } from '../server/read-json.ts';
 import { Invalid, json, Refusal } from '../server/refusal.ts';
+import { readJson, usualLimits } from '../server/request.ts';
+import type { Service } from '../server/service.ts';
 import type { SandboxRequest, SandboxResponse } from '../server/wire.ts';
-import type { Service } from '../service.ts';
 import { empty, fund } from '../wallet/wallet.ts';
 
 interface Trigger {

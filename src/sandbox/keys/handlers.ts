@@ -1,12 +1,9 @@
 import { limits } from '../../api/limits.ts';
 import type { Shape } from '../../api/schemas/index.ts';
-import type { SandboxConfig } from '../config.ts';
-import { claimPath } from '../console/pages/paths.ts';
+import { claimPath, type SandboxConfig } from '../config.ts';
 import type { AllHandlers } from '../server/handler.ts';
-import { claimOf } from './claims.ts';
-import { exampleOrder } from './example-order.ts';
-import { refuseTooMany } from './limit.ts';
-import { mintKey } from './mint.ts';
+import { pollDevice, startDevice } from './device.ts';
+import { claimOf, exampleOrder, mintKey, refuseTooMany } from './keys.ts';
 
 export const keyHandlers = {
   'sandbox.mint': async (service, { body, request, now }) => {
@@ -46,3 +43,13 @@ function mintedKey(config: SandboxConfig, key: string, claimToken: string): Shap
     ],
   };
 }
+
+export const deviceHandlers = {
+  'device.code': async (service, { body, request, now }) => ({
+    value: await startDevice(service, { name: body.name ?? null, from: request.remoteAddress, now }),
+  }),
+
+  'device.token': async (service, { body, now }) => ({
+    value: await pollDevice(service, body.device_code, now),
+  }),
+} satisfies Partial<AllHandlers>;

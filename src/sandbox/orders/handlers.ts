@@ -1,14 +1,15 @@
+import type { ErrorType } from '../../api/error-types.ts';
 import { eachPlainField } from '../../api/order-fields.ts';
 import { setImmediate } from '../../platform/own-timers.ts';
-import { withRefunds } from '../payments/refunds.ts';
-import { csvLine } from '../server/csv.ts';
-import type { AllHandlers, Call, QueryOf } from '../server/handler.ts';
+import { withRefunds } from '../payments/payments.ts';
+import { type AllHandlers, type Call, csvLine, type QueryOf } from '../server/handler.ts';
 import { Refusal } from '../server/refusal.ts';
 import type { Store, StoredRow } from '../store/store.ts';
-import { cancelOrder } from './cancel.ts';
-import { acceptOrder } from './create.ts';
-import { milestones, type OrderRecord, publicTracking, testProductsResponse } from './lifecycle/index.ts';
-import { findOrder, type StoredOrder, withoutDashes } from './records.ts';
+import { acceptOrder, prepareOrder } from './create.ts';
+import { cancelOrder } from './interventions.ts';
+import { milestones, publicTracking, testProductsResponse } from './lifecycle/index.ts';
+import type { OrderRecord } from './lifecycle/types.ts';
+import { findOrder, retriedAs, type StoredOrder, withoutDashes } from './records.ts';
 
 export const orderHandlers = {
   'order.create': async (service, { caller, body, now }) => ({
@@ -284,3 +285,45 @@ async function* eachOrder(store: Store, userId: string, query: Query): AsyncGene
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+/** Failures that lie in the order itself: no later try of the same order can go better. */
+const permanent: ReadonlySet<string> = new Set<ErrorType>([
+  'invalid_variant',
+  'invalid_product_url',
+  'product_not_found',
+  'product_variant_required',
+  'gift_option_unavailable',
+  'quantity_limit_exceeded',
+  'shipping_address_invalid',
+]);
+
+export const retryHandlers = {
+  'legacy.retry': async (service, { caller, path, now }) => {
+    const { store } = service;
+    const id = path.request_id;
+    const failed = findOrder(store, id, caller.userId);
+    if (!failed) throw new Refusal('not_found', `There is no order ${id}.`, { resource: 'order' });
+    const before = retriedAs(store, id);
+    if (before !== null) return { value: { request_id: before } };
+    const { status, job_result: result } = failed.record;
+    if (status !== 'order_failed') {
+      const message = `The order is ${status}: only a failed order can be retried.`;
+      throw new Refusal('bad_request', message, { status });
+    }
+    const errorType = result?.error_type ?? '';
+    if (permanent.has(errorType)) {
+      const message = `The order failed with ${errorType}, which a retry cannot mend; place a corrected order.`;
+      throw new Refusal('bad_request', message, { error_type: errorType });
+    }
+    const { idempotency_key: _, ...body } = failed.body;
+    const keep = await prepareOrder(service, caller, body);
+    return store.transaction(() => {
+      // Two retries at once are one: the second finds what the first has made.
+      const meanwhile = retriedAs(store, id);
+      if (meanwhile !== null) return { value: { request_id: meanwhile } };
+      const made = keep(now);
+      store.run('UPDATE orders SET retried_as = ? WHERE id = ?', made.id, id);
+      return { value: { request_id: made.id } };
+    });
+  },
+} satisfies Partial<AllHandlers>;

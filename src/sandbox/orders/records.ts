@@ -1,7 +1,8 @@
+import { eachPlainField, plainDefault } from '../../api/order-fields.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import type { Store, StoredRow } from '../store/store.ts';
-import type { OrderBody, OrderPlan, OrderRecord, OrderState } from './lifecycle/index.ts';
 import { nextDue } from './lifecycle/index.ts';
+import type { OrderBody, OrderPlan, OrderRecord, OrderState } from './lifecycle/types.ts';
 
 /** An order as the store keeps it. */
 export interface StoredOrder extends OrderState {
@@ -161,4 +162,48 @@ function listed(record: OrderRecord, whole: string): string {
     ({ checkpoints: _, ...rest }): Shape<'TrackingNumber'> => rest,
   );
   return JSON.stringify({ ...record, tracking_numbers });
+}
+
+/**
+ * Loads the shapes. The function given back writes a record as it is kept and shown from then on, held against the
+ * contract here and nowhere else: lists are composed of these texts. It throws for one that breaks the contract.
+ */
+export function loadRecordText(): Promise<RecordText> {
+  loading ??= load();
+  return loading;
+}
+
+/** @param isKept the record was in the store before: a newer version may have given it fields that this one does not know. */
+type RecordText = (record: OrderRecord, isKept?: 'kept') => string;
+
+/** Each order asks for it, and the loader takes its time. */
+let loading: Promise<RecordText> | undefined;
+
+async function load(): Promise<RecordText> {
+  const { checkShape } = await import('../../api/schemas/check.ts');
+  return (record, isKept) => {
+    const { issues: found = [] } = checkShape('OrderResponse', record, 'response');
+    const issues = isKept ? found.filter(({ type }) => type !== 'extra_forbidden') : found;
+    if (issues.length > 0) throw new Error(`an order became none: ${JSON.stringify(issues.slice(0, 5))}`);
+    return JSON.stringify(record);
+  };
+}
+
+const lacking = eachPlainField.map(([name]) => `json_type(record, '$.${name}') IS NULL`).join(' OR ');
+const defaults = eachPlainField
+  .map(([name, field]) => `'$.${name}', json('${plainDefault(field)}')`)
+  .join(', ');
+
+/**
+ * Gives the records of an earlier version the plain fields that an order has come to have since, as if none had been
+ * sent: lists are composed of these texts. All records are filled at once, so the oldest one tells whether they are.
+ */
+export async function fillRecords(store: Store): Promise<void> {
+  const oldest = 'SELECT record FROM orders ORDER BY seq LIMIT 1';
+  if (store.get(`SELECT 1 FROM (${oldest}) WHERE ${lacking}`) === undefined) return;
+  await store.transaction(() => {
+    store.run(
+      `UPDATE orders SET record = json_insert(record, ${defaults}), listed = json_insert(listed, ${defaults})`,
+    );
+  });
 }

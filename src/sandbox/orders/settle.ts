@@ -1,13 +1,12 @@
-import { closeUp } from '../accounts/queue.ts';
-import { returnChange } from '../payments/change.ts';
-import { closeReturns } from '../returns/close.ts';
-import type { Service } from '../service.ts';
+import { closeUp } from '../accounts/records.ts';
+import { returnChange } from '../payments/payments.ts';
+import { closeReturns } from '../returns/settle.ts';
+import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { enter, reserve } from '../wallet/wallet.ts';
 import { enqueueEvents } from '../webhooks/enqueue.ts';
-import type { Advanced, Step } from './lifecycle/index.ts';
-import { loadRecordText } from './record-text.ts';
-import { type StoredOrder, updateOrder } from './records.ts';
+import type { Advanced, Step } from './lifecycle/types.ts';
+import { loadRecordText, type StoredOrder, updateOrder } from './records.ts';
 
 export type Settle = (order: StoredOrder, reached: Advanced) => void;
 

@@ -1,19 +1,22 @@
 import { createHmac } from 'node:crypto';
-import { productDetails, productOffers, refuseProduct } from '../catalogue/products.ts';
-import { searchListings } from '../catalogue/search-listings.ts';
-import { productTerms, retailerTerms } from '../catalogue/terms.ts';
-import { insertUser } from '../keys/users.ts';
-import { prepareOrder } from '../orders/create.ts';
+import {
+  productDetails,
+  productOffers,
+  productTerms,
+  refuseProduct,
+  retailerTerms,
+  searchListings,
+} from '../catalogue/products.ts';
+import { insertUser } from '../keys/keys.ts';
+import { prepareOrder, refuseAtOnce } from '../orders/create.ts';
 import { creationRefusal } from '../orders/lifecycle/index.ts';
-import { refuseAtOnce } from '../orders/refuse-at-once.ts';
 import { hashKey } from '../server/caller.ts';
 import type { AllHandlers, Call } from '../server/handler.ts';
 import { Invalid, Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { enter, insufficientFunds, lowerCeiling, openWallet } from '../wallet/wallet.ts';
-import { insertPayment, type Payment, paymentBy, paymentUnderKey } from './payments.ts';
-import { receiptHeaders } from './receipt.ts';
+import { insertPayment, type Payment, paymentBy, paymentUnderKey, receiptHeaders } from './payments.ts';
 import { openTill, type PaidOperation, type Till, verified } from './till.ts';
 
 /** A data call is paid for its data: what is refused costs nothing, so it is refused before it is paid. */

@@ -1,5 +1,9 @@
 import type { OperationName } from '../../api/operations/index.ts';
+import type { OrderRecord, Step } from '../orders/lifecycle/types.ts';
+import type { StoredOrder } from '../orders/records.ts';
 import type { Store, StoredRow } from '../store/store.ts';
+import { enter, walletOf } from '../wallet/wallet.ts';
+import { billCurrency, encodeJson } from './challenge.ts';
 
 /** A payment that was taken; its challenge pays nothing else. */
 export interface Payment {
@@ -42,7 +46,7 @@ export const paymentBy = (store: Store, challengeId: string): Payment | undefine
 export const paymentUnderKey = (store: Store, idempotencyKey: string): Payment | undefined =>
   read(store.get('SELECT * FROM payments WHERE idempotency_key = ?', idempotencyKey));
 
-export const paymentOfOrder = (store: Store, orderId: string): Payment | undefined =>
+const paymentOfOrder = (store: Store, orderId: string): Payment | undefined =>
   read(store.get('SELECT * FROM payments WHERE order_id = ?', orderId));
 
 export interface NumberedPayment extends Payment {
@@ -84,4 +88,81 @@ function paymentIn(row: StoredRow): Payment {
     idempotencyKey: text(row.idempotency_key),
     at: Number(row.at),
   };
+}
+
+/**
+ * What an order that was paid by challenge no longer needs goes back to who paid it: once it is placed, max_price less the
+ * actual price (specification, Agent endpoints); all of it when it fails, is cancelled, or is cancelled by the
+ * retailer. The fee is that of an order, so it goes back too where no order came of it: unlike the holder of a wallet,
+ * whoever pays by the call has no next order to make good for it. Within a transaction.
+ */
+export function returnChange(
+  store: Store,
+  { userId, fee, record }: Pick<StoredOrder, 'userId' | 'fee' | 'record'>,
+  step: Step,
+): void {
+  if (!paymentOfOrder(store, record.id)) return;
+  if (step.kind === 'cancelled_by_retailer') enter(store, userId, 'refund', fee, step.at, record.id);
+  enter(store, userId, 'payout', -walletOf(store, userId).spendable, step.at, record.id);
+}
+
+/**
+ * The headers of a response that was paid. They follow from the payment, so that a lost response can be given again.
+ * @param more further fields of the receipt.
+ */
+export function receiptHeaders(
+  payment: Payment,
+  more: Readonly<Record<string, unknown>> = {},
+): Record<string, string> {
+  const { method, reference, challengeId, cents, at } = payment;
+  const receipt = {
+    method,
+    reference,
+    status: 'success',
+    timestamp: new Date(at).toISOString(),
+    challengeId,
+    amount: String(cents),
+    currency: billCurrency,
+    simulated: true,
+    ...more,
+    // No card processor and no ledger took part.
+    ...(method !== 'sandbox' && { verified: ['form', 'binding'] }),
+  };
+  return { 'payment-receipt': encodeJson(receipt), 'cache-control': 'private' };
+}
+
+interface Refund {
+  /** As text, in the currency's minor unit, like the amounts of a challenge. */
+  readonly amount: string;
+  readonly currency: string;
+  readonly timestamp: string;
+}
+
+/**
+ * An order that was paid by challenge as its temporary key reads it: with the receipt, and what went back to the payer,
+ * in `job_result` (which is open) and in the receipt.
+ */
+export function withRefunds(
+  store: Store,
+  record: OrderRecord,
+): { record: OrderRecord; headers: Record<string, string> } {
+  const payment = paymentOfOrder(store, record.id);
+  if (!payment) return { record, headers: {} };
+  const refunds = refundsOf(store, record.id);
+  const headers = receiptHeaders(payment, refunds.length > 0 ? { refunds } : {});
+  if (!record.job_result || refunds.length === 0) return { record, headers };
+  return { record: { ...record, job_result: { ...record.job_result, refunds } }, headers };
+}
+
+/** What was paid back of an order, oldest first. */
+export function refundsOf(store: Store, orderId: string): Refund[] {
+  const rows = store.all(
+    "SELECT at, cents FROM ledger WHERE kind = 'payout' AND order_id = ? ORDER BY seq",
+    orderId,
+  );
+  return rows.map(({ at, cents }) => ({
+    amount: String(-Number(cents)),
+    currency: billCurrency,
+    timestamp: new Date(Number(at)).toISOString(),
+  }));
 }

@@ -1,23 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import type { ErrorCode } from '../../api/error-codes.ts';
-import type { ParameterValues } from '../../api/operation.ts';
+import type { Operation } from '../../api/operation.ts';
+import { type ParameterValues, readParameters } from '../../api/operation.ts';
 import { type OperationName, operations } from '../../api/operations/index.ts';
-import { Refusal } from '../server/refusal.ts';
+import { Invalid, Refusal } from '../server/refusal.ts';
+import type { Service } from '../server/service.ts';
 import type { SandboxRequest } from '../server/wire.ts';
-import type { Service } from '../service.ts';
-import { decodeObject } from './canonical-json.ts';
 import {
   type Bill,
   billCurrency,
+  type Credential,
   challengeOf,
+  decodeObject,
   digestOf,
   headerOfChallenge,
   isIssued,
   isIssuedFor,
+  isPaymentMethod,
+  type PaymentMethod,
+  paymentMethods,
+  readCredential,
   termsOf,
 } from './challenge.ts';
-import { type Credential, readCredential } from './credential.ts';
-import { isPaymentMethod, type PaymentMethod, paymentMethods } from './methods.ts';
 import { type Payment, paymentBy } from './payments.ts';
 
 /** An operation that is paid by challenge. */
@@ -102,7 +106,7 @@ function advertised({ config }: Service, requested: unknown): readonly PaymentMe
   throw new Refusal('bad_request', message, { methods: config.paymentMethods });
 }
 
-const name = 'payment_secret';
+const secretName = 'payment_secret';
 
 /**
  * The key behind challenge ids and temporary keys: made once for a store and kept in it, sealed, since whoever has it
@@ -112,14 +116,14 @@ async function paymentSecret(service: Pick<Service, 'store' | 'sealer'>): Promis
   const { store } = service;
   const sealer = await service.sealer();
   const kept = (): string | undefined => {
-    const sealed = store.meta(name);
-    return sealed === undefined ? undefined : sealer.open(sealed, name);
+    const sealed = store.meta(secretName);
+    return sealed === undefined ? undefined : sealer.open(sealed, secretName);
   };
   return Buffer.from(kept() ?? (await store.transaction(() => kept() ?? make())), 'base64');
 
   function make(): string {
     const fresh = randomBytes(32).toString('base64');
-    store.setMeta(name, sealer.seal(fresh, name));
+    store.setMeta(secretName, sealer.seal(fresh, secretName));
     return fresh;
   }
 }
@@ -212,4 +216,33 @@ function unpaid(bill: Bill, secret: Buffer, now: number, problem: Problem, detai
       ...(challenges[0] && { challengeId: challenges[0].id }),
     },
   );
+}
+
+type RawQuery = Readonly<Record<string, readonly string[] | undefined>>;
+
+/**
+ * Whether a request only asks what a call costs and how it can be paid: it has no body, and no term in its query. One
+ * that pays is not a probe: given another challenge, a payer that works by itself would pay again and again for nothing.
+ */
+export function isProbe(
+  name: OperationName,
+  request: SandboxRequest,
+  rawQuery: RawQuery,
+): name is PaidOperation {
+  const { auth, body, query = {} }: Operation = operations[name];
+  if (auth !== 'payment' || request.body.length > 0 || readCredential(request) !== undefined) return false;
+  return !body?.joinsQuery || !Object.keys(query).some((term) => Object.hasOwn(rawQuery, term));
+}
+
+/** The response to a probe. Its challenges are bound to no terms, so that they pay nothing; an order's names the fee alone. */
+export async function probeRefusal(
+  service: Service,
+  operation: PaidOperation,
+  { request, rawQuery, now }: { request: SandboxRequest; rawQuery: RawQuery; now: number },
+): Promise<Refusal> {
+  const { query: specs = {}, body }: Operation = operations[operation];
+  const { values, issues } = readParameters(body?.joinsQuery ? {} : specs, [], 'query', rawQuery);
+  if (issues.length > 0) throw new Invalid(issues);
+  const { refusal } = await openTill(service, { operation, request, query: values, now }, 0);
+  return refusal('payment-required', 'This call is paid by challenge: send its terms to get the price.');
 }

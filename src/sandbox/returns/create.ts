@@ -1,17 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ItemStatus } from '../../api/enums.ts';
-import type { OrderRecord } from '../orders/lifecycle/index.ts';
-import { loadRecordText } from '../orders/record-text.ts';
-import { findOrder, type StoredOrder, updateOrder } from '../orders/records.ts';
+import type { OrderRecord } from '../orders/lifecycle/types.ts';
+import { findOrder, loadRecordText, type StoredOrder, updateOrder } from '../orders/records.ts';
 import type { Caller } from '../server/caller.ts';
 import { Refusal, usedForm } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
-import { circumstancesOf } from './circumstances.ts';
-import { boughtQuantity } from './credit.ts';
+import type { Service } from '../server/service.ts';
+import { boughtQuantity, circumstancesOf, withoutStopped, withReturn } from './credit.ts';
+import type { ReturnBody, ReturnRecord, ReturnState } from './lifecycle.ts';
 import { isClosed, planReturn } from './lifecycle.ts';
-import { withoutStopped, withReturn } from './on-order.ts';
 import { findReturn, insertReturn, returnsOf } from './records.ts';
-import type { ReturnBody, ReturnRecord, ReturnState } from './types.ts';
 
 /**
  * Accepts a return: held against the order and its other returns, and kept, in one transaction.

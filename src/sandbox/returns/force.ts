@@ -1,13 +1,13 @@
-import { bringUpToDate } from '../control/bring-up-to-date.ts';
+import { bringUpToDate } from '../control/due-transitions.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
 import { Refusal } from '../server/refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { noteIntervention } from '../store/interventions.ts';
-import { circumstancesOf } from './circumstances.ts';
+import { circumstancesOf } from './credit.ts';
+import type { ReturnRecord } from './lifecycle.ts';
 import { type Circumstances, type ForcedReturn, forcedReturns, forceReturnState } from './lifecycle.ts';
 import { findReturn, returnsOf, type StoredReturn } from './records.ts';
 import { loadSettleReturn } from './settle.ts';
-import type { ReturnRecord } from './types.ts';
 
 /** What the outcome of a return of an order depends on. */
 function factsOf(service: Service, found: StoredReturn, order: StoredOrder): Circumstances {

@@ -2,16 +2,21 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { limits } from '../../api/limits.ts';
 import { Refusal } from '../server/refusal.ts';
 import { readQuery } from '../server/request.ts';
+import type { Route } from '../server/routes.ts';
+import type { Service } from '../server/service.ts';
 import type { SandboxResponse } from '../server/wire.ts';
-import type { Service } from '../service.ts';
 import { secretToken } from '../store/identity.ts';
+import type { ReturnRecord, ReturnState } from './lifecycle.ts';
 import { findLabel } from './records.ts';
-import type { ReturnRecord, ReturnState } from './types.ts';
 
 type Signer = Pick<Service, 'store'>;
 
 /** Where labels are. The service's table does not have it, because a return names the addresses of its own. */
-export const labelPath = '/labels/{id}/{number}.pdf';
+export const labelRoute: Route<never> = {
+  method: 'GET',
+  path: '/labels/{id}/{number}.pdf',
+  target: { kind: 'label' },
+};
 const pathOf = (id: string, number: number | string): string => `/labels/${id}/${number}.pdf`;
 
 /** The return as it is shown at `now` (ms), the links of its labels made anew. */

@@ -1,6 +1,6 @@
 import type { QueryOf } from '../server/handler.ts';
 import type { Store, StoredRow } from '../store/store.ts';
-import type { ReturnPlan, ReturnRecord, ReturnState } from './types.ts';
+import type { ReturnPlan, ReturnRecord, ReturnState } from './lifecycle.ts';
 
 /** A return as the store keeps it. */
 export interface StoredReturn extends ReturnState {

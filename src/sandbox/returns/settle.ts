@@ -1,15 +1,15 @@
 import type { WebhookEvent } from '../../api/events.ts';
-import { loadRecordText } from '../orders/record-text.ts';
-import { findOrder, updateOrder } from '../orders/records.ts';
-import type { Service } from '../service.ts';
+import type { OrderRecord } from '../orders/lifecycle/types.ts';
+import { findOrder, loadRecordText, updateOrder } from '../orders/records.ts';
+import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
+import { enter } from '../wallet/wallet.ts';
 import { enqueueEvents } from '../webhooks/enqueue.ts';
-import { settleMoney } from './money.ts';
-import { withReturn } from './on-order.ts';
-import { type StoredReturn, updateReturn } from './records.ts';
-import type { AdvancedReturn } from './types.ts';
+import { summaryOf, withReturn } from './credit.ts';
+import { type AdvancedReturn, closeReturn, type ReturnStep } from './lifecycle.ts';
+import { returnsOf, type StoredReturn, updateReturn } from './records.ts';
 
-export type SettleReturn = (found: StoredReturn, reached: AdvancedReturn) => void;
+type SettleReturn = (found: StoredReturn, reached: AdvancedReturn) => void;
 
 /**
  * Loads what it takes to keep what a return went through: its credits are rows of the ledger, its order's record shows
@@ -41,4 +41,23 @@ function orderOf(store: Store, { record, userId }: StoredReturn) {
   const order = findOrder(store, record.order_id, userId);
   if (!order) throw new Error(`return ${record.id} has no order`);
   return order;
+}
+
+/**
+ * Closes every return of an order whose whole charge came back at `at` (ms): what they had credited is taken back.
+ * Within a transaction. @returns the summaries for the order's record.
+ */
+export function closeReturns(store: Store, orderSeq: number, at: number): OrderRecord['returns'] {
+  return returnsOf(store, orderSeq).map((found) => {
+    const closed = closeReturn(found, at);
+    settleMoney(store, found, closed.steps);
+    updateReturn(store, found.seq, closed);
+    return summaryOf(closed.record);
+  });
+}
+
+/** Credits of a return into the wallet, and what is taken back of them. Within a transaction. */
+function settleMoney(store: Store, { userId, record }: StoredReturn, steps: readonly ReturnStep[]): void {
+  for (const { at, credit } of steps)
+    enter(store, userId, credit < 0 ? 'reversal' : 'credit', credit, at, record.order_id);
 }

@@ -1,6 +1,6 @@
 import type { Scenario } from '../../api/scenario/scenario.ts';
 import type { ScenarioOrderState, ScenarioReturnState } from '../../api/scenario/words.ts';
-import type { OrderRecord } from '../orders/lifecycle/index.ts';
+import type { OrderRecord } from '../orders/lifecycle/types.ts';
 
 type GivenOrder = Scenario['orders'][number];
 type GivenReturn = Scenario['returns'][number];

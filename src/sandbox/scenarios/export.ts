@@ -1,21 +1,14 @@
 import { placeRows } from '../bulk/place-rows.ts';
 import { givenListingsName, type SandboxConfig } from '../config.ts';
-import { bringUpToDate } from '../control/bring-up-to-date.ts';
-import type { OrderBody } from '../orders/lifecycle/index.ts';
+import { bringUpToDate } from '../control/due-transitions.ts';
+import type { OrderBody } from '../orders/lifecycle/types.ts';
 import { findOrder } from '../orders/records.ts';
 import { storedReturn } from '../returns/records.ts';
-import type { Service } from '../service.ts';
+import type { Exported, Service } from '../server/service.ts';
 import { lastMs } from '../store/clock.ts';
 import { interventionsIn } from '../store/interventions.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { stateOf } from './course.ts';
-
-/** A sandbox as a scenario, and what of it no scenario says. */
-export interface Exported {
-  readonly scenario: Readonly<Record<string, unknown>>;
-  /** In words: `1 batch, whose orders are there`. */
-  readonly leftOut: readonly string[];
-}
 
 /** In place of a secret, which is never given out. */
 const unsaid = { password: 'not exported', totp_secret: 'A'.repeat(64) };

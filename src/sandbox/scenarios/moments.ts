@@ -1,13 +1,13 @@
 import { triggerPath } from '../../api/control.ts';
 import { operations } from '../../api/operations/index.ts';
 import type { Scenario } from '../../api/scenario/scenario.ts';
-import { claim, claimOf } from '../keys/claims.ts';
+import { parseDuration } from '../../platform/duration.ts';
+import { claim, claimOf } from '../keys/keys.ts';
 import { findOrder } from '../orders/records.ts';
 import { findReturn } from '../returns/records.ts';
 import { hashKey } from '../server/caller.ts';
 import { enter } from '../wallet/wallet.ts';
 import { type Course, orderCourse, returnCourse } from './course.ts';
-import { type Moment, type Present, refusedAt, timeOf } from './moment.ts';
 import type { ScenarioProblem } from './problem.ts';
 import { itemsOf, keyOf, post, type Stage } from './stage.ts';
 
@@ -360,4 +360,30 @@ function eventMoments(
       run: (stage) => (named.id === undefined ? [] : happen(stage, named.id, event, where)),
     };
   });
+}
+
+/** Something that is done to the sandbox at a time, ms since the epoch. */
+export interface Moment {
+  readonly at: number;
+  readonly path: ScenarioProblem['path'];
+  readonly run: (stage: Stage) => Promise<ScenarioProblem[]> | ScenarioProblem[];
+}
+
+/** The longest that anything lies before the beginning, days. */
+const mostDays = 100_000;
+
+/** A time of the scenario, ms since the epoch. */
+export const timeOf = (written: string, now: number): number =>
+  written.startsWith('-') ? now - parseDuration(written.slice(1), 'a time', mostDays) : Date.parse(written);
+
+/** What cannot have been: it is told when its time comes, with all else. */
+const refusedAt = (at: number, path: Moment['path'], message: string): Moment => ({
+  at,
+  path,
+  run: () => [{ path, message }],
+});
+
+interface Present {
+  readonly now: number;
+  readonly speed: number;
 }

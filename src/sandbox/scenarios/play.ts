@@ -3,23 +3,19 @@ import type { Scenario } from '../../api/scenario/scenario.ts';
 import { placeRows } from '../bulk/place-rows.ts';
 import { retailerNamed, retailers } from '../catalogue/retailers.ts';
 import { givenListingsName } from '../config.ts';
-import { bringUpToDate } from '../control/bring-up-to-date.ts';
-import { Patience } from '../control/patience.ts';
-import { mintKey } from '../keys/mint.ts';
+import { bringUpToDate, Patience } from '../control/due-transitions.ts';
+import { mintKey } from '../keys/keys.ts';
 import { listingOutcomes } from '../orders/lifecycle/index.ts';
 import { findOrder } from '../orders/records.ts';
 import { findReturn } from '../returns/records.ts';
 import { hashKey } from '../server/caller.ts';
+import type { Service } from '../server/service.ts';
 import type { Handle } from '../server/wire.ts';
-import type { Service } from '../service.ts';
 import { lastMs } from '../store/clock.ts';
 import { stateOf } from './course.ts';
-import { type Moment, timeOf } from './moment.ts';
-import { beginningOf, momentsOf } from './moments.ts';
-import { Names } from './names.ts';
+import { beginningOf, type Moment, momentsOf, timeOf } from './moments.ts';
 import { NotEmpty, type ScenarioProblem, ScenarioRefused } from './problem.ts';
-import { senderTo } from './send.ts';
-import { keyOf, type PlayedKey, post, type Stage } from './stage.ts';
+import { keyOf, Names, type PlayedKey, post, type Stage, senderTo } from './stage.ts';
 
 export interface Played {
   /** In the order of the scenario; one of its own where it has none. */

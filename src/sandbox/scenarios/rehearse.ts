@@ -3,15 +3,25 @@ import type { Scenario } from '../../api/scenario/scenario.ts';
 import { realMs } from '../../platform/clock.ts';
 import { parseDuration } from '../../platform/duration.ts';
 import { placeRows } from '../bulk/place-rows.ts';
-import { bringUpToDate } from '../control/bring-up-to-date.ts';
+import { bringUpToDate } from '../control/due-transitions.ts';
 import { findOrder } from '../orders/records.ts';
 import { findReturn } from '../returns/records.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../server/service.ts';
 import { readDeliveriesOf } from '../webhooks/read.ts';
 import { stateOf } from './course.ts';
 import type { Played } from './play.ts';
-import { fieldOf, idIn, isSuccess, type Reply, refusalIn, requestParts, type Send } from './send.ts';
-import { itemsOf, keyOf, type Stage } from './stage.ts';
+import {
+  fieldOf,
+  idIn,
+  isSuccess,
+  itemsOf,
+  keyOf,
+  type Reply,
+  refusalIn,
+  requestParts,
+  type Send,
+  type Stage,
+} from './stage.ts';
 
 type Step = Scenario['steps'][number];
 type Check = Scenario['expect'][number];

@@ -1,9 +1,20 @@
 import { hash } from 'node:crypto';
 import type { Auth } from '../../api/error-types.ts';
 import { apiKeyPattern, limits } from '../../api/limits.ts';
-import { type Noting, noteLater } from '../wallet/usage.ts';
+import { DatabaseError } from '../../platform/sqlite/database-error.ts';
 import { Refusal } from './refusal.ts';
+import type { Service } from './service.ts';
 import { headerOf, type SandboxRequest } from './wire.ts';
+
+/** What writing something down by the way needs. */
+export type Noting = Pick<Service, 'store' | 'report'>;
+
+/** Writes with whatever is written next; no response waits for it. */
+export function noteLater({ store, report }: Noting, write: () => void): void {
+  store
+    .grouped(write)
+    .catch((error: unknown) => report(error instanceof DatabaseError ? error.message : error));
+}
 
 /** Who sends a request: the user behind its key. */
 export interface Caller {

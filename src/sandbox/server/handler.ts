@@ -1,8 +1,8 @@
 import type { ValuesOf } from '../../api/operation.ts';
 import type { OperationName, operations } from '../../api/operations/index.ts';
 import type { Shape } from '../../api/schemas/index.ts';
-import type { Service } from '../service.ts';
 import type { Caller } from './caller.ts';
+import type { Service } from './service.ts';
 import type { SandboxBody, SandboxRequest } from './wire.ts';
 
 type Table = typeof operations;
@@ -53,10 +53,16 @@ export type HandlerResult<N extends OperationName> =
   | { readonly csv: SandboxBody; readonly filename: string }
   | { readonly empty: true };
 
-export type Handler<N extends OperationName> = (
+type Handler<N extends OperationName> = (
   service: Service,
   call: Call<N>,
 ) => HandlerResult<N> | Promise<HandlerResult<N>>;
 
 /** One handler for each operation of the table: one that is missing does not compile. */
 export type AllHandlers = { readonly [N in OperationName]: Handler<N> };
+
+const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** A line of CSV (RFC 4180). */
+export const csvLine = (cells: readonly unknown[]): string =>
+  `${cells.map((cell) => quoted(String(cell ?? ''))).join(',')}\r\n`;

@@ -3,13 +3,11 @@ import { isObject, type JsonObject } from '../../api/json.ts';
 import { uuidPattern } from '../../api/limits.ts';
 import type { OperationName } from '../../api/operations/index.ts';
 import { realMs } from '../../platform/clock.ts';
-import type { PageName } from '../console/pages/routes.ts';
-import { type KeptSide, receivedSide, sentSide, unread } from './exchange.ts';
-import type { Fault } from './faults/spec.ts';
+import type { Fault } from './faults.ts';
 import { readTarget } from './request.ts';
-import { findRoute } from './routes.ts';
-import { shownTarget } from './secrets.ts';
-import type { SandboxRequest, SandboxResponse } from './wire.ts';
+import type { Deed, FindRoute, Found } from './routes.ts';
+import { copyOf, foreignJson, ownJson, shownTarget, withoutSecrets } from './secrets.ts';
+import type { SandboxBody, SandboxRequest, SandboxResponse } from './wire.ts';
 
 /** A request that is over, and whose it was. */
 export interface Logged extends Omit<ServedRequest, 'did'> {
@@ -57,8 +55,10 @@ const longestKept = 2000;
 /**
  * The newest requests of a served sandbox. In the memory of its process alone: no request waits for a log, and a log of
  * the requests of another process would not be one of this service. What must not be shown is taken out before it is kept.
+ * Handlers see it as the service's `RequestHistory`.
  */
 export class RequestLog {
+  readonly #findRoute: FindRoute;
   readonly #ring: Exchange[] = [];
   readonly #onEach: ((request: ServedRequest) => void) | undefined;
   #next = 0;
@@ -70,7 +70,8 @@ export class RequestLog {
   #readInSecond = 0;
 
   /** @param onEach called with each request as it may be shown, once it is over. */
-  constructor(onEach?: (request: ServedRequest) => void) {
+  constructor(findRoute: FindRoute, onEach?: (request: ServedRequest) => void) {
+    this.#findRoute = findRoute;
     this.#onEach = onEach;
   }
 
@@ -107,13 +108,17 @@ export class RequestLog {
             fault: fault?.kind ?? null,
           },
           sandboxAt,
-          orderId: orderIn(method, target, said, received),
+          orderId: orderIn(this.#routeOf(method, target), said, received),
           sent: said,
           received,
         });
-        this.#tell(request, () => deedOf(method, target, response));
+        this.#tell(request, () => deedOf(method, this.#routeOf(method, target), response));
       },
     };
+  }
+
+  #routeOf(method: string, target: string): Found {
+    return this.#findRoute(method, readTarget(target).pathname);
   }
 
   /** To read what is said in each request would slow down whoever measures how fast the sandbox is. */
@@ -160,19 +165,16 @@ export class RequestLog {
     };
   }
 
-  /** How many there have been. */
   get total(): number {
     return this.#next;
   }
 
-  /** Those about an order, oldest first. */
   about(orderId: string): Exchange[] {
     return this.newest(mostKept)
       .filter((exchange) => exchange.orderId === orderId)
       .toReversed();
   }
 
-  /** Those before the one with a number, newest first. */
   newest(limit: number, before = Number.POSITIVE_INFINITY): Exchange[] {
     const found = [];
     const oldest = Math.max(0, this.#next - mostKept);
@@ -208,9 +210,6 @@ const longestRead = 100_000;
 /** Longest that is told of a request, characters. */
 const longestDeed = 60;
 
-type Parts = Readonly<Record<string, string>>;
-type Deed = (path: Parts, body: JsonObject) => string;
-
 const short = (id: unknown): string => (typeof id === 'string' ? id.slice(0, 8) : '');
 const counted = (count: unknown, noun: string): string =>
   typeof count === 'number'
@@ -235,21 +234,6 @@ const deeds: Partial<Readonly<Record<OperationName, Deed>>> = {
   'return.create': (_, { id }) => `requested return ${short(id)}`,
 };
 
-/** What the forms of pages have done; one that is missing has done what its path says. */
-const pageDeeds: Partial<Readonly<Record<PageName, (path: Parts, location: string) => string>>> = {
-  consoleEvent: ({ id, event = '' }) => `${event} ${short(id)}`,
-  consoleReturn: ({ id }) => `requested a return of ${short(id)}`,
-  consoleReturnEvent: ({ id, event = '' }) => `${event} return ${short(id)}`,
-  consoleUntilDone: ({ id }) => `advanced until ${short(id)} is done`,
-  consoleReplay: ({ id }) => `replayed delivery ${short(id)}`,
-  consoleReplayEdited: ({ id }) => `replayed delivery ${short(id)}, edited`,
-  consoleMint: () => 'minted a key',
-  consoleClaim: () => 'claimed a key',
-  consoleFund: ({ id }) => `added money to wallet ${short(id)}`,
-  consoleEmpty: ({ id }) => `emptied wallet ${short(id)}`,
-  consolePlace: (_, location) => `placed ${short(location.split('/').at(-1))}`,
-};
-
 const controls: Readonly<Record<string, Deed>> = {
   advance: (_, { now }) => `moved the clock to ${String(now)}`,
   snapshot: () => 'kept a state',
@@ -263,16 +247,15 @@ const controls: Readonly<Record<string, Deed>> = {
  * What a request has done, `placed 1a2b3c4d`, or why it was refused, `insufficient_funds`; null for one that only read.
  * No secret is in it, but names of fields may be from outside: whoever shows it makes it safe to show.
  */
-function deedOf(method: string, target: string, response: SandboxResponse | null): string | null {
+function deedOf(method: string, found: Found, response: SandboxResponse | null): string | null {
   if (!response) return null;
   const { status, body } = response;
   const read = typeof body === 'string' && body.length <= longestRead ? jsonIn(body) : {};
-  const deed = status >= 400 ? refusal(read) : done(method, target, response, read);
+  const deed = status >= 400 ? refusal(read) : done(method, found, response, read);
   return deed === null ? null : deed.slice(0, longestDeed);
 }
 
-function done(method: string, target: string, { headers }: SandboxResponse, body: JsonObject): string | null {
-  const found = findRoute(method, readTarget(target).pathname);
+function done(method: string, found: Found, { headers }: SandboxResponse, body: JsonObject): string | null {
   if (!('kind' in found) || method === 'GET' || method === 'HEAD') return null;
   switch (found.kind) {
     case 'operation':
@@ -282,7 +265,7 @@ function done(method: string, target: string, { headers }: SandboxResponse, body
     case 'control':
       return controls[found.path.action ?? '']?.(found.path, body) ?? null;
     case 'page':
-      return pageDeeds[found.name]?.(found.path, String(headers.location ?? '')) ?? null;
+      return found.did?.(found.path, String(headers.location ?? '')) ?? null;
     default:
       return null;
   }
@@ -323,8 +306,7 @@ const named: Partial<Record<OperationName, RegExp>> = {
 };
 
 /** The order that a request made, or was about. */
-function orderIn(method: string, target: string, sent: KeptSide, received: KeptSide | null): string | null {
-  const found = findRoute(method, readTarget(target).pathname);
+function orderIn(found: Found, sent: KeptSide, received: KeptSide | null): string | null {
   if ('allowed' in found) return null;
   if (found.kind === 'operation') {
     const { order_id, request_id } = found.path;
@@ -332,8 +314,93 @@ function orderIn(method: string, target: string, sent: KeptSide, received: KeptS
   }
   if (found.kind === 'trigger')
     return asOrder(/"id"\s?:\s?"([\da-f-]{36})"/i.exec(sent.body.text ?? '')?.[1]);
-  return found.kind === 'page' && found.name === 'consoleEvent' ? asOrder(found.path.id) : null;
+  return found.kind === 'page' && found.order !== undefined ? asOrder(found.path[found.order]) : null;
 }
 
 const asOrder = (id: string | undefined): string | null =>
   id !== undefined && uuidPattern.test(id) ? id.toLowerCase() : null;
+
+/** A body as it may be kept: its beginning, without secrets, or nothing but its size. */
+export interface KeptBody {
+  /** JSON, whole or cut; null where it is not kept. */
+  readonly text: string | null;
+  /** Of the whole, bytes; null where it came in pieces. */
+  readonly bytes: number | null;
+  readonly isCut: boolean;
+}
+
+/** One side of a request, as it may be kept. */
+export interface KeptSide {
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: KeptBody;
+}
+
+/** Most of a body that is kept, characters. */
+const longestBody = 8_000;
+/** A larger body of a request is not read for the secrets in it, bytes. */
+const maxBodyRead = 64 * 1024;
+const longestHeader = 300;
+const mostHeaders = 60;
+
+/** Headers whose value is a secret; of those that name a scheme it stays. */
+const secretHeader =
+  /^(?!idempotency-key$|x-idempotency-key$|sec-websocket-)(?:.*[-_])?(?:(?:proxy-?)?authorization|cookie|password|secret|token|(?:api)?key|signature|credential|payment-receipt)$/i;
+
+type Headers = SandboxRequest['headers'];
+
+const sentSide = (headers: Headers, body: Uint8Array): KeptSide => ({
+  headers: keptHeaders(headers),
+  body: sentBody(body, typeIn(headers)),
+});
+
+const receivedSide = ({ headers, body }: SandboxResponse): KeptSide => ({
+  headers: keptHeaders(headers),
+  body: receivedBody(body, typeIn(headers)),
+});
+
+/** Nothing of a side that nobody had the time to read. */
+const unread: KeptSide = { headers: [], body: { text: null, bytes: null, isCut: false } };
+
+const typeIn = (headers: Headers): string => String(headers['content-type'] ?? '');
+
+const isJson = (type: string): boolean =>
+  type === '' || /^application\/(?:[\w.-]{1,60}\+)?json\b/i.test(type);
+
+function keptHeaders(headers: SandboxRequest['headers']): KeptSide['headers'] {
+  return Object.entries(headers)
+    .slice(0, mostHeaders)
+    .flatMap(([name, value]) =>
+      value === undefined
+        ? []
+        : [value]
+            .flat()
+            .map((one) => [name, secretHeader.test(name) ? schemeOf(one) : headerText(one)] as const),
+    );
+}
+
+const schemeOf = (value: string): string => `${/^(?:Basic|Bearer|Payment) /i.exec(value)?.[0] ?? ''}…`;
+
+const headerText = (value: string): string =>
+  withoutSecrets(value.length > longestHeader ? `${copyOf(value.slice(0, longestHeader))}…` : value);
+
+/** A body that says nothing of itself is JSON. */
+function sentBody(body: Uint8Array, type: string): KeptBody {
+  const { length: bytes } = body;
+  if (bytes === 0 || bytes > maxBodyRead || !isJson(type)) return { text: null, bytes, isCut: false };
+  const text = foreignJson(Buffer.from(body.buffer, body.byteOffset, bytes).toString('utf8'));
+  return text === null ? { text, bytes, isCut: false } : { bytes, ...beginningOf(text) };
+}
+
+function receivedBody(body: SandboxBody, type: string): KeptBody {
+  if (body === null) return { text: null, bytes: 0, isCut: false };
+  if (typeof body !== 'string') return { text: null, bytes: null, isCut: false };
+  const bytes = Buffer.byteLength(body);
+  if (!isJson(type)) return { text: null, bytes, isCut: false };
+  const { text, isCut } = beginningOf(body);
+  return { text: ownJson(text, isCut), bytes, isCut };
+}
+
+const beginningOf = (text: string): { text: string; isCut: boolean } =>
+  text.length > longestBody
+    ? { text: copyOf(text.slice(0, longestBody)), isCut: true }
+    : { text, isCut: false };

@@ -1,56 +1,41 @@
-import { controlPath, healthPath, triggerPath } from '../../api/control.ts';
+import type { JsonObject } from '../../api/json.ts';
 import type { Method } from '../../api/operation.ts';
-import { type OperationName, operations } from '../../api/operations/index.ts';
-import { type PageName, pageRows } from '../console/pages/routes.ts';
-import { labelPath } from '../returns/labels.ts';
+import type { OperationName } from '../../api/operations/index.ts';
 
-/** What a request leads to: an operation of the service, a page for people, a return's label, what makes events happen, what controls the sandbox, or whether it is ready. */
-type Target =
+/** In words, what a request has done: `placed 1a2b3c4d`. */
+export type Deed = (path: Parts, body: JsonObject) => string;
+type Parts = Readonly<Record<string, string>>;
+
+/** A page for people, by its name. */
+interface PageTarget<P extends string> {
+  readonly kind: 'page';
+  readonly name: P;
+  /** What a form that was sent there has done. */
+  readonly did?: ((path: Parts, location: string) => string) | undefined;
+  /** The parameter that names the order which it is about. */
+  readonly order?: string | undefined;
+}
+
+/** What a request leads to: an operation of the service, a page, a return's label, what makes events happen, what controls the sandbox, or whether it is ready. */
+type Target<P extends string> =
   | { readonly kind: 'operation'; readonly name: OperationName }
-  | { readonly kind: 'page'; readonly name: PageName }
+  | PageTarget<P>
   | { readonly kind: 'label' }
   | { readonly kind: 'trigger' }
   | { readonly kind: 'control' }
   | { readonly kind: 'health' };
 
-interface Route {
+/** @param P names of pages. */
+export interface Route<P extends string = string> {
   readonly method: Method;
   /** Parameters in braces, each from the beginning of its segment. */
   readonly path: string;
-  readonly target: Target;
+  readonly target: Target<P>;
   /** Only for requests that prefer a page; the API has the same path. */
   readonly isForReaders?: boolean;
 }
 
-export type Match = Target & { readonly path: Readonly<Record<string, string>> };
-
-// The table's own names, which `Object.keys` does not type.
-const operationNames = Object.keys(operations) as OperationName[];
-
-/** Every path of the sandbox. */
-const table: readonly Route[] = [
-  ...pageRows.flatMap((row): Route[] => {
-    const { path } = row;
-    const isForReaders = 'shared' in row;
-    return [
-      ...('GET' in row ? [pageRoute('GET', path, row.GET, isForReaders)] : []),
-      ...('POST' in row ? [pageRoute('POST', path, row.POST, isForReaders)] : []),
-    ];
-  }),
-  ...operationNames.map((name): Route => {
-    const { method, path } = operations[name];
-    return { method, path, target: { kind: 'operation', name } };
-  }),
-  { method: 'GET', path: labelPath, target: { kind: 'label' } },
-  { method: 'POST', path: triggerPath, target: { kind: 'trigger' } },
-  { method: 'GET', path: controlPath, target: { kind: 'control' } },
-  { method: 'POST', path: `${controlPath}/{action}`, target: { kind: 'control' } },
-  { method: 'GET', path: healthPath, target: { kind: 'health' } },
-];
-
-function pageRoute(method: Method, path: string, name: PageName, isForReaders: boolean): Route {
-  return { method, path, target: { kind: 'page', name }, isForReaders };
-}
+export type Match<P extends string = string> = Target<P> & { readonly path: Parts };
 
 /** A segment of a path: a text, or a parameter with what ends the segment after it. */
 type Segment = string | { readonly parameter: string; readonly end: string };
@@ -60,51 +45,72 @@ const segmentOf = (text: string): Segment => {
   return parameter === undefined ? text : { parameter, end };
 };
 
-interface ReadRoute extends Route {
+interface ReadRoute<P extends string> extends Route<P> {
   readonly segments: readonly Segment[];
 }
 
 /** A slash at the end changes nothing. */
 const split = (path: string): string[] => path.replace(/\/$/, '').split('/');
 
-const parameterCount = ({ segments }: ReadRoute): number =>
+const parameterCount = ({ segments }: { readonly segments: readonly Segment[] }): number =>
   segments.filter((segment) => typeof segment !== 'string').length;
-
-/** Routes by their number of segments; a literal segment wins over a parameter, and a page over the API. */
-const routes = new Map<number, ReadRoute[]>();
-for (const route of table
-  .map((row): ReadRoute => ({ ...row, segments: split(row.path).map(segmentOf) }))
-  .sort((one, other) => parameterCount(one) - parameterCount(other))) {
-  const { length } = route.segments;
-  const known = routes.get(length);
-  if (known) known.push(route);
-  else routes.set(length, [route]);
-}
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 
+/** What a request leads to, or, where only its method is wrong, the methods that the path has. */
+export type Found<P extends string = string> = Match<P> | { readonly allowed: readonly Method[] };
+
 /**
- * What a method and a path lead to; where only the method is wrong, the methods that the path has.
+ * What a method and a path lead to.
  * @param isReader whether the request prefers a page to JSON.
  */
-export function findRoute(method: string, pathname: string, isReader = false): Found {
-  if (pathname.length > longestKnown) return readRoute(method, pathname, isReader);
-  const name = `${method} ${isReader} ${pathname}`;
-  const known = foundBefore.get(name);
-  if (known) return known;
-  const found = readRoute(method, pathname, isReader);
-  if (foundBefore.size >= mostKnown) foundBefore.clear();
-  foundBefore.set(name, found);
-  return found;
-}
+export type FindRoute<P extends string = string> = (
+  method: string,
+  pathname: string,
+  isReader?: boolean,
+) => Found<P>;
 
-type Found = Match | { readonly allowed: readonly Method[] };
-
-/** Several look for the route of one request, and many requests take the same. */
-const foundBefore = new Map<string, Found>();
 const [mostKnown, longestKnown] = [1_000, 200];
 
-function readRoute(method: string, pathname: string, isReader: boolean): Found {
+/** Finds the route of a request among those that the features have registered. */
+export function routeFinder<P extends string>(table: readonly Route<P>[]): FindRoute<P> {
+  const routes = bySegments(table);
+  /** Several look for the route of one request, and many requests take the same. */
+  const foundBefore = new Map<string, Found<P>>();
+  return (method, pathname, isReader = false) => {
+    if (pathname.length > longestKnown) return readRoute(routes, method, pathname, isReader);
+    const name = `${method} ${isReader} ${pathname}`;
+    const known = foundBefore.get(name);
+    if (known) return known;
+    const found = readRoute(routes, method, pathname, isReader);
+    if (foundBefore.size >= mostKnown) foundBefore.clear();
+    foundBefore.set(name, found);
+    return found;
+  };
+}
+
+type Routes<P extends string> = ReadonlyMap<number, readonly ReadRoute<P>[]>;
+
+/** Routes by their number of segments; a literal segment wins over a parameter, and a page over the API. */
+function bySegments<P extends string>(table: readonly Route<P>[]): Routes<P> {
+  const routes = new Map<number, ReadRoute<P>[]>();
+  for (const route of table
+    .map((row): ReadRoute<P> => ({ ...row, segments: split(row.path).map(segmentOf) }))
+    .sort((one, other) => parameterCount(one) - parameterCount(other))) {
+    const { length } = route.segments;
+    const known = routes.get(length);
+    if (known) known.push(route);
+    else routes.set(length, [route]);
+  }
+  return routes;
+}
+
+function readRoute<P extends string>(
+  routes: Routes<P>,
+  method: string,
+  pathname: string,
+  isReader: boolean,
+): Found<P> {
   const segments = split(pathname);
   const candidates = routes.get(segments.length) ?? [];
   for (const route of candidates) {
@@ -118,7 +124,7 @@ function readRoute(method: string, pathname: string, isReader: boolean): Found {
   return { allowed: methods.filter((name) => found.has(name)) };
 }
 
-function match(template: readonly Segment[], segments: readonly string[]): Match['path'] | undefined {
+function match(template: readonly Segment[], segments: readonly string[]): Parts | undefined {
   const path: Record<string, string> = {};
   for (const [index, part] of template.entries()) {
     const segment = segments[index] ?? '';

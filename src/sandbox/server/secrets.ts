@@ -1,6 +1,6 @@
 import type { Operation } from '../../api/operation.ts';
 import { operations } from '../../api/operations/index.ts';
-import { claimPath } from '../console/pages/paths.ts';
+import { claimPath } from '../config.ts';
 import { readTarget } from './request.ts';
 
 const longestTarget = 300;

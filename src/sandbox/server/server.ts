@@ -11,17 +11,13 @@ import { pipeline } from 'node:stream/promises';
 import type { Method } from '../../api/operation.ts';
 import { isLoopback, listeningAddress } from '../../platform/net/lookup.ts';
 import { setTimeout } from '../../platform/own-timers.ts';
-import { limitsFor } from './body-limits.ts';
-import { type Draw, sendHalf } from './faults/inject.ts';
-import { reset } from './faults/reset.ts';
-import { forReader } from './for-reader.ts';
+import { forReader, prefersHtml } from './browser.ts';
+import { type Draw, replyTo, reset, sendHalf } from './fault-injection.ts';
 import type { Owner } from './owner.ts';
-import { prefersHtml } from './prefers-html.ts';
 import { json } from './refusal.ts';
-import { replyTo } from './reply.ts';
-import { bodyTooLarge, readTarget } from './request.ts';
+import { bodyTooLarge, limitsFor, readTarget } from './request.ts';
 import type { RequestLog } from './request-log.ts';
-import { findRoute } from './routes.ts';
+import type { FindRoute } from './routes.ts';
 import type { Handle, SandboxResponse } from './wire.ts';
 
 /** How long a connection is waited for, ms. */
@@ -62,6 +58,7 @@ export function createHttpServer(limits: Partial<ConnectionLimits> = {}): Server
 }
 
 interface Responding {
+  readonly findRoute: FindRoute;
   readonly handle: Handle;
   readonly owner: Owner;
   /** Receives errors that no caller caused. */
@@ -130,7 +127,7 @@ function refuseBroken(error: Error & { code?: string }, socket: Duplex, lingerMs
 }
 
 async function respond(
-  { handle, owner, draw, requests, now, signal, stalledMs = usualStalledMs }: Responding,
+  { findRoute, handle, owner, draw, requests, now, signal, stalledMs = usualStalledMs }: Responding,
   uploads: Uploads,
   request: IncomingMessage,
   response: ServerResponse,
@@ -139,12 +136,12 @@ async function respond(
   // Its connection was refused.
   if (request.socket.destroyed) return;
   // The id is for responses made here; the service gives its own.
-  const usual = { 'x-request-id': randomUUID(), ...corsHeaders(request) };
+  const usual = { 'x-request-id': randomUUID(), ...corsHeaders(request, findRoute) };
   const whole = (made: SandboxResponse): SandboxResponse => ({
     ...made,
     headers: { ...usual, ...made.headers },
   });
-  const asked = preflight(request);
+  const asked = preflight(request, findRoute);
   if (asked) return write(whole({ status: 204, headers: asked, body: null }), response, false);
   const found = findRoute(method, readTarget(target).pathname);
   const drawn = draw({ method, target, headers: request.headers });
@@ -215,9 +212,12 @@ interface Request {
 }
 
 /** What lets the page that sent a request read the response; nothing for a page of another machine. */
-function corsHeaders({ method = 'GET', url = '/', headers }: Request): Record<string, string> {
+function corsHeaders(
+  { method = 'GET', url = '/', headers }: Request,
+  findRoute: FindRoute,
+): Record<string, string> {
   const { origin } = headers;
-  if (origin === undefined || !isApi(method, url, headers)) return {};
+  if (origin === undefined || !isApi(findRoute, method, url, headers)) return {};
   const varies = { vary: 'origin' };
   return isLocalPage(origin)
     ? { ...varies, 'access-control-allow-origin': origin, 'access-control-expose-headers': '*' }
@@ -225,11 +225,11 @@ function corsHeaders({ method = 'GET', url = '/', headers }: Request): Record<st
 }
 
 /** The response to a browser that asks whether a page may send a request; undefined where it does not ask, or may not. */
-function preflight(request: Request): Record<string, string> | undefined {
+function preflight(request: Request, findRoute: FindRoute): Record<string, string> | undefined {
   const { method, url, headers } = request;
   const asked = headers['access-control-request-method'];
   if (method !== 'OPTIONS' || asked === undefined) return undefined;
-  const allowed = corsHeaders({ method: asked, url, headers: { origin: headers.origin } });
+  const allowed = corsHeaders({ method: asked, url, headers: { origin: headers.origin } }, findRoute);
   if (allowed['access-control-allow-origin'] === undefined) return undefined;
   const names = headers['access-control-request-headers'] ?? '';
   return {
@@ -247,7 +247,7 @@ function isLocalPage(origin: string): boolean {
 }
 
 /** Whether a request leads to the API; one that only spells it wrong shall learn so. */
-function isApi(method: string, url: string, { accept }: IncomingHttpHeaders): boolean {
+function isApi(findRoute: FindRoute, method: string, url: string, { accept }: IncomingHttpHeaders): boolean {
   const { pathname } = readTarget(url);
   const found = findRoute(method === 'HEAD' ? 'GET' : method, pathname, prefersHtml(accept));
   if ('kind' in found) return isOpen(found.kind);

@@ -1,4 +1,4 @@
-import { userNumber } from '../keys/users.ts';
+import { userNumber } from '../keys/keys.ts';
 import type { AllHandlers } from '../server/handler.ts';
 import type { Store } from '../store/store.ts';
 import { walletOf } from './wallet.ts';

@@ -1,17 +1,11 @@
+import { limits } from '../../api/limits.ts';
 import type { ParameterValues } from '../../api/operation.ts';
-import type { OperationName } from '../../api/operations/index.ts';
-import { DatabaseError } from '../../platform/sqlite/database-error.ts';
-import type { Service } from '../service.ts';
-
-/** What writing something down by the way needs. */
-export type Noting = Pick<Service, 'store' | 'report'>;
-
-/** Writes with whatever is written next; no response waits for it. */
-export function noteLater({ store, report }: Noting, write: () => void): void {
-  store
-    .grouped(write)
-    .catch((error: unknown) => report(error instanceof DatabaseError ? error.message : error));
-}
+import { type OperationName, operations } from '../../api/operations/index.ts';
+import { isTestSlug, type TestProduct, testProducts } from '../orders/lifecycle/index.ts';
+import { type Noting, noteLater } from '../server/caller.ts';
+import { Refusal } from '../server/refusal.ts';
+import type { Service } from '../server/service.ts';
+import { insufficientFunds, requireFunds, walletOf } from './wallet.ts';
 
 /** Writes a call down for `GET /usage`, with whatever else is written next; no response waits for it. */
 export function noteCall(
@@ -46,3 +40,39 @@ const counted: ReadonlySet<OperationName> = new Set<OperationName>([
   'product.offers',
   'order.create',
 ]);
+
+/** A call for data of a caller with an account. */
+type DataCall = Extract<OperationName, 'search' | 'product.search' | 'product.get' | 'product.offers'>;
+
+/**
+ * What the wallet has to cover for a data call, cents: as much as one without an account costs. Nothing is charged: the
+ * specification lists the 402 and no price.
+ */
+const coveredCents = limits.agentDataCallCents;
+
+const messages = {
+  payment_failed: 'The payment for this call did not go through.',
+  payment_method_required: 'There is no payment method to pay for this call with.',
+} as const;
+
+/**
+ * Refuses a data call for money: where the wallet is empty, and where what is searched for or read is the slug of a test
+ * product that is refused with a 402 of this call.
+ * @throws Refusal insufficient_funds, payment_failed, payment_method_required.
+ */
+export function refuseDataCall({ store }: Service, userId: string, name: DataCall, term: string): void {
+  const { spendable } = walletOf(store, userId);
+  const code = rehearsedBy(term);
+  if (code === 'insufficient_funds') throw insufficientFunds(Math.min(spendable, 0), coveredCents, []);
+  const rehearsed = operations[name].errors.find((listed) => listed === code);
+  if (rehearsed === 'payment_failed' || rehearsed === 'payment_method_required')
+    throw new Refusal(rehearsed, messages[rehearsed]);
+  requireFunds(spendable, coveredCents, []);
+}
+
+function rehearsedBy(term: string): TestProduct['refusesCreation'] {
+  const slug = term.trim();
+  if (!isTestSlug(slug)) return undefined;
+  const { refusesCreation }: TestProduct = testProducts[slug];
+  return refusesCreation;
+}

@@ -1,12 +1,13 @@
 import { type AddressKind, addressKind, literalAddress } from '../../platform/net/addresses.ts';
 import { isLocalName } from '../../platform/net/lookup.ts';
 import type { SandboxConfig } from '../config.ts';
+import { Refusal } from '../server/refusal.ts';
 
 /** Where webhooks may go. */
 export type WebhookReach = SandboxConfig['webhooks'];
 
 /** Where one webhook goes, read once from its URL. */
-export interface Target {
+interface Target {
   /** A name to look up, or an IP address. */
   readonly host: string;
   /** Why it is not called, as far as the URL alone shows; undefined where it may be called. */
@@ -52,3 +53,13 @@ const onlyNamed =
   'external addresses are called only with --allow-external-webhooks or where --allow-webhook names them';
 
 const nameKind = (host: string): 'loopback' | 'public' => (isLocalName(host) ? 'loopback' : 'public');
+
+/** Refuses an address that is never going to be called, and says no more of it than the field. @throws Refusal. */
+export function requireAddress(address: string, field: string, { webhooks }: SandboxConfig): void {
+  const { refusal } = targetOf(new URL(address), webhooks);
+  if (refusal === undefined) return;
+  const message = `This sandbox does not call the address in ${field}: ${refusal}.`;
+  const hint =
+    'errand sandbox serve --allow-webhook HOST:PORT calls that one, --allow-external-webhooks others';
+  throw new Refusal('bad_request', message, { field, hint });
+}

@@ -1,5 +1,5 @@
 import { type WebhookEvent, webhookEventSynonyms } from '../../api/events.ts';
-import type { OrderBody, OrderRecord, Step } from '../orders/lifecycle/index.ts';
+import type { OrderBody, OrderRecord, Step } from '../orders/lifecycle/types.ts';
 import type { Identity } from '../store/identity.ts';
 import type { Store } from '../store/store.ts';
 

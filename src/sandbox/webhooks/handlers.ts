@@ -2,7 +2,7 @@ import type { AllHandlers } from '../server/handler.ts';
 
 export const webhookHandlers = {
   'webhook.register': async ({ store, config }, { caller, body, now }) => {
-    const { requireAddress } = await import('./require-address.ts');
+    const { requireAddress } = await import('./address.ts');
     requireAddress(body.webhook_url, 'webhook_url', config);
     const sql =
       'INSERT INTO hook_addresses (user_id, url, updated_at) VALUES (?, ?, ?) ON CONFLICT (user_id) DO UPDATE SET url = excluded.url, updated_at = excluded.updated_at';

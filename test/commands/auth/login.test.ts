@@ -7,7 +7,7 @@ import { createContext } from '../../../src/cli/context.ts';
 import { login } from '../../../src/commands/auth/login.ts';
 import { SettingsStore } from '../../../src/config/store.ts';
 import { ErrandError } from '../../../src/platform/errors.ts';
-import { readFault } from '../../../src/sandbox/server/faults/spec.ts';
+import { readFault } from '../../../src/sandbox/server/faults.ts';
 import { TestService } from '../../service/service.ts';
 
 let folder: string;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lineFacts } from '../../../src/sandbox/catalogue/line-facts.ts';
-import { offersOf } from '../../../src/sandbox/catalogue/offers.ts';
+import { lineFacts, offersOf } from '../../../src/sandbox/catalogue/offers.ts';
 import { variantsOf } from '../../../src/sandbox/catalogue/variants.ts';
 import { allListings, listingWhere } from './catalogues.ts';
 

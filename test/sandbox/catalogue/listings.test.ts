@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { goods } from '../../../src/sandbox/catalogue/goods/index.ts';
+import { goods } from '../../../src/sandbox/catalogue/goods.ts';
 import { listingAt, listingCount } from '../../../src/sandbox/catalogue/listing.ts';
 import { retailers } from '../../../src/sandbox/catalogue/retailers.ts';
 import { atVariant, variantsOf } from '../../../src/sandbox/catalogue/variants.ts';

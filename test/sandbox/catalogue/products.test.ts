@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkShape } from '../../../src/api/schemas/check.ts';
-import type { RetailerKind } from '../../../src/sandbox/catalogue/kinds.ts';
 import type { Listing } from '../../../src/sandbox/catalogue/listing.ts';
+import type { RetailerKind } from '../../../src/sandbox/catalogue/retailers.ts';
 import { retailers } from '../../../src/sandbox/catalogue/retailers.ts';
 import { variantsOf } from '../../../src/sandbox/catalogue/variants.ts';
 import { allListings, catalogueOf, codeOf, listingWhere } from './catalogues.ts';

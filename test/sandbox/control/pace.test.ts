@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Pace } from '../../../src/sandbox/control/pace.ts';
+import { Pace } from '../../../src/sandbox/control/scheduler.ts';
 
 /** What ends first: a pause after 30 ms of work, or 20 ms. */
 const first = (pace: Pace): Promise<string> =>

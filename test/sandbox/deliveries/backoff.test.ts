@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retryDelay } from '../../../src/sandbox/webhooks/queue.ts';
+import { retryDelay } from '../../../src/sandbox/webhooks/outbox.ts';
 
 const delays = (speed: number): number[] => {
   const found: number[] = [];

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { retryDelay } from '../../../src/sandbox/webhooks/queue.ts';
+import { retryDelay } from '../../../src/sandbox/webhooks/outbox.ts';
 import { Receiver } from '../../service/receiver.ts';
 import { Sender } from './sender.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readJson } from '../../../src/sandbox/server/read-json.ts';
 import { Invalid } from '../../../src/sandbox/server/refusal.ts';
+import { readJson } from '../../../src/sandbox/server/request.ts';
 
 const limits = { entries: 1_000, values: 10_000 };
 

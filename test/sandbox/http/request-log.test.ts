@@ -1,13 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { findRoute } from '../../../src/sandbox/routes.ts';
 import { RequestLog } from '../../../src/sandbox/server/request-log.ts';
 
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
 
 test('a thousand of the longest targets take little memory', () => {
-  const log = new RequestLog();
+  const log = new RequestLog(findRoute);
   const heap = (): number => {
     collect();
     return process.memoryUsage().heapUsed;

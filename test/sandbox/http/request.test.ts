@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { triggerPath } from '../../../src/api/control.ts';
 import type { Operation } from '../../../src/api/operation.ts';
 import { operations } from '../../../src/api/operations/index.ts';
+import { findRoute } from '../../../src/sandbox/routes.ts';
 import { readQuery, readTarget } from '../../../src/sandbox/server/request.ts';
-import { findRoute } from '../../../src/sandbox/server/routes.ts';
 
 describe('the target of a request', () => {
   test.each([

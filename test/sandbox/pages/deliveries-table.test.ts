@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { html } from '../../../src/platform/html.ts';
 import { sandboxConfig } from '../../../src/sandbox/config.ts';
-import { deliveriesTable } from '../../../src/sandbox/console/deliveries-table.ts';
+import { deliveriesTable } from '../../../src/sandbox/console/deliveries.ts';
 
 const failed = {
   seq: 1,

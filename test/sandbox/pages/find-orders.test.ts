@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { sandboxConfig } from '../../../src/sandbox/config.ts';
 import { countDeliveries, deliveryFilters, findDeliveries } from '../../../src/sandbox/console/deliveries.ts';
-import { readFilters } from '../../../src/sandbox/console/filters.ts';
-import { countOrders, findOrders, orderFilters } from '../../../src/sandbox/console/find-orders.ts';
-import type { Service } from '../../../src/sandbox/service.ts';
+import { countOrders, findOrders, orderFilters, readFilters } from '../../../src/sandbox/console/lists.ts';
+import type { Service } from '../../../src/sandbox/server/service.ts';
 import { plansOf } from '../store/plans.ts';
 
 const part = { before: Number.MAX_SAFE_INTEGER, limit: 26 };

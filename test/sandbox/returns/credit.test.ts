@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { chargedCents } from '../../../src/sandbox/orders/lifecycle/price.ts';
+import { chargedCents } from '../../../src/sandbox/orders/lifecycle/payment.ts';
 import { creditFor } from '../../../src/sandbox/returns/credit.ts';
 import { listed, live, newOrder } from '../orders/lifecycle/order.ts';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { returnReasons } from '../../../src/api/enums.ts';
+import type { ReturnState } from '../../../src/sandbox/returns/lifecycle.ts';
 import {
   advanceReturn,
   type Circumstances,
@@ -8,7 +9,6 @@ import {
   forceReturnState,
   planReturn,
 } from '../../../src/sandbox/returns/lifecycle.ts';
-import type { ReturnState } from '../../../src/sandbox/returns/types.ts';
 
 const createdAt = Date.parse('2026-03-01T12:00:00Z');
 const id = '00000000-0000-4000-8000-000000000000';

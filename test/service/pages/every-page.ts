@@ -1,4 +1,4 @@
-import type { pageRows } from '../../../src/sandbox/console/pages/routes.ts';
+import type { pageRows } from '../../../src/sandbox/console/routes.ts';
 import { orderBody, rowBody } from '../../order-body.ts';
 import { pay } from '../payer.ts';
 import { Receiver } from '../receiver.ts';

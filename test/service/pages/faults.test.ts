@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { sandboxFaults } from '../../../src/api/sandbox-faults.ts';
-import { readFault } from '../../../src/sandbox/server/faults/spec.ts';
+import { readFault } from '../../../src/sandbox/server/faults.ts';
 import { TestService } from '../service.ts';
 import { page, submit } from './read-page.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { pageRows } from '../../../src/sandbox/console/pages/routes.ts';
+import { pageRows } from '../../../src/sandbox/console/routes.ts';
 import { type OpenSandbox, openSandbox } from '../../../src/sandbox/open.ts';
 import type { SandboxRequest } from '../../../src/sandbox/server/wire.ts';
 import { TestService } from '../service.ts';

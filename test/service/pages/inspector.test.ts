@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { readFault } from '../../../src/sandbox/server/faults/spec.ts';
+import { readFault } from '../../../src/sandbox/server/faults.ts';
 import { hangsAfterMs } from '../../limits.ts';
 import { orderBody } from '../../order-body.ts';
 import { pay } from '../payer.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { readFault } from '../../../src/sandbox/server/faults/spec.ts';
+import { readFault } from '../../../src/sandbox/server/faults.ts';
 import { TestService } from '../service.ts';
 import { page, submit } from './read-page.ts';
 

@@ -1,5 +1,5 @@
 import type { SandboxConfig } from '../../../src/sandbox/config.ts';
-import type { Fault } from '../../../src/sandbox/server/faults/spec.ts';
+import type { Fault } from '../../../src/sandbox/server/faults.ts';
 import type { TestService } from '../service.ts';
 
 /** How a row of the specification is shown to hold, over real HTTP. */

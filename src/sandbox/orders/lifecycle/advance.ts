@@ -1,11 +1,12 @@
-import { eventsOf, isCancellable, ledgerEffects } from './consequences.ts';
-import { capturedBlocks, returnedBlocks } from './payment.ts';
-import { chargedCents } from './price.ts';
+import { cancellableOrderStatuses } from '../../../api/enums.ts';
+import type { WebhookEvent } from '../../../api/events.ts';
+import { capturedBlocks, chargedCents, returnedBlocks } from './payment.ts';
 import { isoTime } from './record.ts';
 import type {
   Advanced,
   Concession,
   ItemChange,
+  LedgerEffect,
   OrderItem,
   OrderPlan,
   OrderRecord,
@@ -15,6 +16,48 @@ import type {
   Tracking,
   Transition,
 } from './types.ts';
+
+/** The events of each change, in the order they fire (specification, Events). */
+function eventsOf(change: Transition): readonly WebhookEvent[] {
+  if (change.kind === 'tracked' && !change.complete) return ['tracking_updated'];
+  return events[change.kind];
+}
+
+const events: Readonly<Record<Transition['kind'], readonly WebhookEvent[]>> = {
+  started: ['status_updated'],
+  placed: ['request_succeeded', 'status_updated'],
+  failed: ['request_failed', 'status_updated'],
+  tracked: ['tracking_obtained', 'tracking_updated'],
+  scanned: ['tracking_updated'],
+  cancelled: ['status_updated'],
+  cancelled_by_retailer: ['status_updated'],
+};
+
+/** Money that a change moves: the actual price when placed, all of it back when the retailer cancels. */
+function ledgerEffects(before: OrderRecord, after: OrderRecord): readonly LedgerEffect[] {
+  if (before.status === after.status) return [];
+  const price = after.job_result?.price_components;
+  const reason = reasons[after.status];
+  if (!price || !reason) return [];
+  return [{ reason, payer: payerOf(after), cents: chargedCents(price) }];
+}
+
+const reasons: Partial<Record<OrderRecord['status'], LedgerEffect['reason']>> = {
+  order_placed: 'purchase',
+  cancelled_by_retailer: 'refund',
+};
+
+/** Who pays for the goods of an order. */
+export function payerOf(record: OrderRecord): LedgerEffect['payer'] {
+  if (record.retailer_credentials_id !== null) return 'retailer_account';
+  if (record.payment) return 'card';
+  return record.connect ? 'connect' : 'wallet';
+}
+
+/** Whether a cancel is still accepted (specification, States and transitions). */
+function isCancellable(record: OrderRecord): boolean {
+  return cancellableOrderStatuses.some((status) => status === record.status);
+}
 
 /** When the next change is due, ms since the epoch; null when nothing more happens by itself. */
 export const nextDue = (plan: OrderPlan): number | null => plan[0]?.at ?? null;

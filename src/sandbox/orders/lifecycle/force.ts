@@ -1,14 +1,10 @@
 import type { ErrorType } from '../../../api/error-types.ts';
 import { advance, resumed } from './advance.ts';
-import { drawFor } from './draw.ts';
+import { failure, purchase } from './creation.ts';
 import { linesOf } from './lines.ts';
-import { retimed } from './moved.ts';
-import { type Ending, endings } from './parcels.ts';
-import { destination } from './places.ts';
-import { failure, purchase } from './plan.ts';
-import { priceOf } from './price.ts';
-import { scheduleFor } from './schedule.ts';
-import { blamesLine } from './troubles.ts';
+import { destination, type Ending, endings, retimed } from './parcels.ts';
+import { priceOf } from './payment.ts';
+import { drawFor, scheduleFor } from './schedule.ts';
 import type {
   Advanced,
   ForcedKind,
@@ -20,7 +16,7 @@ import type {
   Surroundings,
   Transition,
 } from './types.ts';
-import { overCeiling } from './verdict.ts';
+import { blamesLine, overCeiling } from './verdict.ts';
 
 /** The plan with everything up to `index` happening at `now` (ms) and the rest following at its own distance. */
 function broughtForward({ record, plan }: OrderState, index: number, now: number): OrderPlan {

@@ -3,21 +3,19 @@
  * before each read, and keeps `{record, plan}` in between.
  */
 export { advance, cancelPending, nextDue } from './advance.ts';
-export { creationRefusal } from './creation.ts';
+export { createOrder, creationRefusal } from './creation.ts';
 export { forceTransition } from './force.ts';
-export { moved } from './moved.ts';
-export { createOrder } from './plan.ts';
-export { publicTracking } from './public-tracking.ts';
-export { slugOf } from './shop-url.ts';
+export { moved } from './parcels.ts';
+export { milestones, publicTracking } from './record.ts';
 export {
   isTestSlug,
   listingOutcomes,
+  slugOf,
   type TestProduct,
   type TestSlug,
   testProducts,
   testProductsResponse,
   testSlugs,
 } from './test-products.ts';
-export { milestones } from './timeline.ts';
 export type * from './types.ts';
 export { forcedKinds } from './types.ts';

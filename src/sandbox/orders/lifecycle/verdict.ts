@@ -1,10 +1,98 @@
-import type { ErrorType } from '../../../api/error-types.ts';
+import type { FulfillmentConcern } from '../../../api/enums.ts';
+import { type ErrorType, errorTypes } from '../../../api/error-types.ts';
 import type { OrderLine } from './lines.ts';
-import { chargedCents, type Purchase, priceOf } from './price.ts';
-import type { Refusal, Rejection } from './refusal.ts';
-import { sentences } from './sentences.ts';
-import { orderTrouble, relaxing, troublesOf } from './troubles.ts';
-import type { Concession, ItemChange, OrderRecord, PriceComponents } from './types.ts';
+import { paymentCurrency, spokenAmount } from './lines.ts';
+import { chargedCents, type Purchase, priceOf } from './payment.ts';
+import type { Concession, ItemChange, JobResult, OrderRecord, PriceComponents } from './types.ts';
+
+/** One sentence for each failure, for people. */
+const sentences: Readonly<Record<ErrorType, string>> = {
+  max_price_exceeded: 'The price at checkout is over max_price.',
+  out_of_stock: 'The item is out of stock.',
+  invalid_variant: 'The retailer does not offer this variant.',
+  shipping_unavailable: 'The retailer does not ship this item to the address.',
+  gift_option_unavailable: 'The retailer offers no free gift option for this item.',
+  quantity_limit_exceeded: 'The retailer does not sell that many of this item.',
+  order_limit_exceeded: 'The account has reached its limit of orders.',
+  cart_empty: 'No item of the order could be bought.',
+  login_failed: 'The retailer refused the sign-in to the account.',
+  account_locked: 'The retailer has locked the account.',
+  product_not_found: 'The page sells no product.',
+  product_out_of_stock: 'The item is out of stock.',
+  product_unavailable: 'The item cannot be bought as requested.',
+  invalid_product_url: 'The URL is not that of a product page.',
+  product_variant_required: 'The item comes in variants and the order names none.',
+  product_variant_unavailable: 'This variant of the item cannot be bought now.',
+  product_quantity_unavailable: 'The retailer has fewer of this item than requested.',
+  add_to_cart_failed: 'The retailer did not take the item into the cart.',
+  checkout_blocked: 'The retailer blocked the checkout.',
+  checkout_failed: 'The checkout did not go through.',
+  shipping_address_invalid: 'The retailer refused the shipping address.',
+  shipping_method_unavailable: 'No delivery leaves within handling_days_max.',
+  payment_declined: 'The payment was declined.',
+  payment_method_invalid: 'The payment method was refused.',
+  payment_failed: 'The payment did not go through.',
+  session_expired: 'The retailer ended the session.',
+  account_verification_required: 'The retailer requires a verification code.',
+  retailer_unavailable: 'The retailer does not respond.',
+};
+
+/** What can go wrong with one line, in the order a checkout meets it. */
+const troubles: readonly (readonly [ErrorType, (line: OrderLine, record: OrderRecord) => boolean])[] = [
+  ['out_of_stock', ({ facts }) => !facts.available || facts.quantityCap === 0],
+  ['invalid_variant', hasUnknownVariant],
+  ['product_unavailable', lacksCondition],
+  ['shipping_method_unavailable', isTooSlow],
+  ['quantity_limit_exceeded', ({ facts, item }) => item.quantity > (facts.quantityCap ?? item.quantity)],
+  ['gift_option_unavailable', ({ facts }, record) => record.is_gift && !facts.giftOption],
+];
+
+/** Failures of the whole order: no line is to blame and nothing relaxes them. */
+const orderWide: ReadonlySet<ErrorType> = new Set(['login_failed', 'account_locked', 'order_limit_exceeded']);
+
+/** Every trouble of a line, the first met first; the ceiling and the account are decided for the whole order. */
+function troublesOf(line: OrderLine, record: OrderRecord): ErrorType[] {
+  const rehearsed = line.test?.fails;
+  const ownLine = rehearsed && rehearsed !== 'max_price_exceeded' && !orderWide.has(rehearsed);
+  const met = troubles.filter(([, found]) => found(line, record)).map(([code]) => code);
+  return ownLine ? [rehearsed, ...met] : met;
+}
+
+/** The failure that stops the order before any line is looked at, if a test product rehearses one. */
+function orderTrouble(lines: readonly OrderLine[]): ErrorType | undefined {
+  return lines.map((line) => line.test?.fails).find((code) => code !== undefined && orderWide.has(code));
+}
+
+/** The concern that the caller relaxed and that covers this code (specification, Errors, rule 6). */
+function relaxing(code: ErrorType, record: OrderRecord): FulfillmentConcern | null {
+  const concern = concernOf(code);
+  return concern && record.fulfillment?.[concern] === 'best_effort' ? concern : null;
+}
+
+/** Whether one line is to blame for a failure of this kind, and not the whole order. */
+export const blamesLine = (code: ErrorType): boolean =>
+  concernOf(code) !== undefined || code === 'shipping_unavailable';
+
+function concernOf(code: ErrorType): FulfillmentConcern | undefined {
+  const row: { readonly hint: string; readonly relaxedBy?: FulfillmentConcern } = errorTypes[code];
+  return row.relaxedBy;
+}
+
+function hasUnknownVariant({ facts, item }: OrderLine): boolean {
+  const { options } = facts;
+  if (!options) return false;
+  return (item.variant ?? []).some(({ label, value }) => !options[label]?.includes(value));
+}
+
+function lacksCondition({ facts, item }: OrderLine): boolean {
+  if (!facts.conditions) return false;
+  const accepted = facts.conditions.filter((condition) => item.condition_in?.includes(condition) ?? true);
+  return accepted.every((condition) => item.condition_not_in?.includes(condition) ?? false);
+}
+
+function isTooSlow({ facts }: OrderLine, record: OrderRecord): boolean {
+  return record.handling_days_max !== null && (facts.handlingDays ?? 0) > record.handling_days_max;
+}
 
 /** What comes of an order at the checkout. */
 export interface Verdict {
@@ -91,3 +179,120 @@ const consequences = {
   items: 'It was skipped.',
   quantity: 'As many as it sells were bought.',
 } as const;
+
+type FieldError = NonNullable<JobResult['error_details']>['field_errors'][number];
+
+interface Rejection {
+  readonly line: OrderLine;
+  readonly code: ErrorType;
+}
+
+/** Why an order failed. */
+export interface Refusal {
+  readonly code: ErrorType;
+  /** The lines to blame; none when the failure is the account's, the price's or the whole cart's. */
+  readonly rejections: readonly Rejection[];
+  /** What the cart came to, where the price was the reason. */
+  readonly price?: PriceComponents;
+}
+
+type Field = Pick<FieldError, 'field' | 'received' | 'expected'>;
+
+/** What the caller would have to change, where a field of the order is the reason. */
+const fields: Partial<Record<ErrorType, (line: OrderLine, record: OrderRecord) => Field>> = {
+  invalid_variant: ({ index, item, facts }) => ({
+    field: `products.${index}.variant`,
+    received: item.variant,
+    expected: optionsIn(facts) ?? 'a variant that the product page lists',
+  }),
+  quantity_limit_exceeded: ({ index, item, facts }) => ({
+    field: `products.${index}.quantity`,
+    received: item.quantity,
+    expected: facts.quantityCap === undefined ? null : String(facts.quantityCap),
+  }),
+  gift_option_unavailable: () => ({ field: 'is_gift', received: true, expected: 'false' }),
+  shipping_method_unavailable: ({ facts }, record) => ({
+    field: 'handling_days_max',
+    received: record.handling_days_max,
+    expected: facts.handlingDays === undefined ? null : String(facts.handlingDays),
+  }),
+};
+
+/** `Size: S, M, L; Colour: red`. */
+const optionsIn = ({ options }: OrderLine['facts']): string | undefined =>
+  options &&
+  Object.entries(options)
+    .map(([label, values]) => `${label}: ${values.join(', ')}`)
+    .join('; ');
+
+/** The `job_result` of a failed order (specification, Errors, rules 5 and 7). */
+export function failedResult(record: OrderRecord, refusal: Refusal): JobResult {
+  const { code, rejections } = refusal;
+  const message = messageOf(record, refusal);
+  return {
+    success: false,
+    error: message,
+    error_type: code,
+    error_details: {
+      code,
+      message,
+      address_validation_reasons: code === 'shipping_address_invalid' ? [message] : [],
+      field_errors: fieldErrors(record, refusal),
+      line_rejections: rejections
+        .filter(({ line }) => line.facts.reportsRejections)
+        .map(({ line: { item }, code }) => ({
+          item_id: item.id,
+          url: item.url,
+          code,
+          message: sentences[code],
+        })),
+    },
+    price_components: refusal.price ?? null,
+    estimated_delivery: null,
+    merchant_order_ids: [],
+  };
+}
+
+function messageOf(record: OrderRecord, { code, price, rejections }: Refusal): string {
+  if (price) {
+    const total = spokenAmount(chargedCents(price), paymentCurrency);
+    return `The total at checkout is ${total}; max_price allows ${spokenAmount(record.max_price, paymentCurrency)}.`;
+  }
+  const [first] = rejections;
+  const named = first && record.items.length > 1;
+  return named ? `${sentences[code]} (${first.line.facts.title})` : sentences[code];
+}
+
+function fieldErrors(record: OrderRecord, { code, rejections, price }: Refusal): FieldError[] {
+  if (price) {
+    const expected = String(chargedCents(price));
+    return [{ field: 'max_price', code, message: sentences[code], received: record.max_price, expected }];
+  }
+  return rejections.flatMap(({ line, code }) => {
+    const field = fields[code]?.(line, record);
+    return field ? [{ ...field, code, message: sentences[code] }] : [];
+  });
+}
+
+/**
+ * How the items end: those to blame failed with their code and the others cancelled with them; where none is to
+ * blame all failed, with the code only if it is about their price.
+ */
+export function failedItems(
+  record: OrderRecord,
+  refusal: Refusal,
+  skipped: readonly ItemChange[],
+): ItemChange[] {
+  const skips = new Map(skipped.map((change) => [change.id, change]));
+  const rejections = new Map(refusal.rejections.map((rejection) => [rejection.line.item.id, rejection]));
+  return record.items.map(({ id }) => {
+    const skip = skips.get(id);
+    if (skip) return skip;
+    const rejection = rejections.get(id);
+    if (rejection) return { id, status: 'failed', error_type: rejection.code };
+    if (refusal.rejections.length > 0) {
+      return { id, status: 'cancelled', cancellation_reason: 'Another line of the order was refused.' };
+    }
+    return refusal.price ? { id, status: 'failed', error_type: refusal.code } : { id, status: 'failed' };
+  });
+}

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { reset } from '../../../../src/sandbox/server/faults/reset.ts';
+import { reset } from '../../../../src/sandbox/server/fault-injection.ts';
 import { hangsAfterMs } from '../../../limits.ts';
 
 test('a connection is reset', async () => {
@@ -21,7 +21,7 @@ test('a connection is reset', async () => {
 test('a process that resets a connection while it ends can end itself', () => {
   const program = `
     import { connect, createServer } from 'node:net';
-    import { reset } from '${new URL('../../../../src/sandbox/server/faults/reset.ts', import.meta.url).href}';
+    import { reset } from '${new URL('../../../../src/sandbox/server/fault-injection.ts', import.meta.url).href}';
     const server = createServer({ allowHalfOpen: true }, (socket) => {
       socket.on('error', () => {});
       socket.end();

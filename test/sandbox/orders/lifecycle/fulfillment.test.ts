@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { OrderBody } from '../../../../src/sandbox/orders/lifecycle/index.ts';
+import type { OrderBody } from '../../../../src/sandbox/orders/lifecycle/types.ts';
 import { listed, live, newOrder, shop } from './order.ts';
 
 const items = { items: 'best_effort' } as const;

@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type Advanced,
   advance,
   cancelPending,
   createOrder,
-  type ForcedKind,
   forcedKinds,
   forceTransition,
-  type NewOrder,
   nextDue,
 } from '../../../../src/sandbox/orders/lifecycle/index.ts';
+import type { Advanced, ForcedKind, NewOrder } from '../../../../src/sandbox/orders/lifecycle/types.ts';
 import { expectContract, newOrder, seconds, secondsIn, shop } from './order.ts';
 
 function force(input: NewOrder, kind: ForcedKind, at: number, rest: object = {}) {

@@ -1,15 +1,14 @@
 import { expect } from 'vitest';
 import { checkShape } from '../../../../src/api/schemas/check.ts';
-import {
-  advance,
-  createOrder,
-  type LineFacts,
-  type NewOrder,
-  type OrderBody,
-  type OrderRecord,
-  type OrderState,
-  type Step,
-} from '../../../../src/sandbox/orders/lifecycle/index.ts';
+import { advance, createOrder } from '../../../../src/sandbox/orders/lifecycle/index.ts';
+import type {
+  LineFacts,
+  NewOrder,
+  OrderBody,
+  OrderRecord,
+  OrderState,
+  Step,
+} from '../../../../src/sandbox/orders/lifecycle/types.ts';
 
 export const createdAt = Date.parse('2026-10-09T12:00:00Z');
 export const shopUrl = 'http://127.0.0.1:4848/shop';

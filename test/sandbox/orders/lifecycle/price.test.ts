@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LineFacts, NewOrder, OrderBody } from '../../../../src/sandbox/orders/lifecycle/index.ts';
+import type { LineFacts, NewOrder, OrderBody } from '../../../../src/sandbox/orders/lifecycle/types.ts';
 import { listed, live, newOrder } from './order.ts';
 
 const url = 'https://general-store.example/mug';

@@ -7,14 +7,16 @@ import {
   createOrder,
   forcedKinds,
   forceTransition,
-  type LineFacts,
-  type NewOrder,
   nextDue,
-  type OrderRecord,
-  type OrderState,
-  type Step,
   testSlugs,
 } from '../../../../src/sandbox/orders/lifecycle/index.ts';
+import type {
+  LineFacts,
+  NewOrder,
+  OrderRecord,
+  OrderState,
+  Step,
+} from '../../../../src/sandbox/orders/lifecycle/types.ts';
 import { address, expectContract, newOrder, secondsIn, shopUrl } from './order.ts';
 
 const mode = fc.constantFrom('best_effort' as const, null);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   milestones,
-  type OrderBody,
   type TestProduct,
   type TestSlug,
   testProducts,
   testSlugs,
 } from '../../../../src/sandbox/orders/lifecycle/index.ts';
+import type { OrderBody } from '../../../../src/sandbox/orders/lifecycle/types.ts';
 import { live, newOrder, seconds, shop } from './order.ts';
 
 interface Ending {

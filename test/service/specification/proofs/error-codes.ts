@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type ErrorCode, errorCodes } from '../../../../src/api/error-codes.ts';
-import { readFault } from '../../../../src/sandbox/server/faults/spec.ts';
+import { readFault } from '../../../../src/sandbox/server/faults.ts';
 import { address, orderBody } from '../../../order-body.ts';
 import { approval, pay, sendPaid } from '../../payer.ts';
 import type { ServiceResponse, TestService } from '../../service.ts';

@@ -1,0 +1,121 @@
+import type { ProductCondition } from '../../api/enums.ts';
+
+export type Category =
+  | 'Coffee'
+  | 'Tea'
+  | 'Kitchen'
+  | 'Electronics'
+  | 'Lighting'
+  | 'Apparel'
+  | 'Books'
+  | 'Handmade'
+  | 'Household';
+
+export type Filled<T> = readonly [T, ...T[]];
+/** The same everywhere, or English, German, Italian. */
+type Word = string | readonly [english: string, german: string, italian: string];
+
+export interface Item {
+  readonly name: Word;
+  /** Lowest and highest price, cents. */
+  readonly cents: readonly [number, number];
+  /** What a handmade listing hands over; physical when absent. */
+  readonly handsOver?: 'download' | 'both';
+}
+
+export interface Option {
+  readonly label: string;
+  readonly values: Filled<string>;
+}
+
+/** A sort of goods: what it is called, what it costs, how it is sold. */
+export interface Sort {
+  readonly category: Category;
+  /** How many are listed. */
+  readonly listings: number;
+  readonly items: Filled<Item>;
+  readonly traits: Filled<Word>;
+  readonly sizes: Filled<Word>;
+  /** Choices of a product, for about half of the listings. */
+  readonly options?: Filled<Option>;
+  /** In which conditions other sellers offer it. */
+  readonly usedAs: Conditions;
+  readonly bullets: Filled<string>;
+}
+
+const languages: Readonly<Record<string, 0 | 1 | 2>> = { US: 0, DE: 1, IT: 2 };
+
+/** A word as a shop of that country writes it. */
+export const said = (word: Word, country: string): string =>
+  typeof word === 'string' ? word : word[languages[country] ?? 0];
+
+export const item = (name: Word, least: number, most: number, handsOver?: 'download' | 'both'): Item => ({
+  name,
+  cents: [least, most],
+  ...(handsOver && { handsOver }),
+});
+
+type Conditions = readonly ProductCondition[];
+
+/** Nobody resells what is eaten or worn. */
+export const newOnly: Conditions = [];
+export const used: Conditions = ['UsedLikeNew', 'UsedVeryGood', 'UsedGood', 'UsedAcceptable'];
+export const refurbished: Conditions = ['Refurbished', 'UsedLikeNew', 'UsedGood'];
+
+export const brands: Filled<string> = [
+  'Alderbrook',
+  'Casa Lumière',
+  'Fennwick',
+  'Ostara Field',
+  'Bellamy & Thorne',
+  'Måneskær',
+  'Pinehurst Row',
+  'Tavolino',
+  'Grünholz',
+  'Łąka Works',
+  'Kaigan 海岸',
+  'Oakline',
+];
+
+/** Sellers on the large marketplace. */
+export const sellers: Filled<string> = [
+  'Quayside Trading',
+  'Second Shelf',
+  'Marlow Outlet',
+  'Brightside Resale',
+  'Nordlicht Handel',
+  'Emporio Verde',
+];
+
+export const authors: Filled<string> = [
+  'Ines Okafor-Lind',
+  'T. R. Ashgrove',
+  'Marta Völker',
+  'Giulia Santoré',
+  'Pell Hardwicke',
+  'Noor van Eyck',
+  'Ida Brännström',
+  'Cosmo Winterbourne',
+];
+
+/** One shop of the handmade marketplace. */
+interface Shop {
+  readonly name: string;
+  /** On vacation: nothing of it can be ordered. */
+  readonly isAway?: boolean;
+  /** Over the past year only; the average is null for an unrated shop. */
+  readonly reviews: { readonly average: number | null; readonly count: number };
+}
+
+export const shops: Filled<Shop> = [
+  { name: 'Clay & Fern Studio', reviews: { average: 4.9, count: 412 } },
+  { name: 'Atelier Petite Forêt', reviews: { average: 4.7, count: 95 } },
+  { name: 'The Knotted Thread', reviews: { average: 4.4, count: 31 } },
+  { name: 'Juniper Lane Crafts', reviews: { average: 4.8, count: 208 }, isAway: true },
+  { name: 'Blue Door Pottery', reviews: { average: null, count: 0 } },
+  { name: 'Honeycomb ✿ Paper', reviews: { average: 5, count: 1204 } },
+  { name: 'Rivet and Reed', reviews: { average: 3.9, count: 12 } },
+  { name: 'Señora Lana', reviews: { average: 4.6, count: 660 } },
+];
+
+export const shopNamed = (name: string): Shop | undefined => shops.find((it) => it.name === name);

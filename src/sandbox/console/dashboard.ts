@@ -1,0 +1,56 @@
+import { operations } from '../../api/operations/index.ts';
+import { type Content, html } from '../../platform/html.ts';
+import { type SandboxConfig, shopPath } from '../config.ts';
+import type { Service } from '../server/service.ts';
+import { readDeliveries } from '../webhooks/read.ts';
+import { deliveriesPath, deliveriesTable } from './deliveries.ts';
+import { keysTable, readKeys } from './keys.ts';
+import { newest } from './lists.ts';
+import { ordersPath, ordersTable, readOrders } from './orders.ts';
+import { consolePage, faultsPath, keysPath, type Page, timePath } from './page.ts';
+import { copied, dateTime, duration } from './parts.ts';
+import { readRequests, requestsPath, requestsTable } from './requests.ts';
+
+/** Where `quickstart_url` of a minted key leads: what the sandbox is, and all that happens in it. */
+export const frontPage: Page<'console'> = async ({ service }) => {
+  const { store, clock, config } = service;
+  const now = clock.now();
+  const orders = readOrders(store, newest);
+  const deliveries = readDeliveries(store, newest);
+  const body = html`<p class="lead">The whole service, rehearsed on this machine: nothing is bought and no money moves.
+<a href="${shopPath}">The shop</a> has a product for every outcome.</p>
+${firstOrder(config, orders.length === 0)}${figures(service, now, (await service.control()).faults().faults)}
+${section('orders', 'Orders', ordersPath, ordersTable(orders, now))}
+${section('deliveries', 'Webhook deliveries', deliveriesPath, deliveriesTable(config, deliveries, { now, back: 'console' }))}
+${section('requests', 'Requests', requestsPath, requestsTable(service, readRequests(service, newest)))}
+${section('keys', 'Keys and wallets', keysPath, keysTable(service, readKeys(service, newest), now))}`;
+  return consolePage('The sandbox', body, { live: true, isFront: true });
+};
+
+const section = (id: string, title: string, path: string, table: Content): Content =>
+  html`<section id="${id}"><header><h2>${title}</h2><a href="${path}">All<span class="unseen"> ${title.toLowerCase()}</span></a></header>${table}</section>`;
+
+/** Three lines that place an order with nothing but curl; out of the way once there is one. */
+function firstOrder({ baseUrl }: SandboxConfig, isOpen: boolean): Content {
+  const lines = [
+    `curl -sX POST ${baseUrl}${operations['sandbox.mint'].path} > key.json`,
+    'KEY=$(jq -r .api_key key.json)',
+    `jq .example_order key.json | curl -s ${baseUrl}${operations['order.create'].path} -H "Authorization: Bearer $KEY" -d @-`,
+  ];
+  return html`<details class="card"${isOpen && html` open`}><summary>A first order, in three lines</summary>
+${copied('the first order', lines.join('\n'))}</details>`;
+}
+
+function figures({ store, clock, config }: Service, now: number, faults: readonly string[]): Content {
+  // Some ms went by since `now`: the machine's time is read later.
+  const ahead = Math.round((now - clock.real()) / 1000) * 1000;
+  const orders = Number(store.get('SELECT total(order_count) AS orders FROM users')?.orders);
+  return html`<section><dl class="figures"><div><dt>Its time (UTC)</dt><dd><a href="${timePath}"><time>${dateTime(now)}</time></a>${
+    ahead !== 0 &&
+    html` <small>${duration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} this machine</small>`
+  }</dd></div><div><dt>Speed</dt><dd>${config.speed}×</dd></div><div><dt>Orders</dt><dd>${orders.toLocaleString('en-US')}</dd></div>
+<div><dt>Address</dt><dd class="mono">${config.baseUrl}</dd></div>${
+    faults.length > 0 &&
+    html`<div><dt>Faults</dt><dd><a class="bad" href="${faultsPath}">${faults.length} switched on</a></dd></div>`
+  }</dl></section>`;
+}

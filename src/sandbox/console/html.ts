@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { operations } from '../../api/operations/index.ts';
+import { type Content, Html, html } from '../../platform/html.ts';
+import { shopPath } from '../config.ts';
+import type { SandboxResponse } from '../server/wire.ts';
+import { script, style } from './assets.ts';
+
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/** This style alone, forms to this server alone, and no other site puts the page in a frame over its buttons. */
+const stillPolicy = [
+  "default-src 'none'",
+  `style-src ${hashOf(style)}`,
+  'img-src data:',
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ');
+
+/** The script too, which reads from this server alone. */
+const scriptPolicy = `${stillPolicy}; script-src ${hashOf(script)}; connect-src 'self'`;
+
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M2 5l6-3 6 3v6l-6 3-6-3z' fill='%231756b0'/%3E%3Cpath d='M2 5l6 3 6-3M8 8v6' stroke='%23fff' fill='none'/%3E%3C/svg%3E";
+
+/** Where the shop's and the console's pages lead to. A page that strangers see leads nowhere. */
+export interface Link {
+  readonly path: string;
+  readonly text: string;
+  /** Whether it and those after it stand apart. */
+  readonly isAside?: boolean;
+}
+
+export interface PageOptions {
+  readonly status?: number;
+  readonly links?: readonly Link[];
+  /** The path of the link that the page is behind, and whether it is that very page. */
+  readonly current?: { readonly path: string; readonly isPage: boolean };
+  /** Whether the page changes while it is read. */
+  readonly live?: boolean;
+  /** Whether there is something to copy by a click. */
+  readonly copies?: boolean;
+  /** For text and forms: a column that is read. */
+  readonly narrow?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A whole page. Nothing is loaded from elsewhere, and nothing runs but the script of its assets. @param title also its heading. */
+export function htmlPage(title: string, body: Content, options: PageOptions = {}): SandboxResponse {
+  const { status = 200, links = [], current, live = false, copies = live, narrow = false } = options;
+  const column = narrow ? 'narrow' : '';
+  const page = html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>${title} · errand sandbox</title><link rel="icon" href="${icon}"><style>${new Html(style)}</style></head>
+<body><header class="${column}"><strong>errand sandbox</strong>${navigation(links, current)}${
+    live && html`<a class="reload" href="">Reload</a>`
+  }<p id="live" role="status"></p></header>
+<main class="${column}"${live && html` data-live`}><h1>${title}</h1>${body}</main>
+${copies && html`<script type="module">${new Html(script)}</script>`}</body></html>
+`;
+  return {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': copies ? scriptPolicy : stillPolicy,
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+      // The address of a claim is a secret, and a code is shown once.
+      'referrer-policy': 'same-origin',
+      'cache-control': 'no-store',
+      ...options.headers,
+    },
+    body: page.text,
+  };
+}
+
+const navigation = (links: readonly Link[], current: PageOptions['current']): Content =>
+  links.length > 0 &&
+  html`<nav aria-label="Sandbox">${links.map(({ path, text, isAside }) => {
+    const isCurrent = path === current?.path && html` aria-current="${current.isPage ? 'page' : 'true'}"`;
+    return html`<a href="${path}"${isAside === true && html` class="aside"`}${isCurrent}>${text}</a>`;
+  })}</nav>`;
+
+/** The links of pages for those who work with the sandbox. */
+export const siteLinks: readonly Link[] = [
+  { path: '/', text: 'Console' },
+  { path: shopPath, text: 'Shop' },
+  { path: operations['openapi.get'].path, text: 'API' },
+];
+
+const longestShown = 200;
+
+/** What a browser is shown where there is no page. @param allowed the methods that the path takes; none where there is nothing at all. */
+export function unknownPage(method: string, pathname: string, allowed: string): SandboxResponse {
+  const path = html`<code>${pathname.slice(0, longestShown)}${pathname.length > longestShown && '…'}</code>`;
+  const places = html`<ul>${siteLinks.map(({ path: to, text }) => html`<li><a href="${to}">${text}</a></li>`)}</ul>`;
+  if (allowed === '') {
+    const body = html`<p class="lead">There is nothing at ${path}. The address may have been cut short. What there is:</p>${places}`;
+    return htmlPage('No such page', body, { status: 404, links: siteLinks, narrow: true });
+  }
+  const body = html`<p class="lead">${path} takes ${allowed}, not ${method}: a program calls it, or a button of a page. What can be looked at:</p>${places}`;
+  return htmlPage('Not a page', body, {
+    status: 405,
+    links: siteLinks,
+    narrow: true,
+    headers: { allow: allowed },
+  });
+}

@@ -1,0 +1,355 @@
+import { failedOrderStatuses, type OrderStatus, orderStatuses } from '../../api/enums.ts';
+import { spoken } from '../../api/order-state.ts';
+import { type Content, html } from '../../platform/html.ts';
+import { retailerOf } from '../catalogue/retailers.ts';
+import type { SandboxConfig } from '../config.ts';
+import { readQuery } from '../server/request.ts';
+import type { Service } from '../server/service.ts';
+import type { SandboxResponse } from '../server/wire.ts';
+import type { Store, StoredRow } from '../store/store.ts';
+import { consolePage, type SectionName, sections } from './page.ts';
+
+/** Where a part of a list begins: below a number of the store, or at the newest. */
+export interface Part {
+  readonly before: number;
+  readonly limit: number;
+}
+
+const pageSize = 25;
+
+/** On the front page each list shows this many. */
+export const newest: Part = { before: Number.MAX_SAFE_INTEGER, limit: 8 };
+
+/** The part of a list that a query requests, one page. */
+function partOf(search: string): Part {
+  const [before = ''] = readQuery(search).before ?? [];
+  return { before: /^[1-9]\d{0,15}$/.test(before) ? Number(before) : newest.before, limit: pageSize };
+}
+
+interface Paged<Row> {
+  readonly path: string;
+  readonly search: string;
+  readonly filters?: Filters;
+  /** Rows of a part, newest first. */
+  readonly read: (part: Part) => readonly Row[];
+  /** Number of a row in the store. */
+  readonly numberOf: (row: Row) => number;
+  readonly table: (rows: readonly Row[]) => Content;
+  /** What its links say; as a rule a list begins with the newest. */
+  readonly words?: { readonly first: string; readonly next: string };
+}
+
+interface List<Row> extends Paged<Row> {
+  readonly section: SectionName;
+  readonly title?: string;
+  /** A word on what the list is. */
+  readonly lead?: string;
+  /** The bar that its filters are set with. */
+  readonly bar?: Content;
+}
+
+/** A page of a list that is a section of its own. */
+export function listPage<Row>({
+  section,
+  title,
+  lead,
+  bar,
+  ...paged
+}: Omit<List<Row>, 'path'>): SandboxResponse {
+  const { path, text } = sections[section];
+  const body = html`${lead !== undefined && html`<p class="lead">${lead}</p>\n`}${bar}<section>${pagedTable({ path, ...paged })}</section>`;
+  return consolePage(title ?? text, body, { live: true, section, isList: true });
+}
+
+const usualWords = { first: 'Newest', next: 'Older' };
+
+/** A part of a list, with links to its newer end and to the next older part where there is one. */
+export function pagedTable<Row>(paged: Paged<Row>): Content {
+  const { path, search, filters = {}, read, numberOf, table, words = usualWords } = paged;
+  const { before, limit } = partOf(search);
+  const found = read({ before, limit: limit + 1 });
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  const isFirst = before === newest.before;
+  const newer = !isFirst && html`<a href="${addressOf(path, filters)}">${words.first}</a>`;
+  const older =
+    found.length > limit &&
+    last !== undefined &&
+    html`<a href="${addressOf(path, { ...filters, before: String(numberOf(last)) })}" rel="next">${words.next}</a>`;
+  return html`${rows.length > 0 ? table(rows) : nothing(paged, isFirst)}${
+    (newer || older) && html`<p class="actions">${newer} ${older}</p>`
+  }`;
+}
+
+function nothing<Row>({ table, filters = {} }: Paged<Row>, isFirst: boolean): Content {
+  if (!isFirst) return html`<p class="soft">Nothing is older.</p>`;
+  return isFiltered(filters) ? html`<p class="soft">Nothing is like that.</p>` : table([]);
+}
+
+/** The filters of a list by their names in its address; one that is not set is an empty text. */
+export type Filters<N extends string = string> = Readonly<Record<N, string>>;
+
+/** Longer than whatever is searched for. */
+const longest = 200;
+
+/** What an address narrows a list to. */
+export function readFilters<N extends string>(search: string, names: readonly N[]): Filters<N> {
+  const query = new URLSearchParams(search);
+  const given = (name: N): string => (query.get(name) ?? '').trim().slice(0, longest);
+  return Object.fromEntries(names.map((name) => [name, given(name)])) as Filters<N>;
+}
+
+/** The address of a list with its filters, in an order of their own, so that one view has one address. */
+function addressOf(path: string, filters: Filters): string {
+  const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== ''));
+  return query.size > 0 ? `${path}?${query}` : path;
+}
+
+export const isFiltered = (filters: Filters): boolean => Object.values(filters).some((value) => value !== '');
+
+/** A value that a list can be narrowed to, and how many rows it has then, under the other filters. */
+export interface Choice {
+  readonly value: string;
+  readonly text: string;
+  readonly count: number;
+}
+
+type Field<N extends string> =
+  /** Links, one for each value: for the few that are looked for most. */
+  | { readonly kind: 'links'; readonly name: N; readonly label: string; readonly choices: readonly Choice[] }
+  | { readonly kind: 'select'; readonly name: N; readonly label: string; readonly choices: readonly Choice[] }
+  /** @see offers are values that are known, to choose from or not. */
+  | { readonly kind: 'text'; readonly name: N; readonly label: string; readonly offers?: readonly string[] }
+  | { readonly kind: 'flag'; readonly name: N; readonly label: string; readonly count: number };
+
+interface FilterBar<N extends string> {
+  readonly path: string;
+  /** What a row is called, and what several are: `order`, `orders`. */
+  readonly what: readonly [one: string, several: string];
+  readonly filters: Filters<N>;
+  readonly fields: readonly Field<N>[];
+  /** How many rows there are, and how many of them the filters leave. */
+  readonly count: { readonly all: number; readonly found: number };
+}
+
+/** What a list can be narrowed by, each with how many rows that leaves: a form and links, which work without JavaScript. */
+export function filterBar<N extends string>(bar: FilterBar<N>): Content {
+  const { path, what, filters, fields, count } = bar;
+  const [one, several] = what;
+  const all = `${counted(count.all)} ${count.all === 1 ? one : several}`;
+  const links = fields.filter((field) => field.kind === 'links');
+  const inputs = fields.filter((field) => field.kind !== 'links');
+  return html`<form method="get" action="${path}" class="filters" role="search" aria-label="${several}">${links.map(
+    ({ name }) => filters[name] !== '' && html`<input type="hidden" name="${name}" value="${filters[name]}">`,
+  )}${inputs.map((field) => inputOf(field, filters[field.name]))}<p class="actions"><button>Filter<span class="unseen"> ${several}</span></button>${
+    isFiltered(filters) && html`<a href="${path}">Clear</a>`
+  }</p></form>${links.map((field) => filterLinks(path, filters, field))}
+<p class="soft count">${isFiltered(filters) ? `${counted(count.found)} of ${all}` : all}</p>`;
+}
+
+const counted = (count: number): string => count.toLocaleString('en-US');
+
+function inputOf<N extends string>(field: Exclude<Field<N>, { kind: 'links' }>, value: string): Content {
+  const { name, label } = field;
+  if (field.kind === 'flag')
+    return html`<label class="flag"><input type="checkbox" name="${name}" value="1"${value !== '' && html` checked`}> ${label} <small>${counted(field.count)}</small></label>`;
+  if (field.kind === 'select')
+    return html`<label>${label}<select name="${name}"><option value="">all</option>${withCurrent(
+      field.choices,
+      value,
+    ).map(
+      (choice) =>
+        html`<option value="${choice.value}"${choice.value === value && html` selected`}>${choice.text} (${counted(choice.count)})</option>`,
+    )}</select></label>`;
+  const { offers = [] } = field;
+  return html`<label>${label}<input type="search" name="${name}" value="${value}" autocomplete="off" spellcheck="false"${
+    offers.length > 0 && html` list="offers-${name}"`
+  }></label>${
+    offers.length > 0 &&
+    html`<datalist id="offers-${name}">${offers.map((offer) => html`<option value="${offer}"></option>`)}</datalist>`
+  }`;
+}
+
+/** A value in the address that fits no row now is still shown, so that it can be taken away. */
+const withCurrent = (choices: readonly Choice[], value: string): readonly Choice[] =>
+  value === '' || choices.some((choice) => choice.value === value)
+    ? choices
+    : [...choices, { value, text: value, count: 0 }];
+
+/** A link for each value of a filter, and one for all of them. */
+export function filterLinks<N extends string>(
+  path: string,
+  filters: Filters<N>,
+  { name, label, choices }: { readonly name: N; readonly label: string; readonly choices: readonly Choice[] },
+): Content {
+  const total = choices.reduce((sum, { count }) => sum + count, 0);
+  const all: Choice = { value: '', text: 'all', count: total };
+  return html`<nav class="choices" aria-label="${label}">${[all, ...withCurrent(choices, filters[name])].map(
+    ({ value, text, count }) =>
+      html`<a href="${addressOf(path, { ...filters, [name]: value })}"${value === filters[name] && html` aria-current="true"`}>${text} <small>${counted(count)}</small></a>`,
+  )}</nav>`;
+}
+
+/** A condition in SQL, and what is bound to its marks. */
+interface Condition {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+/** What each filter of a list means. */
+export type Conditions<N extends string> = { readonly [M in N]: (value: string) => Condition };
+
+/** The conditions of the filters that are set, but for those left out. */
+export function conditionOf<N extends string>(
+  conditions: Conditions<N>,
+  filters: Filters<N>,
+  ...without: readonly N[]
+): Condition {
+  // The names are those of the table.
+  const set = (Object.keys(conditions) as N[]).filter(
+    (name) => filters[name] !== '' && !without.includes(name),
+  );
+  const found = set.map((name) => conditions[name](filters[name]));
+  return {
+    sql: found.map(({ sql }) => `(${sql})`).join(' AND ') || 'true',
+    values: found.flatMap(({ values }) => values),
+  };
+}
+
+/** SQL of whether a column begins with a text, which is to be bound twice: an index finds it. */
+export const startsWith = (column: string): string => `${column} >= ? AND ${column} < ? || char(1114111)`;
+
+/** Users by the beginning of their id, or a part of their email. */
+export const userCondition = (column: string, value: string): Condition => ({
+  sql: `${column} IN (SELECT id FROM users WHERE ${startsWith('id')} OR instr(lower(coalesce(email, '')), ?) > 0)`,
+  values: Array.from({ length: 3 }, () => value.toLowerCase()),
+});
+
+export const orderFilters = ['id', 'status', 'user', 'retailer', 'failed'] as const;
+type Name = (typeof orderFilters)[number];
+
+/** One condition on the row `o` for each filter. Each leaves the narrow index to be walked, and never reads a wide row. */
+const conditions: Conditions<Name> = {
+  id: (value) => ({
+    sql: `+o.seq IN (SELECT seq FROM orders WHERE ${startsWith('id')}
+      UNION SELECT order_seq FROM merchant_orders WHERE number = ?)`,
+    values: [value.toLowerCase(), value.toLowerCase(), value],
+  }),
+  status: (value) => ({ sql: 'o.status = ?', values: [value] }),
+  user: (value) => userCondition('o.user_id', value),
+  retailer: (value) => ({
+    sql: 'EXISTS (SELECT 1 FROM order_hosts h WHERE h.host = ? AND h.order_seq = o.seq)',
+    values: [value],
+  }),
+  failed: () => ({
+    sql: `o.status IN (${failedOrderStatuses.map(() => '?').join(', ')})`,
+    values: failedOrderStatuses,
+  }),
+};
+
+/**
+ * Orders of every user, newest first: `seq`, `user_id` and the record as `listed`. The inner query walks a narrow index
+ * (the signs keep it from the wide rows), so that no record is read that is not shown.
+ */
+export function findOrders(store: Store, filters: Filters<Name>, { before, limit }: Part): StoredRow[] {
+  const { sql, values } = conditionOf(conditions, filters);
+  if (values.length === 0)
+    return store.all(
+      'SELECT seq, user_id, listed FROM orders WHERE seq < ? ORDER BY seq DESC LIMIT ?',
+      before,
+      limit,
+    );
+  return store.all(
+    `SELECT seq, user_id, listed FROM orders WHERE seq IN
+       (SELECT seq FROM (SELECT o.seq FROM orders o WHERE ${sql} AND +o.seq < ? ORDER BY +o.seq DESC LIMIT ?))
+     ORDER BY seq DESC`,
+    ...values,
+    before,
+    limit,
+  );
+}
+
+interface OrderCounts {
+  readonly all: number;
+  readonly found: number;
+  readonly failed: number;
+  readonly statuses: readonly Choice[];
+  readonly retailers: readonly Choice[];
+}
+
+const mostRetailers = 50;
+
+/** How many orders there are of each kind, each under the other filters. */
+export function countOrders({ store, config }: Service, filters: Filters<Name>): OrderCounts {
+  const byStatus = counts(store, filters, 'failed');
+  const failed = failedOrderStatuses.reduce((sum, status) => sum + (byStatus.get(status) ?? 0), 0);
+  const statuses = filters.failed === '' ? byStatus : counts(store, filters);
+  const sum = (counted: ReadonlyMap<string, number>): number =>
+    [...counted.values()].reduce((total, count) => total + count, 0);
+  return {
+    all: Number(store.get('SELECT total(order_count) AS orders FROM users')?.orders),
+    found: filters.status === '' ? sum(statuses) : (statuses.get(filters.status) ?? 0),
+    failed,
+    statuses: orderStatuses.map((value) => ({
+      value,
+      text: statusText(value),
+      count: statuses.get(value) ?? 0,
+    })),
+    retailers: retailers(store, config, filters),
+  };
+}
+
+const statusText = (status: OrderStatus): string => spoken(status.replace('order_', ''));
+
+/** Orders of each status, whatever status is looked for. */
+function counts(store: Store, filters: Filters<Name>, ...without: readonly Name[]): Map<string, number> {
+  const { sql, values } = conditionOf(conditions, filters, 'status', ...without);
+  const rows = store.all(
+    `SELECT o.status, count(*) AS count FROM orders o WHERE ${sql} GROUP BY o.status`,
+    ...values,
+  );
+  return new Map(rows.map(({ status, count }) => [String(status), Number(count)]));
+}
+
+function retailers(store: Store, config: SandboxConfig, filters: Filters<Name>): Choice[] {
+  const { sql, values } = conditionOf(conditions, filters, 'retailer');
+  const narrowed = values.length === 0 ? '' : `WHERE order_seq IN (SELECT o.seq FROM orders o WHERE ${sql})`;
+  const rows = store.all(
+    `SELECT host, count(*) AS count FROM order_hosts ${narrowed} GROUP BY host ORDER BY count DESC, host LIMIT ?`,
+    ...values,
+    mostRetailers,
+  );
+  return rows.map((row) => {
+    const host = String(row.host);
+    return { value: host, text: hostText(host, config), count: Number(row.count) };
+  });
+}
+
+/** A host by the name of its retailer. */
+function hostText(host: string, { shopUrl }: SandboxConfig): string {
+  if (host === new URL(shopUrl).host) return 'the sandbox shop';
+  const retailer = retailerOf(`https://${host}`);
+  return retailer ? `${retailer.name} (${host})` : host;
+}
+
+const mostOffered = 30;
+
+/** Users by their email, those with most orders first. */
+export const usersToOffer = (store: Store): string[] =>
+  store
+    .all(
+      'SELECT email FROM users WHERE email IS NOT NULL GROUP BY email ORDER BY sum(order_count) DESC LIMIT ?',
+      mostOffered,
+    )
+    .map(({ email }) => String(email));
+
+/** How users are called on the pages: by their email, or the beginning of their id. */
+export function userNames(store: Store, ids: readonly (string | null)[]): (id: string | null) => string {
+  const names = new Map<string, string>();
+  for (const id of new Set(ids)) {
+    if (id === null) continue;
+    const email = store.get('SELECT email FROM users WHERE id = ?', id)?.email;
+    names.set(id, typeof email === 'string' ? email : id.slice(0, 8));
+  }
+  return (id) => (id === null ? '' : (names.get(id) ?? id.slice(0, 8)));
+}

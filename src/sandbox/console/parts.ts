@@ -1,0 +1,183 @@
+import type { TrackingStatus } from '../../api/enums.ts';
+import {
+  hasArrived,
+  isLost,
+  lineState,
+  quantityText,
+  type Shortfall,
+  type ShownState,
+  shortfallOf,
+  spoken,
+} from '../../api/order-state.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import { type Content, type Html, html } from '../../platform/html.ts';
+import type { OrderItem } from '../orders/lifecycle/types.ts';
+import type { KeptBody, KeptSide } from '../server/request-log.ts';
+
+/** `1999, USD` as `$19.99`. */
+export const money = (cents: number, currency = 'USD'): string =>
+  new Intl.NumberFormat('en-US', { style: 'currency', currency }).format(cents / 100);
+
+const units = [
+  { ms: 86_400_000, name: 'd' },
+  { ms: 3_600_000, name: 'h' },
+  { ms: 60_000, name: 'min' },
+  { ms: 1000, name: 's' },
+] as const;
+
+/** A length of time in its largest whole unit, `3 min`. */
+export function duration(ms: number): string {
+  const unit = units.find((candidate) => ms >= candidate.ms);
+  return unit ? `${Math.floor(ms / unit.ms)} ${unit.name}` : '0 s';
+}
+
+/** How long before `now` (both ms) something was or will be, with the time itself for whoever points at it. */
+export function age(at: number, now: number) {
+  const iso = new Date(at).toISOString();
+  const text = at > now ? `in ${duration(at - now + 999)}` : `${duration(now - at)} ago`;
+  return html`<time datetime="${iso}" title="${iso}">${text}</time>`;
+}
+
+/** `2026-03-01 12:00:00` */
+export const dateTime = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+
+/** A state in words and in a colour. */
+export const stateBadge = ({ text, mood }: ShownState): Html =>
+  html`<span class="badge ${mood === 'waiting' ? 'wait' : mood}">${text}</span>`;
+
+/** The state of one parcel. */
+const parcelBadge = (status: TrackingStatus): Html =>
+  stateBadge({
+    text: spoken(status),
+    mood: isLost(status) ? 'bad' : hasArrived(status) ? 'good' : 'waiting',
+  });
+
+/** How much of a line was bought: `2`, `2 of 5`. */
+export const quantityOf = (item: OrderItem, shortfalls: readonly Shortfall[]): string =>
+  quantityText(shortfallOf(item, shortfalls) ?? { bought: item.quantity });
+
+/** How a line stands, in words. */
+export const lineText = (item: OrderItem, shortfalls: readonly Shortfall[]): string =>
+  lineState(item.status, shortfallOf(item, shortfalls) !== undefined)?.text ?? spoken(item.status);
+
+/** An address from outside as a link, if it leads to the web; otherwise as the text it is. */
+export function outsideLink(url: string, text = url): Html {
+  const leadsToTheWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  return leadsToTheWeb ? html`<a href="${url}" rel="noreferrer noopener">${text}</a>` : html`${text}`;
+}
+
+type Shipment = Shape<'PublicTrackingResponse'>['shipments'][number];
+type Checkpoint = Shipment['checkpoints'][number];
+
+/** Each parcel with the way it went, newest checkpoint first. */
+export const parcels = (shipments: readonly Shipment[]): Content =>
+  shipments.length === 0
+    ? html`<p class="soft">No parcel.</p>`
+    : shipments.map(
+        ({
+          carrier,
+          tracking_number,
+          status,
+          estimated_delivery_date,
+          checkpoints,
+        }) => html`<div class="parcel">
+<p><strong>${carrier}</strong> <span class="mono">${tracking_number}</span> ${parcelBadge(status)}${
+          estimated_delivery_date !== null &&
+          (status === 'pending' || status === 'in_transit') &&
+          html` <span class="soft">expected ${estimated_delivery_date}</span>`
+        }</p>${checkpoints.length > 0 && journey(checkpoints)}</div>`,
+      );
+
+const journey = (checkpoints: readonly Checkpoint[]): Content => html`<table class="stack"><thead><tr>
+<th class="fit">Time (UTC)</th><th class="half">What</th><th>Where</th></tr></thead><tbody>${checkpoints.map(
+  (checkpoint) =>
+    html`<tr><td class="fit number"><time datetime="${checkpoint.checkpoint_time}">${dateTime(
+      Date.parse(checkpoint.checkpoint_time),
+    )}</time></td><td class="half">${checkpoint.message}</td><td>${placeOf(checkpoint)}</td></tr>`,
+)}</tbody></table>`;
+
+const placeOf = ({ location, city, state, country }: Checkpoint): string =>
+  location ?? [city, state, country].filter((part) => part !== null && part !== '').join(', ');
+
+/** A text to be copied at a click; without JavaScript it is selected as a whole. @param what it is, after “Copy”. */
+export const copied = (what: string, text: string): Content =>
+  html`<div class="copied"><pre tabindex="0">${text}</pre><button type="button" class="copy">Copy<span class="unseen"> ${what}</span></button></div>`;
+
+/** What does the same as a request or a button, to be copied. */
+export interface SameAs {
+  readonly curl: string;
+  readonly errand?: string;
+  readonly json?: string;
+}
+
+/** @param what is done, for the names of the buttons: `the request`. */
+export const sameAs = (what: string, { curl, errand, json }: SameAs): Content => {
+  const forms = [
+    ['errand', errand],
+    ['curl', curl],
+    ['JSON', json],
+  ] as const;
+  const given = forms.filter(([, text]) => text !== undefined);
+  return html`<details class="same"><summary>Copy ${what} as ${given.map(([name]) => name).join(' or ')}</summary>${given.map(
+    ([name, text]) =>
+      html`<h3>${name}</h3>
+${copied(`${what} as ${name}`, text ?? '')}`,
+  )}</details>`;
+};
+
+/** JSON on lines of its own, indented, also where it is cut: its beginning is as good as the whole. Pure. */
+function prettyJson(json: string): string {
+  const pieces: string[] = [];
+  let depth = 0;
+  const line = (): string => `\n${'  '.repeat(Math.min(depth, 20))}`;
+  for (const [token] of json.matchAll(/"(?:[^"\\]|\\[\s\S])*"?|[{}[\],:]|[^\s"{}[\],:]+/g)) {
+    if (token === '{' || token === '[') {
+      depth += 1;
+      pieces.push(token, line());
+    } else if (token === '}' || token === ']') {
+      depth = Math.max(0, depth - 1);
+      // An empty one stays on its line.
+      if (/^\s+$/.test(pieces.at(-1) ?? '') && /^[{[]$/.test(pieces.at(-2) ?? '')) pieces.pop();
+      else pieces.push(line());
+      pieces.push(token);
+    } else if (token === ',') pieces.push(token, line());
+    else pieces.push(token === ':' ? ': ' : token);
+  }
+  return pieces.join('');
+}
+
+/** Most of a text that a page shows, bytes of markup: a sign may take six. */
+const mostShown = 12_000;
+
+/** Headers as they were, but for the secrets in them. */
+export const headersTable = (headers: KeptSide['headers']): Content =>
+  headers.length > 0 &&
+  html`<details class="headers"><summary>${headers.length === 1 ? '1 header' : `${headers.length} headers`}</summary><dl class="mono">${headers.map(
+    ([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`,
+  )}</dl></details>`;
+
+/** JSON on lines of its own, to be copied. @param what it is. */
+export function jsonBlock(what: string, json: string): { readonly block: Content; readonly isCut: boolean } {
+  const pretty = prettyJson(json);
+  const shown = beginningOf(pretty);
+  return { block: copied(`${what} as JSON`, shown), isCut: shown.length < pretty.length };
+}
+
+/** A body as far as it is kept, and a word on what is missing. @param what it is, `the request’s body`. */
+export function bodyBlock(what: string, { text, bytes, isCut }: KeptBody): Content {
+  if (bytes === 0) return html`<p class="soft">No body.</p>`;
+  const size = bytes === null ? '' : `${bytes.toLocaleString('en-US')} bytes`;
+  if (text === null)
+    return html`<p class="soft">${bytes === null ? 'A body' : `A body of ${size}`}, not kept.</p>`;
+  const { block, isCut: isShownInPart } = jsonBlock(what, text);
+  return html`${block}${(isCut || isShownInPart) && html`<p class="soft">Cut: its beginning, of ${size}.</p>`}`;
+}
+
+function beginningOf(text: string): string {
+  let room = mostShown;
+  for (let at = 0; at < text.length; at += 1) {
+    room -= /[&<>"']/.test(text[at] ?? '') ? 6 : Buffer.byteLength(text[at] ?? '');
+    if (room < 0) return text.slice(0, at);
+  }
+  return text;
+}

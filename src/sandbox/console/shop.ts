@@ -1,0 +1,246 @@
+import { errorHint } from '../../api/error-codes.ts';
+import { limits } from '../../api/limits.ts';
+import { operations } from '../../api/operations/index.ts';
+import { type Content, html } from '../../platform/html.ts';
+import { consolePath, type SandboxConfig, shopPath } from '../config.ts';
+import { exampleOrder } from '../keys/keys.ts';
+import { acceptOrder } from '../orders/create.ts';
+import {
+  isTestSlug,
+  type TestProduct,
+  type TestSlug,
+  testFacts,
+  testProducts,
+  testSlugs,
+} from '../orders/lifecycle/test-products.ts';
+import type { OrderBody } from '../orders/lifecycle/types.ts';
+import { findOrder } from '../orders/records.ts';
+import { Invalid, Refusal } from '../server/refusal.ts';
+import type { Service } from '../server/service.ts';
+import type { Store } from '../store/store.ts';
+import { centsIn, formAction, Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
+import { htmlPage, siteLinks } from './html.ts';
+import { mintForm } from './keys.ts';
+import { ordersPath } from './orders.ts';
+import type { Page } from './page.ts';
+import { isOfThisMachine } from './page.ts';
+import { copied, money } from './parts.ts';
+import { curlCall, sameFromTerminal } from './terminal-commands.ts';
+
+type Slug = TestSlug;
+
+/** What becomes of an order, and the products that show it. */
+const kinds: readonly { readonly title: string; readonly has: (product: TestProduct) => boolean }[] = [
+  {
+    title: 'Goes through',
+    has: (product) => !(product.refusesCreation || product.fails || needsSubstitute(product)),
+  },
+  { title: 'Fails in progress', has: ({ fails }) => fails !== undefined },
+  { title: 'Fails unless you allow a substitute', has: needsSubstitute },
+  { title: 'Refused at once', has: ({ refusesCreation }) => refusesCreation !== undefined },
+];
+
+function needsSubstitute({ facts }: TestProduct): boolean {
+  return facts?.quantityCap !== undefined || facts?.giftOption === false;
+}
+
+function priceOf(slug: Slug): string {
+  const { priceCents, currency } = testFacts(slug);
+  return money(priceCents, currency);
+}
+
+/** Every product of the sandbox's own shop, by what it rehearses. */
+export const shopPage: Page<'shop'> = () =>
+  htmlPage(
+    'The sandbox shop',
+    html`<p class="lead">Products that rehearse every outcome. Order one from the service, and it happens.</p>${kinds.map(
+      ({ title, has }) =>
+        html`<section><header><h2>${title}</h2></header><table class="stack"><tbody>${testSlugs
+          .filter((slug) => has(testProducts[slug]))
+          .map((slug) => {
+            const { name, description } = testProducts[slug];
+            return html`<tr><td class="name"><a href="${shopPath}/${slug}">${name}</a></td><td>${description}</td><td class="fit number">${priceOf(slug)}</td></tr>`;
+          })}</tbody></table></section>`,
+    )}`,
+    { links: siteLinks, current: { path: shopPath, isPage: true } },
+  );
+
+/** What a product rehearses, and the command that orders it. */
+export const productPage: Page<'product'> = (visit) => {
+  const { service, path } = visit;
+  const { config } = service;
+  const { slug } = path;
+  if (!isTestSlug(slug)) {
+    const body = html`<p class="lead">The shop has no such product. <a href="${shopPath}">All products</a></p>`;
+    return htmlPage('No such product', body, { status: 404, links: siteLinks, narrow: true });
+  }
+  const { name, description, scenario, refusesCreation }: TestProduct = testProducts[slug];
+  const hint = errorHint(refusesCreation ?? scenario);
+  const url = `${config.shopUrl}/${slug}`;
+  return htmlPage(
+    name,
+    html`<p class="lead">${description}</p>
+<section><dl><dt>Price</dt><dd>${priceOf(slug)}</dd><dt>Rehearses</dt><dd><code>${scenario}</code></dd>${
+      hint !== undefined && html`<dt>What to do about it</dt><dd>${hint}</dd>`
+    }<dt>Product URL</dt><dd><code>${url}</code></dd></dl></section>
+${isOfThisMachine(visit) && html`<section><header><h2>Order it here</h2></header>${orderForm(service, slug)}</section>`}
+<section><header><h2>Order it from a terminal</h2></header>
+${copied('the order', orderCommand(slug, url, profileOf(config)))}</section>
+<section><header><h2>Before the first order here</h2></header>
+${copied('the setup', setUpCommands(config))}</section>
+<p><a href="${shopPath}">All products</a></p>`,
+    { links: siteLinks, current: { path: shopPath, isPage: false }, copies: true },
+  );
+};
+
+/** The command that brings the product's outcome about. */
+function orderCommand(slug: Slug, url: string, profile: string): string {
+  const { quantity, ceilingCents, isGift } = rehearsalOf(slug);
+  const lines = quantity === 1 ? url : `${url},quantity=${quantity}`;
+  return `errand order create --product ${lines}${isGift ? ' --gift' : ''} --max-price '${money(ceilingCents)}' --ship-to home --watch --profile ${profile}`;
+}
+
+/** A key for this sandbox, kept in a profile of its own: an order must not land in another sandbox. */
+const setUpCommands = (config: SandboxConfig): string =>
+  `errand profile set ${profileOf(config)} --base-url ${config.baseUrl}\nerrand sandbox mint --profile ${profileOf(config)}`;
+
+const profileOf = ({ baseUrl }: SandboxConfig): string =>
+  `sandbox-${new URL(baseUrl).host.replace(/[^A-Za-z0-9.]+/g, '-')}`;
+
+/** The users whose keys were used last; more would be no choice. */
+const mostUsers = 25;
+
+interface User {
+  readonly id: string;
+  readonly email: string | null;
+  readonly name: string;
+  readonly spendable: number;
+}
+
+const usersOf = (store: Store): User[] =>
+  store
+    .all(
+      `SELECT u.id, u.email, k.name, w.balance - w.reserved AS spendable, max(k.used_at) AS used
+       FROM api_keys k JOIN users u ON u.id = k.user_id JOIN wallets w ON w.user_id = u.id
+       WHERE k.order_id IS NULL GROUP BY u.id ORDER BY used DESC, u.number DESC LIMIT ?`,
+      mostUsers,
+    )
+    .map(({ id, email, name, spendable }) => ({
+      id: String(id),
+      email: email === null ? null : String(email),
+      name: [email, name].filter((part) => typeof part === 'string').join(' · '),
+      spendable: Number(spendable),
+    }));
+
+/** What an order of a test product takes, so that it brings its outcome about. */
+function rehearsalOf(slug: TestSlug): { quantity: number; ceilingCents: number; isGift: boolean } {
+  const { facts }: TestProduct = testProducts[slug];
+  const quantity = facts?.quantityCap === undefined ? 1 : facts.quantityCap + 1;
+  return { quantity, ceilingCents: quantity === 1 ? 5_000 : 10_000, isGift: facts?.giftOption === false };
+}
+
+/** A form that orders a product of the shop for one of the users of this sandbox. */
+function orderForm({ store, config }: Service, slug: TestSlug): Content {
+  const users = usersOf(store);
+  if (users.length === 0) return html`<p>An order needs a key, and there is none yet.</p>${mintForm(config)}`;
+  const { quantity, ceilingCents, isGift } = rehearsalOf(slug);
+  return html`<form method="post" action="${consolePath}/shop/${slug}" class="inline">${onceField({ isKept: true })}
+<label>For<select name="user">${users.map(
+    ({ id, name, spendable }) =>
+      html`<option value="${id}">${name === '' ? '' : `${name} · `}${id.slice(0, 8)}, ${money(spendable)} to spend</option>`,
+  )}</select></label>
+<label>Quantity<input name="quantity" type="number" min="${limits.quantity.min}" required value="${quantity}" autocomplete="off"></label>
+<label>Ceiling in dollars<input name="max_price" inputmode="decimal" required value="${(ceilingCents / 100).toFixed(2)}" autocomplete="off"></label>
+<label class="check"><input type="checkbox" name="is_gift" value="yes"${isGift && html` checked`}> As a gift</label>
+<button class="main">Order it now</button></form>${sameFromTerminal(
+    config,
+    'same-order',
+    [
+      {
+        what: 'ordering it',
+        errand: null,
+        curl: curlCall(config, {
+          method: 'POST',
+          path: operations['order.create'].path,
+          body: bodyOf(config.shopUrl, slug, { quantity, max_price: ceilingCents, is_gift: isGift }),
+        }),
+      },
+    ],
+    'The command stands below; this call places an order each time that it is sent, for it names no idempotency_key.',
+  )}`;
+}
+
+interface Filled {
+  readonly quantity: number;
+  readonly max_price: number;
+  readonly is_gift: boolean;
+  readonly idempotency_key?: string;
+}
+
+const bodyOf = (shopUrl: string, slug: TestSlug, { quantity, is_gift, ...rest }: Filled): unknown => ({
+  ...exampleOrder(shopUrl),
+  products: [{ url: `${shopUrl}/${slug}`, quantity }],
+  ...(is_gift && { is_gift }),
+  ...rest,
+});
+
+/**
+ * Orders a product as its form says, by the way that `POST /orders` goes. The form's own name is the order's
+ * idempotency key, so that a form that is sent twice places one order.
+ */
+export const placeOrder = formAction<'consolePlace'>(
+  ({ path: { slug } }) => ({ path: `${shopPath}/${slug}`, text: 'Back to the product' }),
+  async (visit, form) => {
+    const { service, path } = visit;
+    if (!isTestSlug(path.slug)) throw new Refusal('not_found', 'The shop has no such product.');
+    const { store, config, clock } = service;
+    const user = store.get('SELECT id, email FROM users WHERE id = ?', form.get('user') ?? '');
+    if (!user) throw new Misfilled('Choose for whom to order: this user is not here.');
+    const body = await checked(
+      bodyOf(config.shopUrl, path.slug, {
+        quantity: quantityIn(form),
+        max_price: centsIn(form, 'max_price', 'Ceiling'),
+        is_gift: form.get('is_gift') === 'yes',
+        idempotency_key: onceIn(form),
+      }),
+    );
+    const caller = {
+      userId: String(user.id),
+      email: user.email === null ? null : String(user.email),
+      keyHash: '',
+      orderId: null,
+    };
+    try {
+      const order: { id: string } = JSON.parse(await acceptOrder(service, caller, body, clock.now()));
+      return seeOther(`${ordersPath}/${order.id}`);
+    } catch (error) {
+      const id =
+        error instanceof Refusal && error.code === 'already_exists' ? error.details.identifier : null;
+      if (typeof id !== 'string') throw error;
+      return sentTwice(store, id, body);
+    }
+  },
+);
+
+/** The order that this form has placed; a form that was changed since is not sent again in silence. */
+function sentTwice(store: Store, id: string, body: OrderBody) {
+  const placed = findOrder(store, id, null);
+  if (placed && JSON.stringify(placed.body) === JSON.stringify(body)) return seeOther(`${ordersPath}/${id}`);
+  throw new Refusal(
+    'already_exists',
+    `This form has placed order ${id.slice(0, 8)} already, with other values. Load the product's page again to place another.`,
+  );
+}
+
+async function checked(value: unknown): Promise<OrderBody> {
+  const { checkShape } = await import('../../api/schemas/check.ts');
+  const { value: body, issues } = checkShape('OrderCreate', value, 'body');
+  if (body) return body;
+  throw new Invalid(issues);
+}
+
+function quantityIn(form: URLSearchParams): number {
+  const text = (form.get('quantity') ?? '').trim();
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new Misfilled('Quantity takes a whole number above 0.');
+}

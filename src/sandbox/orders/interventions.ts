@@ -1,0 +1,135 @@
+import type { SandboxTrigger } from '../../api/control.ts';
+import type { OrderStatus } from '../../api/enums.ts';
+import type { ErrorType } from '../../api/error-types.ts';
+import { Refusal } from '../server/refusal.ts';
+import type { Service } from '../server/service.ts';
+import { noteIntervention } from '../store/interventions.ts';
+import { surroundingsOf } from './create.ts';
+import { cancelPending, forceTransition } from './lifecycle/index.ts';
+import type { ForcedKind } from './lifecycle/types.ts';
+import { findOrder, type StoredOrder, storedOrder } from './records.ts';
+import { loadSettle } from './settle.ts';
+
+/** The triggers of an order, and what each makes happen. */
+const orderTriggers = {
+  placed: 'placed',
+  failed: 'failed',
+  shipped: 'shipped',
+  delivered: 'delivered',
+  undeliverable: 'undeliverable',
+  'available-for-pickup': 'available_for_pickup',
+  'cancelled-by-retailer': 'cancelled_by_retailer',
+} as const satisfies Partial<Readonly<Record<SandboxTrigger, ForcedKind>>>;
+
+export type OrderTrigger = keyof typeof orderTriggers;
+
+export const isOrderTrigger = (name: string): name is OrderTrigger => Object.hasOwn(orderTriggers, name);
+
+interface Forcing {
+  readonly trigger: OrderTrigger;
+  readonly id: string;
+  /** Whose order it must be; null for anyone's. */
+  readonly userId: string | null;
+  readonly errorType?: ErrorType | undefined;
+}
+
+/** Makes something happen to an order at `now` (ms). @throws Refusal not_found, bad_request where its state forbids it. */
+export async function forceOrder(
+  service: Service,
+  { trigger, id, userId, errorType }: Forcing,
+  now: number,
+): Promise<OrderStatus> {
+  const { store } = service;
+  const found = findOrder(store, id, userId);
+  if (!found) throw new Refusal('not_found', `There is no order ${id}.`, { resource: 'order' });
+  const surroundings = await surroundingsOf(service, found.body);
+  const settle = await loadSettle(service);
+  return store.transaction(() => {
+    const state = findOrder(store, id, userId) ?? found;
+    const kind = orderTriggers[trigger];
+    const reached = forceTransition({ state, kind, now, surroundings, ...(errorType && { errorType }) });
+    if ('refused' in reached) throw new Refusal('bad_request', reached.refused, { event: trigger });
+    settle(state, reached);
+    noteIntervention(store, id, { at: now, event: trigger, errorType: errorType ?? null });
+    return reached.record.status;
+  });
+}
+
+/** What can be made happen to an order at `now` (ms), in the order of the table. */
+export async function possibleTriggers(
+  service: Service,
+  state: StoredOrder,
+  now: number,
+): Promise<OrderTrigger[]> {
+  const surroundings = await surroundingsOf(service, state.body);
+  return Object.keys(orderTriggers)
+    .filter(isOrderTrigger)
+    .filter(
+      (trigger) =>
+        !('refused' in forceTransition({ state, kind: orderTriggers[trigger], now, surroundings })),
+    );
+}
+
+/** Cancels an order of `userId`, or any with null, at `now` (ms). @throws Refusal not_found, order_not_cancellable. */
+export async function cancelOrder(
+  service: Service,
+  { id, userId }: { readonly id: string; readonly userId: string | null },
+  now: number,
+): Promise<void> {
+  const settle = await loadSettle(service);
+  await service.store.transaction(() => {
+    const order = findOrder(service.store, id, userId);
+    if (!order) throw new Refusal('not_found', `There is no order ${id}.`, { resource: 'order' });
+    const reached = cancelPending(order, now);
+    if ('refused' in reached)
+      throw new Refusal('order_not_cancellable', reached.refused, { status: order.record.status });
+    settle(order, reached);
+    noteIntervention(service.store, id, { at: now, event: 'cancelled', errorType: null });
+  });
+}
+
+/** How many orders one transaction fails; others wait for the disk no longer than that takes. */
+const batch = 100;
+
+/**
+ * Fails the orders that wait for an account which has been deleted: there is nothing left to sign in with. The one
+ * that the retailer is working on has signed in already and goes on. @param now ms since the epoch.
+ */
+export async function failWaitingFor(service: Service, accountId: string, now: number): Promise<void> {
+  const { store } = service;
+  const waiting = () =>
+    store
+      .all(
+        "SELECT * FROM orders WHERE account_id = ? AND status = 'pending' ORDER BY seq LIMIT ?",
+        accountId,
+        batch,
+      )
+      .map(storedOrder);
+  const first = waiting();
+  if (first.length === 0) return;
+  const settle = await loadSettle(service);
+  for (let orders = first; orders.length > 0; orders = waiting()) {
+    const surroundings = new Map<number, Awaited<ReturnType<typeof surroundingsOf>>>();
+    for (const { seq, body } of orders) surroundings.set(seq, await surroundingsOf(service, body));
+    await store.transaction(() => {
+      // Read anew: another process may have been faster.
+      for (const order of waiting()) {
+        const found = surroundings.get(order.seq);
+        if (!found) continue;
+        const errorType = 'login_failed';
+        const reached = forceTransition({
+          state: order,
+          kind: 'failed',
+          now,
+          surroundings: found,
+          errorType,
+        });
+        if ('refused' in reached) throw new Error(`order ${order.record.id} waits, and ${reached.refused}`);
+        // It holds no account any more, so that nobody is brought forward behind it.
+        store.run('UPDATE orders SET account_id = NULL WHERE seq = ?', order.seq);
+        settle({ ...order, accountId: null }, reached);
+        noteIntervention(store, order.record.id, { at: now, event: 'failed', errorType });
+      }
+    });
+  }
+}

@@ -1,0 +1,431 @@
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { healthPath, isControl } from '../../api/control.ts';
+import { isObject, type JsonObject } from '../../api/json.ts';
+import { eachPlainField } from '../../api/order-fields.ts';
+import { normaliseSpellings, oddIds, type Spelling } from '../../api/sandbox-faults.ts';
+import { clearTimeout, setTimeout } from '../../platform/own-timers.ts';
+import { DatabaseError } from '../../platform/sqlite/database-error.ts';
+import { Random } from '../store/random.ts';
+import { prefersHtml } from './browser.ts';
+import { codesOf, type Fault, type FaultKind } from './faults.ts';
+import { json } from './refusal.ts';
+import { readTarget } from './request.ts';
+import type { Noting } from './request-log.ts';
+import { halfOf, headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
+
+interface OrderJson extends JsonObject {
+  readonly id: unknown;
+  readonly shipping_address: JsonObject;
+  readonly items: readonly JsonObject[];
+}
+
+const isOrderRecord = (value: unknown): value is OrderJson =>
+  isObject(value) &&
+  'id' in value &&
+  isObject(value.shipping_address) &&
+  Array.isArray(value.items) &&
+  value.items.every(isObject);
+
+/** Spells the order records in a response as given, or in ways drawn for each. */
+export function normalise(value: unknown, named: readonly string[], random: Random): unknown {
+  if (Array.isArray(value)) return value.map((each) => normalise(each, named, random));
+  if (!isObject(value)) return value;
+  if (isOrderRecord(value)) {
+    const names = named.length > 0 ? named : random.some(Object.keys(normaliseSpellings), 1);
+    return names.filter(isSpelling).reduce<OrderJson>((order, name) => spellings[name](order), value);
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, normalise(each, named, random)]),
+  );
+}
+
+const isSpelling = (name: string): name is Spelling => Object.hasOwn(spellings, name);
+
+type Change = (value: unknown) => unknown;
+type Respell = (order: OrderJson) => OrderJson;
+
+/** A change to texts alone. */
+const text =
+  (change: (text: string) => string): Change =>
+  (value) =>
+    typeof value === 'string' ? change(value) : value;
+
+const upper = text((value) => value.toUpperCase());
+
+const inAddress =
+  (keys: readonly string[], change: Change): Respell =>
+  (order) => ({ ...order, shipping_address: changed(order.shipping_address, keys, change) });
+
+const inItems =
+  (keys: readonly string[], change: Change): Respell =>
+  (order) => ({ ...order, items: order.items.map((item) => changed(item, keys, change)) });
+
+const changed = (object: JsonObject, keys: readonly string[], change: Change): JsonObject => ({
+  ...object,
+  ...Object.fromEntries(keys.filter((key) => key in object).map((key) => [key, change(object[key])])),
+});
+
+const each =
+  (change: Change): Change =>
+  (value) => {
+    if (Array.isArray(value)) return value.map(each(change));
+    if (!isObject(value)) return change(value);
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, each(change)(part)]));
+  };
+
+const trimmed = each(text((value) => value.trim().replace(/ {2,}/g, ' ')));
+const emptied: Change = (value) => value ?? '';
+const present = (object: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
+
+const plainTexts = eachPlainField.flatMap(([name, { type }]) => (type === 'string' ? [name] : []));
+
+const spellings: Readonly<Record<Spelling, Respell>> = {
+  phone: (order) => inAddress(['phone_number'], international(order.shipping_address.country))(order),
+  zip: inAddress(
+    ['postal_code'],
+    text((code) => (/^\d{5}$/.test(code) ? `${code}-0001` : code)),
+  ),
+  city: inAddress(['city'], upper),
+  street: inAddress(['address_line1', 'address_line2'], text(standardStreet)),
+  state: inAddress(
+    ['state'],
+    text((state) => (state === state.toUpperCase() ? state.toLowerCase() : state.toUpperCase())),
+  ),
+  country: inAddress(
+    ['country'],
+    text((code) => threeLetters[code.toUpperCase()] ?? code),
+  ),
+  name: inAddress(['first_name', 'last_name'], upper),
+  spaces: (order) => ({
+    ...changed(order, [...plainTexts, 'metadata'], trimmed),
+    id: order.id,
+    shipping_address: changed(order.shipping_address, Object.keys(order.shipping_address), trimmed),
+    items: order.items,
+  }),
+  metadata: (order) => ({
+    ...order,
+    metadata: { ...(isObject(order.metadata) && order.metadata), source: 'api' },
+  }),
+  price: (order) => ({ ...order, max_price: String(order.max_price) }),
+  quantity: inItems(['quantity'], String),
+  url: inItems(['url'], text(standardUrl)),
+  items: (order) => ({ ...order, items: order.items.toReversed() }),
+  variant: inItems(['variant'], each(text((value) => value.toLowerCase()))),
+  absent: (order) => ({
+    ...present(order),
+    id: order.id,
+    shipping_address: present(order.shipping_address),
+    items: order.items.map(present),
+  }),
+  empty: (order) => ({
+    ...changed(order, plainTexts, emptied),
+    id: order.id,
+    shipping_address: changed(order.shipping_address, ['address_line2', 'state'], emptied),
+    items: order.items,
+  }),
+};
+
+const threeLetters: Readonly<Record<string, string>> = { US: 'USA', DE: 'DEU', IT: 'ITA' };
+const callingCodes: Readonly<Record<string, string>> = { US: '1', DE: '49', IT: '39' };
+
+const international = (country: unknown): Change =>
+  text((phone) => {
+    const digits = phone.replace(/\D/g, '');
+    const code = callingCodes[String(country).toUpperCase()] ?? '';
+    return phone.startsWith('+') || digits.length > 10 ? `+${digits}` : `+${code}${digits}`;
+  });
+
+const abbreviations: Readonly<Record<string, string>> = {
+  STREET: 'ST',
+  AVENUE: 'AVE',
+  ROAD: 'RD',
+  DRIVE: 'DR',
+  APARTMENT: 'APT',
+  SUITE: 'STE',
+};
+
+function standardStreet(street: string): string {
+  const words = street.toUpperCase().split(' ');
+  return words.map((word) => abbreviations[word] ?? word).join(' ');
+}
+
+function standardUrl(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  url.hash = '';
+  url.searchParams.sort();
+  if (!url.pathname.endsWith('/')) url.pathname += '/';
+  return url.href;
+}
+
+const altering: ReadonlySet<FaultKind> = new Set(['normalise', 'id', 'another-order']);
+
+const isAltering = (kind: FaultKind): boolean => altering.has(kind);
+
+interface Alterations {
+  readonly altering: readonly Fault[];
+  readonly alter: (response: SandboxResponse) => SandboxResponse;
+}
+
+/** What changes the responses that are sent: seeded, apart from the faults that break them off. */
+function alterations(
+  faults: readonly Fault[],
+  seed: number | string,
+): (method: string, pathname: string) => Alterations {
+  const random = Random.of('alterations', seed);
+  const replaceOrder = anotherOrder(random);
+  const change = (fault: Fault, value: unknown): unknown => {
+    if (fault.kind === 'normalise') return normalise(value, fault.variants, random);
+    return fault.kind === 'id' ? withOddId(value, fault.variants, random) : replaceOrder(value);
+  };
+  return (method, pathname) => {
+    const drawn = faults.filter(({ matches, share }) => matches(method, pathname) && random.chance(share));
+    return {
+      altering: drawn,
+      alter: (response) =>
+        drawn.length === 0
+          ? response
+          : withJson(response, (value) => drawn.reduce((changed, fault) => change(fault, changed), value)),
+    };
+  };
+}
+
+/** Changes a successful JSON response, and no other. */
+function withJson(response: SandboxResponse, change: (value: unknown) => unknown): SandboxResponse {
+  const { status, headers, body } = response;
+  const isJson = String(headers['content-type']).startsWith('application/json');
+  if (status >= 300 || !isJson || typeof body !== 'string') return response;
+  return { ...response, body: JSON.stringify(change(JSON.parse(body))) };
+}
+
+function withOddId(value: unknown, variants: readonly string[], random: Random): unknown {
+  if (!isObject(value) || !('id' in value)) return value;
+  const [first = 'null', ...rest] = variants.length > 0 ? variants : Object.keys(oddIds);
+  const odd: Readonly<Record<string, unknown>> = oddIds;
+  return { ...value, id: odd[random.pick([first, ...rest])] };
+}
+
+/** Gives the order record that was sent before in place of the one that is due, as a confused cache does. */
+function anotherOrder(random: Random): (value: unknown) => unknown {
+  let before: OrderJson | undefined;
+  return (value) => {
+    if (!isOrderRecord(value)) return value;
+    const other = before && before.id !== value.id ? before : invented(value, random);
+    before = value;
+    return other;
+  };
+}
+
+/** An order that nobody has made. */
+function invented(order: OrderJson, random: Random): OrderJson {
+  const digits = Array.from({ length: 12 }, () => random.integer(0, 15).toString(16)).join('');
+  return {
+    ...order,
+    id: `${String(order.id).slice(0, -12)}${digits}`,
+    max_price: 123_456,
+    metadata: {},
+    shipping_address: {
+      ...order.shipping_address,
+      first_name: 'Somebody',
+      last_name: 'Else',
+      address_line1: '99 Other Road',
+    },
+  };
+}
+
+interface Drawn {
+  /** What stands in for the response, delays it or breaks it off. */
+  readonly fault: Fault | undefined;
+  /** What changes the response that is sent. */
+  readonly altering: readonly Fault[];
+  readonly alter: (response: SandboxResponse) => SandboxResponse;
+}
+
+/** Which faults fall on a request; each draw follows from the seed and the ones before it. */
+export type Draw = (request: Pick<SandboxRequest, 'method' | 'target' | 'headers'>) => Drawn;
+
+const none: Drawn = { fault: undefined, altering: [], alter: (response) => response };
+
+/** Marks the request that a redirect led to: another redirect would only go round in a circle. */
+const redirected = 'redirected';
+
+/**
+ * On pages that a person looks at, on what controls the sandbox and on who waits until it is ready no fault falls: how
+ * often they ask is chance, and each draw would change those that follow.
+ */
+const isSpared = (pathname: string, headers: SandboxRequest['headers']): boolean =>
+  pathname === healthPath || isControl(pathname) || prefersHtml(headerOf({ headers }, 'accept'));
+
+/** The faults of a served sandbox. The same seed and the same requests in the same order give the same faults. */
+export function drawFaults(faults: readonly Fault[], seed: number | string): Draw {
+  const random = Random.of('faults', seed);
+  const breaking = faults.filter(({ kind }) => kind !== 'refuse' && !isAltering(kind));
+  const drawAlterations = alterations(
+    faults.filter(({ kind }) => isAltering(kind)),
+    seed,
+  );
+  return ({ method, target, headers }) => {
+    if (faults.length === 0) return none;
+    const { pathname, search } = readTarget(target);
+    if (isSpared(pathname, headers)) return none;
+    const wasRedirected = new URLSearchParams(search).has(redirected);
+    const fault = breaking.find(
+      ({ kind, matches, share }) =>
+        matches(method, pathname) && !(kind === 'redirect' && wasRedirected) && random.chance(share),
+    );
+    return { fault, ...drawAlterations(method, pathname) };
+  };
+}
+
+/** Whether the next connection is dropped; each draw follows from the seed and the ones before it. */
+export function drawRefusals(faults: readonly Fault[], seed: number | string): () => boolean {
+  const refusals = faults.filter(({ kind }) => kind === 'refuse');
+  const random = Random.of('connections', seed);
+  return () => refusals.some(({ share }) => random.chance(share));
+}
+
+/**
+ * Drops a share of connections, with the first request that asks anything of the service.
+ * @param isRefused whether a connection is dropped, which is drawn once for each.
+ */
+export function refuseConnections(server: Server, isRefused: (connection: object) => boolean): void {
+  server.prependListener('request', ({ socket, url = '/', headers }) => {
+    if (!isSpared(readTarget(url).pathname, headers) && isRefused(socket)) reset(socket);
+  });
+}
+
+/**
+ * The response that stands in for the service's own; undefined for a fault that sends none.
+ * @param target where the request went. @param response the service's own, where the work is done.
+ */
+function standIn(fault: Fault, target: string, response?: SandboxResponse): SandboxResponse | undefined {
+  const { kind, status, ms, variants, body: own } = fault;
+  if (kind === 'status') {
+    const headers = {
+      ...(status === 429 && { 'retry-after': String(Math.ceil(ms / 1000)) }),
+      ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+    };
+    return json(status, own === undefined ? errorBody(status, variants[0]) : JSON.parse(own), headers);
+  }
+  if (kind === 'bare') return { status, headers: {}, body: null };
+  if (kind === 'html') return gatewayPage(status);
+  if (kind !== 'redirect') return undefined;
+  return { status, headers: { location: elsewhere(target, response) }, body: null };
+}
+
+/** What the service itself would say with a status; `details` of a code are those of no order, so there are none. */
+function errorBody(status: number, code: string | undefined): object {
+  const message = 'A fault that is on in this sandbox.';
+  if (status === 422 && code === undefined)
+    return { detail: [{ loc: ['body'], msg: message, type: 'fault' }] };
+  return {
+    code: code ?? usualCodes[status] ?? codesOf(status)[0] ?? otherCode(status),
+    message,
+    details: {},
+  };
+}
+
+const usualCodes: Readonly<Record<number, string>> = {
+  400: 'bad_request',
+  502: 'external_service_error',
+  503: 'service_unavailable',
+};
+
+const otherCode = (status: number): string => (status < 500 ? 'bad_request' : 'internal_error');
+
+function gatewayPage(status: number): SandboxResponse {
+  const body = `<!DOCTYPE html>\n<html><head><title>${status}</title></head>\n<body><center><h1>${status}</h1></center><hr><center>gateway</center></body></html>\n`;
+  return { status, headers: { 'content-type': 'text/html' }, body };
+}
+
+/** Where a redirect leads: to the same place, or to what was made there. */
+function elsewhere(target: string, response: SandboxResponse | undefined): string {
+  const { pathname, search } = readTarget(target);
+  const made =
+    response?.status === 201 && typeof response.body === 'string' ? JSON.parse(response.body).id : null;
+  if (typeof made === 'string') return `${pathname}/${made}`;
+  return `${pathname}?${[...(search === '' ? [] : [search]), `${redirected}=1`].join('&')}`;
+}
+
+/** Sends half of a response under the length of the whole, then breaks off. */
+export async function sendHalf(
+  response: ServerResponse,
+  { status, headers, body }: SandboxResponse,
+): Promise<void> {
+  const { half, length } = await halfOf(body);
+  response.writeHead(status, { ...headers, 'content-length': Math.max(1, length) });
+  await new Promise((resolve) => response.write(half, resolve));
+  response.destroy();
+}
+
+/** What a caller gets: a response, half of one under the length of the whole, or a connection that is broken off. */
+export type Reply =
+  | { readonly kind: 'whole' | 'half'; readonly response: SandboxResponse }
+  | { readonly kind: 'reset' };
+
+interface Replying {
+  readonly target: string;
+  /** The faults that fall on the request. */
+  readonly drawn: Drawn;
+  readonly noted: Pick<Noting, 'done'>;
+  /** Ends a delay. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * What the service makes of a request, and the faults of that, whatever carries the two. @param work the service's.
+ * @throws what the signal was aborted with.
+ */
+export async function replyTo(
+  { target, drawn: { fault, alter }, noted, signal }: Replying,
+  work: () => Promise<SandboxResponse>,
+): Promise<Reply> {
+  if (fault?.kind === 'delay') await pause(fault.ms, signal);
+  else if (fault && !fault.after) {
+    noted.done(null);
+    return spoiled(fault, target);
+  }
+  const response = alter(await work().catch(storeUnavailable));
+  noted.done(response);
+  return fault?.after ? spoiled(fault, target, response) : { kind: 'whole', response };
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** What a fault makes of a request, with the service's response where the work was done. */
+function spoiled(fault: Fault, target: string, response?: SandboxResponse): Reply {
+  const instead = standIn(fault, target, response);
+  if (instead) return { kind: 'whole', response: instead };
+  return fault.kind === 'truncate' && response ? { kind: 'half', response } : { kind: 'reset' };
+}
+
+/** The store's own trouble, without the name of the file. */
+function storeUnavailable(error: unknown): SandboxResponse {
+  if (!(error instanceof DatabaseError)) throw error;
+  const message = `The sandbox cannot use its data now: ${error.reason}.`;
+  return json(503, { code: 'service_unavailable', message, details: {} });
+}
+
+/**
+ * Ends a connection with a reset. One whose own end is still on its way is closed: Node would count it as reset and never
+ * let go of it, and the process could not end.
+ */
+export function reset(socket: Socket | null): void {
+  if (socket?.writableEnded && !socket.writableFinished) socket.destroy();
+  else socket?.resetAndDestroy();
+}
