@@ -43,7 +43,7 @@ const descriptionHandlers = {
   },
 } satisfies Partial<AllHandlers>;
 
-/** The handler of each operation of the table. */
+/** The handler of each operation in the API table. */
 const handlers: AllHandlers = {
   ...accountHandlers,
   ...agentHandlers,
@@ -63,8 +63,8 @@ const handlers: AllHandlers = {
 let shapes: Promise<typeof import('../api/schemas/check.ts')> | undefined;
 
 /**
- * A handler's result on the wire. A value is checked against the contract first, so that the two cannot drift apart.
- * @throws Error for a value that breaks its shape, which is a bug of the sandbox.
+ * Converts a handler's result to a response. Validates the value against the contract, so they cannot drift apart.
+ * @throws Error for a value that violates its schema, which is a bug in the sandbox.
  */
 async function writeResponse(
   declared: SuccessResponse,
@@ -95,23 +95,25 @@ async function writeResponse(
   return json(declared.status, result.value, result.headers);
 }
 
-/** How long a request may work at rows of batches that are due before its response, ms. */
+/** Time budget of a request for placing due batch rows, ms. */
 const placingBudgetMs = 40;
 
-/** Writes that need not know what all orders have come to; others, which change one, find it as it is now. */
+/**
+ * Writes that, like reads, need not wait for all due work. Other writes change an order and must see its current state.
+ */
 const hasty: ReadonlySet<OperationName> = new Set<OperationName>([
   'order.create',
   'bulk.create',
   'bulk.validate',
 ]);
 
-/** The terms in a body as a query has them. */
+/** Converts body fields to query parameters. */
 const asQuery = (body: unknown): Record<string, string[]> =>
   Object.fromEntries(
     Object.entries(Object(body)).flatMap(([name, value]) => (value == null ? [] : [[name, [String(value)]]])),
   );
 
-/** Reads a request as its row of the table declares it, and lets the row's handler respond. @throws Refusal, Invalid. */
+/** Parses a request according to its row in the API table and calls the handler. @throws Refusal, Invalid. */
 async function callOperation(
   service: Service,
   { name, path }: Extract<Match, { kind: 'operation' }>,
@@ -132,7 +134,7 @@ async function callOperation(
   const body = await readBody(operation.body, request, limitsOf(name));
   const terms = operation.body?.joinsQuery ? { ...rawQuery, ...asQuery(body.value) } : rawQuery;
   const inQuery = readParameters(operation.query ?? {}, operation.rules ?? [], 'query', terms);
-  // A term that the body has in another type is not missing from the query.
+  // Don't report a body field of the wrong type as a missing query parameter as well.
   const isBodyWrong = operation.body?.joinsQuery === true && body.issues.length > 0;
   const issues = [...inPath.issues, ...body.issues, ...(isBodyWrong ? [] : inQuery.issues)];
   if (issues.length > 0) throw new Invalid(issues);
@@ -140,7 +142,7 @@ async function callOperation(
   const patienceMs = isHasty ? service.patience.forRead(now) : Number.POSITIVE_INFINITY;
   await placeRows(service, now, Math.min(placingBudgetMs, patienceMs));
   await bringUpToDate(service, now, patienceMs);
-  // The table pairs each name with its handler; what was read above is what that handler declares.
+  // The table pairs each name with its handler, whose declared parameters were parsed above.
   const run = handler as (
     service: Service,
     call: Call<OperationName>,
@@ -160,7 +162,7 @@ async function callOperation(
   }
   return writeResponse(operation.response, result);
 
-  /** What is due and was not waited for may set free the money that is missing. */
+  /** If funds are insufficient, processes pending work, which may release some, and retries. */
   async function called<R>(attempt: () => Promise<R>): Promise<R> {
     try {
       return await attempt();
@@ -181,9 +183,8 @@ type Finish = (
 ) => SandboxResponse;
 
 /**
- * What every response carries: an id of its request, the caller's own where it sent one, on a 401 the scheme to
- * authenticate with, and that a browser neither keeps it nor takes it for a page. The function given back belongs to
- * one service.
+ * Returns a function that adds the common headers to every response of one service: a request id (the caller's own if
+ * it sent one), the auth scheme on a 401, and headers that prevent caching and MIME sniffing.
  */
 function finisher(): Finish {
   const name = randomUUID().slice(0, 13);
@@ -209,15 +210,16 @@ const scheme = ({ target }: Pick<SandboxRequest, 'target'>): string =>
   decoded(readTarget(target).pathname.split('/', 2)[1] ?? '') === 'v1' ? 'Basic realm="legacy"' : 'Bearer';
 
 /**
- * The service as a function: a request in, a response out, no socket. A bug is a 500 and goes to the service's `report`.
- * @throws DatabaseError where the store's file is to blame: in this process that is the user's own to put right.
+ * The service as a function from request to response, without a socket. A bug becomes a 500 and is passed to the
+ * service's `report`.
+ * @throws DatabaseError for problems with the store's file, which in-process callers have to fix themselves.
  */
 export function createApp(service: Service): Handle {
   const finish = finisher();
   const respond = async (request: SandboxRequest): Promise<SandboxResponse> => {
     service.pace.came();
     try {
-      // The network between a program and the service is slow, not the one to a person who watches both.
+      // Latency applies between clients and the service, not to people watching in the console.
       if (service.config.latencyMs > 0 && !isSpared(request))
         await new Promise((resolve) => setTimeout(resolve, service.config.latencyMs));
       const response = await dispatch(service, request);
@@ -265,7 +267,7 @@ async function dispatch(service: Service, request: SandboxRequest): Promise<Sand
       if (service.store.unwritable) throw service.store.unwritable;
       return json(200, { status: 'ok' });
     case 'page': {
-      // Of the pages nothing is loaded before: the command's own sandbox shows none.
+      // Lazy import: the CLI's embedded sandbox serves no pages.
       const { showPage } = await import('./console/pages.ts');
       return showPage(found.name, { service, request, path: found.path, search });
     }
@@ -277,7 +279,7 @@ async function unknownRoute(
   pathname: string,
   allowed: readonly string[],
 ): Promise<SandboxResponse> {
-  // What can be read can be read without its body.
+  // Every path that supports GET supports HEAD.
   const methods = allowed.flatMap((name) => (name === 'GET' ? [name, 'HEAD'] : [name])).join(', ');
   if (prefersHtml(headerOf({ headers }, 'accept'))) {
     const { unknownPage } = await import('./console/html.ts');

@@ -2,25 +2,25 @@ import { join } from 'node:path';
 import { sandboxWalletCents } from '../api/limits.ts';
 import type { PaymentMethod } from './payments/challenge.ts';
 
-/** What distinguishes one sandbox from another; nothing of it stands fixed in a handler. */
+/** Everything that differs between sandboxes; handlers hard-code none of it. */
 export interface SandboxConfig {
-  /** The fixed prefix of keys and ids, without its underscore. */
+  /** Prefix of keys and ids, without the underscore. */
   readonly prefix: string;
-  /** The service's own addresses as its links show them; no trailing slash. */
+  /** Base URLs of the service and its shop as used in links; no trailing slash. */
   readonly baseUrl: string;
   readonly shopUrl: string;
   readonly forwardingDomain: string;
-  /** Divides every delay of an order's life. */
+  /** Divides every delay in an order's timeline. */
   readonly speed: number;
-  /** Before each response, ms. */
+  /** Delay before each response, ms. */
   readonly latencyMs: number;
-  /** Longest that a read waits for what is due, ms of real time: where there is more it comes about meanwhile. */
+  /** Maximum time a read spends processing due events, ms of real time; the rest is processed in the background. */
   readonly patienceMs: number;
-  /** Keys a day for each address. */
+  /** Keys per day per client address. */
   readonly mintLimitPerDay: number;
-  /** Hosts that it serves, `name` or `name:port`, beside this machine's own names and the address it is reached at. */
+  /** Extra hosts to accept (`name` or `name:port`), besides local names and the address it is reached at. */
   readonly allowedHosts: readonly string[];
-  /** Where webhooks go: to this machine, to others, and to receivers (`host` or `host:port`) that are named. */
+  /** Allowed webhook targets: this machine, external hosts, and explicitly named receivers (`host` or `host:port`). */
   readonly webhooks: {
     readonly loopback: boolean;
     readonly external: boolean;
@@ -28,31 +28,36 @@ export interface SandboxConfig {
   };
   readonly orderFeeCents: number;
   readonly startBalanceCents: number;
-  /** What a call without an account can be paid by, in the order of the challenges. */
+  /** Payment methods accepted from callers without an account, in challenge order. */
   readonly paymentMethods: readonly PaymentMethod[];
 }
 
-/** Where the embedded sandbox keeps its data; `sandbox serve` shares it by default. */
+/** Database path of the embedded sandbox; `sandbox serve` uses the same file by default. */
 export const sandboxFile = (stateDir: string): string => join(stateDir, 'sandbox.db');
 
-/** Under this fact a store keeps the listings that a scenario brought along, as JSON. */
+/** Name of the store fact that holds a scenario's listings, as JSON. */
 export const givenListingsName = 'scenario_listings';
 
-/** The shop and the service share one address; the shop is a path of it. */
+/** Path of the shop, which shares the service's origin. */
 export const shopPath = '/shop';
 
-/** Where the pages for people are; no part of the service, so its table does not know them. */
+/** Paths of HTML pages. They are not part of the API, so its route table does not list them. */
 export const devicePath = '/device';
 export const claimPath = '/claim';
 export const consolePath = '/console';
 
-/** What a served sandbox allows of minting by default: the "few a day" of the specification's limits. */
+/** Default daily mint limit of a served sandbox: the "few a day" of the specification's limits. */
 export const servedMintsPerDay = 25;
 
-/** What is due in a served sandbox comes about whoever asks, so that no read has to do it all. */
+/**
+ * Keeps reads of a served sandbox fast: due events are also processed in the background, so no read has to do them all.
+ */
 export const servedPatienceMs = 5;
 
-/** The configuration of a sandbox at an address. Embedded, minting is as good as unlimited: each caller is its owner. */
+/**
+ * Builds a sandbox configuration. Minting is practically unlimited by default because every caller of an embedded
+ * sandbox owns it.
+ */
 export function sandboxConfig(baseUrl: string, more: Partial<SandboxConfig> = {}): SandboxConfig {
   return {
     prefix: 'sbx',

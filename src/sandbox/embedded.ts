@@ -13,7 +13,7 @@ import { emptyStore } from './store/tables.ts';
 
 export { sandboxFile } from './config.ts';
 
-/** Where a served sandbox would be; links and shop URLs of the embedded one show it, so that both are the same. */
+/** Default address of a served sandbox. The embedded one uses it in links and shop URLs too, so both look the same. */
 export const usualBaseUrl = 'http://127.0.0.1:4848';
 
 interface EmbeddedOptions {
@@ -27,13 +27,13 @@ interface EmbeddedOptions {
 }
 
 export interface Embedded extends OpenSandbox {
-  /** What a request gets, with the faults that are on for this data. @throws DatabaseError. */
+  /** Handles a request, subject to the faults active for this data. @throws DatabaseError. */
   send(request: SandboxRequest): Promise<Reply>;
 }
 
 /**
- * The sandbox inside this process, on the data that `sandbox serve` shares. It lives on while a command waits, as a
- * served one does: what is due happens in its order, with or without requests, and webhooks are delivered.
+ * Opens the sandbox in this process, on the data shared with `sandbox serve`. Like a served one, it keeps running while
+ * a command waits: due work is processed in order, even without requests, and webhooks are delivered.
  * @throws DatabaseError.
  */
 export async function openEmbedded({
@@ -77,12 +77,12 @@ export async function openEmbedded({
   };
 }
 
-/** Where nothing can be deleted from a file; one that is only locked, another process is at work on. */
+/** Problems that prevent deleting rows from a file. A locked file is not among them: another process is using it. */
 const beyondRepair: ReadonlySet<Trouble> = new Set(['damaged', 'newer', 'full']);
 
 /**
- * Deletes the sandbox's data; a sandbox that is being served on it goes on with none. A file that cannot be read any
- * more, or has no room to be emptied in, is deleted itself. @throws DatabaseError.
+ * Deletes the sandbox's data. A server running on the same data continues with an empty store. Deletes the file itself
+ * if it is unreadable or has no space to be emptied. @throws DatabaseError.
  */
 export async function deleteEmbedded(stateDir: string, waiting: Waiting = {}): Promise<void> {
   const file = sandboxFile(stateDir);

@@ -24,61 +24,64 @@ export type { Logged } from './server/request-log.ts';
 export { halfOf, piecesOf, type SandboxBody, type SandboxResponse } from './server/wire.ts';
 export type { Delivery } from './webhooks/read.ts';
 
-/** What a client sees of a connection that ends before its response. */
+/** The response a client sees when a connection ends early. */
 const brokenOff: SandboxResponse = { status: 0, headers: {}, body: 'the connection was broken off' };
 
 const host = '127.0.0.1';
-/** Names below `localhost` lead nowhere but to this machine, and nothing that is served has this one. */
+/** Names under `localhost` never leave this machine, and no server uses this one. */
 const socketlessUrl = 'http://sandbox.localhost';
 
 interface InProcessOptions {
-  /** On 127.0.0.1; 0 picks a free one, undefined opens none. */
+  /** Port on 127.0.0.1; 0 picks a free one, undefined opens no socket. */
   readonly port: number | undefined;
   readonly seed: number | undefined;
   readonly speed: number;
   readonly faults: readonly Fault[];
-  /** The time that the sandbox's begins with and goes on by, ms since the epoch. */
+  /** Base of the sandbox's clock, ms since the epoch. */
   readonly now: () => number;
   readonly report: (error: unknown) => void;
-  /** What it begins with. */
+  /** Initial state. */
   readonly scenario?: Scenario | undefined;
 }
 
 export type InProcessRequest = Pick<SandboxRequest, 'method' | 'target' | 'headers' | 'body'>;
 
-/** A sandbox for the process that it runs in: in memory, with what a test does to it. */
+/** An in-memory sandbox for its own process, with the controls a test needs. */
 export interface InProcess {
   readonly baseUrl: string;
   readonly shopUrl: string;
-  /** Never expires, whatever the time is moved to; the first one of a scenario that has some. */
+  /** Never expires, even if the clock is advanced. The scenario's first key, if it defines any. */
   readonly apiKey: string;
-  /** What a command line of this user sends, where the system does not tell whose a request is. */
+  /** Token that the user's CLI sends, on systems that cannot tell which user a connection belongs to. */
   readonly token: string | undefined;
-  /** Does the steps of its scenario, and checks what must be true at the end. */
+  /** Runs the steps of a scenario and checks its final expectations. */
   rehearse(scenario: Scenario, signal: AbortSignal): AsyncGenerator<Outcome>;
-  /** What a caller on a connection gets, faults and all, without one. @param signal ends a delay that a fault makes. */
+  /**
+   * Handles a request without a socket, as if it came over one, including faults. @param signal aborts a delay caused
+   * by a fault.
+   */
   send(request: InProcessRequest, signal: AbortSignal): Promise<Reply>;
-  /** Fires a trigger on behalf of `apiKey`, past all faults. */
+  /** Fires a trigger on behalf of `apiKey`, bypassing all faults. */
   trigger(body: object): Promise<SandboxResponse>;
   /** @returns the new time, ms since the epoch. */
   advance(ms: number): Promise<number>;
-  /** @returns the name of the state, and its time in ms since the epoch. */
+  /** @returns the name of the snapshot and its time, ms since the epoch. */
   keep(): Promise<{ readonly name: string; readonly at: number }>;
   restore(name: string): Promise<void>;
-  /** The newest 1,000, oldest first. */
+  /** The newest 1,000 requests, oldest first. */
   requests(): Logged[];
-  /** The newest 1,000, oldest first; of each URL what only its receiver is to know is left out. */
+  /** The newest 1,000 deliveries, oldest first. Secret parts of receiver URLs are stripped. */
   deliveries(): Delivery[];
   close(): Promise<void>;
 }
 
-/** @throws Error where the port is taken. */
+/** @throws Error if the port is in use. */
 export async function openInProcess(options: InProcessOptions): Promise<InProcess> {
   const { port, seed, faults, report, now } = options;
   const requests = new RequestLog(findRoute);
   const closing = new AbortController();
   let sandbox: OpenSandbox | undefined;
-  /** The sandbox's own time; a request that comes while it is opened is not taken yet. */
+  /** The sandbox's time. Requests are not accepted until it is open. */
   const time = (): number => sandbox?.service.clock.now() ?? now();
   const open = (more: Required<Pick<OpenOptions, 'baseUrl' | 'faults'>>): Promise<OpenSandbox> =>
     openSandbox({
@@ -138,7 +141,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     trigger: (body) => fire(body, apiKey),
     advance: async (ms) => (await control.advance(ms)).now,
     async keep() {
-      // Who snapshots it over its socket gives names of their own.
+      // Avoids clashes with snapshots taken over the socket.
       const name = `test-${randomUUID()}`;
       return { name, at: await control.snapshot(name) };
     },
@@ -156,7 +159,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
       closing.abort(new Error('the sandbox was closed'));
       await Promise.all([stopTicking(), served?.stop(), outbox.close()]);
       await opened.close();
-      // What was to run in this turn of the event loop leaves no handle either.
+      // Lets callbacks queued for this event-loop turn finish, so that no handle is left open.
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
@@ -213,7 +216,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     const { stop } = await import('./server/server.ts');
     const answering = { host, port, report, requests, now: time, faults, seed, signal: closing.signal };
     const { server, sandbox, owner } = await openBehindSocket(answering, open);
-    // A test that forgets to close it must not hang.
+    // Don't hang a test that forgets to close it.
     server.unref();
     server.on('connection', (socket) => socket.unref());
     return { sandbox, token: owner.token, stop: () => stop(server) };

@@ -21,24 +21,24 @@ import { Store } from './store/store.ts';
 import { Outbox } from './webhooks/outbox.ts';
 
 export interface OpenOptions {
-  /** File of the store, or `:memory:`. */
+  /** Path of the store, or `:memory:`. */
   readonly file: string;
   readonly baseUrl: string;
-  /** Kept with the store when it is new. */
+  /** Stored when a new store is created. */
   readonly seed?: number;
   readonly config?: Partial<SandboxConfig>;
-  /** The real time, ms since the epoch. */
+  /** Real time, ms since the epoch. */
   readonly now: () => number;
-  /** Receives the bug behind a 500. */
+  /** Receives the error behind a 500 response. */
   readonly report: (error: unknown) => void;
   readonly requests?: RequestLog;
-  /** Makes the faults that it is started with; without it there are none until some are switched on. */
+  /** Creates the initial faults; by default there are none until some are switched on. */
   readonly faults?: (store: Store) => SandboxFaults;
-  /** Serves what only reads where the store cannot be written. */
+  /** Serves read-only requests if the store is not writable. */
   readonly readsCopy?: boolean | undefined;
-  /** How a lock of another process is waited for. */
+  /** How to wait for a lock held by another process. */
   readonly waiting?: Waiting;
-  /** Receives the files that were open to others and are not any more. */
+  /** Called with files that were accessible to other users until their permissions were tightened. */
   readonly tell?: Tell;
 }
 
@@ -46,13 +46,16 @@ export interface OpenSandbox {
   readonly handle: Handle;
   readonly service: Service;
   readonly outbox: Outbox;
-  /** Of a sandbox that was opened with some to start with. */
+  /** Undefined if the sandbox was opened without initial faults. */
   readonly faults: SandboxFaults | undefined;
-  /** Ends when the requests under way are done; webhooks under way get a moment, the rest stay queued. */
+  /**
+   * Resolves when the requests in progress are done. Webhooks being sent get a short grace period; the rest stay
+   * queued.
+   */
   close(): Promise<void>;
 }
 
-/** Opens a sandbox on a store that other processes may use at the same time. @throws DatabaseError. */
+/** Opens a sandbox on a store that other processes may be using concurrently. @throws DatabaseError. */
 export async function openSandbox({
   file,
   baseUrl,
@@ -67,7 +70,7 @@ export async function openSandbox({
   waiting,
 }: OpenOptions): Promise<OpenSandbox> {
   const signal = waiting?.signal;
-  // A wait that the user has ended is not a bug.
+  // An aborted wait is not a bug.
   const reportBug = (error: unknown): void => {
     if (!signal?.aborted || error !== signal.reason) report(error);
   };
@@ -81,7 +84,7 @@ export async function openSandbox({
   const faults = startFaults?.(store);
   let controlling: Promise<Control> | undefined;
   let opening: Promise<Catalogue> | undefined;
-  /** The listings of a scenario that the catalogue was opened with, as the store has them. */
+  /** The stored scenario listings that the catalogue was opened with. */
   let openedWith: string | undefined;
   let sealer: Sealer | undefined;
   const service: Service = {
@@ -99,7 +102,7 @@ export async function openSandbox({
       if (given !== openedWith) opening = undefined;
       openedWith = given;
       opening ??= openStoresCatalogue(given).catch((error: unknown) => {
-        // What stood in the way may be gone the next time.
+        // Retry next time: the cause may be temporary.
         opening = undefined;
         throw error;
       });
@@ -129,11 +132,11 @@ export async function openSandbox({
     faults,
     async close() {
       closing.abort(new Error('the sandbox was closed'));
-      // An advance under way waits for webhooks, and would not end before.
+      // Close the outbox first: an advance in progress waits for webhooks and would not end otherwise.
       const ending = controlling ? outbox.close() : undefined;
       await settled();
       await (ending ?? outbox.close());
-      // What is under way still reads the store.
+      // Operations in progress still read the store.
       if (controlling) await (await controlling).idle();
       for (const close of closers) close();
       await store.close();
@@ -153,13 +156,16 @@ export async function openSandbox({
     });
   }
 
-  /** The catalogue follows from a number alone, and stands in a file of its own beside the store. */
+  /**
+   * Opens the catalogue. It is derived from a number alone and stored in a separate file next to the store; with
+   * scenario listings it is kept in memory.
+   */
   async function openStoresCatalogue(given: string | undefined): Promise<Catalogue> {
     const { openCatalogue } = await import('./catalogue/catalogue.ts');
     const { loadSqlite } = await import('../platform/sqlite/load.ts');
     const number = catalogueSeed(identity.seed);
     const Database = loadSqlite();
-    // Written from a checked scenario.
+    // Comes from a validated scenario.
     const own = given === undefined ? undefined : await givenListings(given, number);
     const path = file === ':memory:' || own ? ':memory:' : join(dirname(file), `catalogue-${number}.db`);
     try {
@@ -179,13 +185,15 @@ export async function openSandbox({
   }
 }
 
-/** The listings of a scenario, as the store has them. */
+/** Parses the stored listings of a scenario. */
 async function givenListings(given: string, seed: number): Promise<ReadonlyMap<number, Listing>> {
   const { ownListings } = await import('./catalogue/own-listings.ts');
   return ownListings(JSON.parse(given), seed);
 }
 
-/** Each response carries the sandbox's own time, which may have been advanced: ages follow from it. */
+/**
+ * Sets the `date` header of each response to sandbox time, which may be ahead, so that clients compute ages correctly.
+ */
 function dated(app: Handle, clock: SandboxClock): Handle {
   let [second, date] = [Number.NaN, ''];
   return async (request) => {
@@ -197,10 +205,10 @@ function dated(app: Handle, clock: SandboxClock): Handle {
   };
 }
 
-/** Longest that the end waits for requests under way, ms; one that `--latency` holds back takes longer. */
+/** Maximum time that closing waits for requests in progress, ms; those delayed by `--latency` may exceed it. */
 const closeLimitMs = 2000;
 
-/** The same service, and a wait until all of its requests are done, whether or not their callers still wait. */
+/** Tracks requests in progress. `settled` waits for all of them, even if their clients are gone. */
 function counted(app: Handle): { handle: Handle; settled(): Promise<void> } {
   const underWay = new Set<Promise<unknown>>();
   return {
@@ -217,5 +225,5 @@ function counted(app: Handle): { handle: Handle; settled(): Promise<void> } {
   };
 }
 
-/** Sandboxes with a random seed share one catalogue, so that examples hold everywhere. */
+/** All sandboxes with a random seed share one catalogue, so that examples work everywhere. */
 const catalogueSeed = (seed: string): number => (/^\d{1,10}$/.test(seed) ? Number(seed) : 1);

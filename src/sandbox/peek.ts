@@ -9,7 +9,7 @@ interface Choice {
   readonly text: string;
 }
 
-/** The newest of a kind: its id, and what sets it apart from the others. */
+/** Lists the newest entries of each kind: the id and a description. */
 const queries: Readonly<Record<Kind, string>> = {
   orders: `SELECT id, status || '  ' || (record ->> '$.shipping_address.first_name') || ' '
        || (record ->> '$.shipping_address.last_name') || '  ' || (record ->> '$.items[0].url') AS text
@@ -22,9 +22,9 @@ const queries: Readonly<Record<Kind, string>> = {
 };
 
 /**
- * What a key has in the embedded sandbox, newest first, read in passing: the file is opened read-only, and nothing
- * that is due is brought up to date. @param open opens a file read-only. @param limit -1 for all.
- * @param beginning of their ids. @throws where the file is missing or of an older version.
+ * Lists a key's entries in the embedded sandbox, newest first. Opens the file read-only and does not process due work.
+ * @param open opens a file read-only. @param limit -1 for all.
+ * @param beginning prefix of the ids. @throws if the file is missing or from an older version.
  */
 export function peekSandbox(
   open: (file: string) => Sqlite,
@@ -48,7 +48,7 @@ export function peekSandbox(
   }
 }
 
-/** The user of a key; where there is but one user it is theirs, and a TAB is spared the loading of a hash. */
+/** The user behind a key. With a single user no lookup is needed, which saves loading the hash for a TAB completion. */
 function ownerOf(database: Sqlite, apiKey: string): string {
   const users = database.prepare('SELECT id FROM users LIMIT 2').all().map(idOf);
   const [only = ''] = users;
@@ -59,9 +59,8 @@ function ownerOf(database: Sqlite, apiKey: string): string {
 
 const idOf = (row: object): string => String(Object.assign(Object.create(null), row).id);
 
-/** The sandbox's retailers. */
 export async function peekRetailers(): Promise<readonly Choice[]> {
-  // The other kinds are looked up without it.
+  // Lazy import: the other kinds do not need it.
   const { retailers } = await import('./catalogue/retailers.ts');
   return retailers.map(({ retailer, name }) => ({ id: retailer, text: name }));
 }

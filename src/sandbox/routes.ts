@@ -4,10 +4,10 @@ import { type PageName, pageRoutes } from './console/routes.ts';
 import { labelRoute } from './returns/labels.ts';
 import { type Route, routeFinder } from './server/routes.ts';
 
-// The table's own names, which `Object.keys` does not type.
+// `Object.keys` loses the literal types.
 const operationNames = Object.keys(operations) as OperationName[];
 
-/** Every path of the sandbox. */
+/** All routes of the sandbox. */
 const table: readonly Route<PageName>[] = [
   ...pageRoutes,
   ...operationNames.map((name): Route<never> => {

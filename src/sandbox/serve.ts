@@ -23,50 +23,50 @@ export { readFault } from './server/faults.ts';
 
 interface SocketOptions {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
   readonly now: () => number;
   readonly report: (error: unknown) => void;
   readonly requests: RequestLog;
-  /** That it is started with. */
+  /** Initial faults. */
   readonly faults?: readonly Fault[];
-  /** What their draws follow from. */
+  /** Seed of their random draws. */
   readonly seed?: number | undefined;
-  /** Ends delays that faults make. */
+  /** Aborts delays caused by faults. */
   readonly signal?: AbortSignal;
-  /** By which users know each other; those of the system without it. */
+  /** Determines the user behind a connection; defaults to asking the operating system. */
   readonly users?: Users | undefined;
 }
 
 export interface ServeOptions extends Omit<SocketOptions, 'requests' | 'signal' | 'seed'> {
-  /** File of the store, or `:memory:`. */
+  /** Path of the store, or `:memory:`. */
   readonly file: string;
   readonly seed?: number;
   readonly config?: Partial<SandboxConfig>;
   readonly tell?: Tell;
-  /** Called with each request that is over, as it may be shown. */
+  /** Called with each finished request, with secrets removed. */
   readonly onRequest?: (request: ServedRequest) => void;
   readonly waiting?: Waiting;
-  /** What it begins with; its store must be empty. */
+  /** Initial state; requires an empty store. */
   readonly scenario?: Scenario | undefined;
 }
 
 export interface Served {
-  /** Those of a scenario. */
+  /** The scenario's keys. */
   readonly keys: readonly { readonly name: string; readonly apiKey: string }[];
   readonly baseUrl: string;
   readonly legacyBaseUrl: string;
   readonly shopUrl: string;
-  /** Where a person opens the console: with a code for one browser, where the system does not tell who sends a request. */
+  /** URL of the console. Includes a single-use browser code on systems that cannot tell which user sends a request. */
   readonly consoleUrl: string;
-  /** There too, what a command line of the user who serves it sends. */
+  /** Token for the CLI of the user running the sandbox, on those systems. */
   readonly token: string | undefined;
-  /** That are on as it begins, as `--fault` writes them: its own, or what was switched on before in its data. */
+  /** Initial faults in `--fault` syntax: the given ones, or those already stored in the data. */
   readonly faults: readonly string[];
   close(): Promise<void>;
 }
 
-/** Serves the sandbox over HTTP. @throws Error where the port is taken, DatabaseError where the data cannot be used. */
+/** Serves the sandbox over HTTP. @throws Error if the port is in use, DatabaseError if the data cannot be used. */
 export async function serveSandbox(options: ServeOptions): Promise<Served> {
   const requests = new RequestLog(findRoute, options.onRequest);
   const config = { mintLimitPerDay: servedMintsPerDay, patienceMs: servedPatienceMs, ...options.config };
@@ -96,7 +96,7 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
   };
 }
 
-/** Brings a scenario about. @throws what it was refused with, once the sandbox is closed. */
+/** Loads a scenario. @throws the refusal, after closing the sandbox. */
 async function begun(
   opened: OpenSandbox,
   { scenario, file }: Pick<ServeOptions, 'scenario' | 'file'>,
@@ -107,7 +107,7 @@ async function begun(
   try {
     return (await playScenario(opened.service, scenario, createApp)).keys;
   } catch (error) {
-    // The half of it is not left behind.
+    // Don't leave a partly loaded scenario behind.
     const isHalf = error instanceof ScenarioRefused && file !== ':memory:';
     if (isHalf) await emptyStore(opened.service.store);
     await opened.close();
@@ -126,8 +126,8 @@ interface BehindSocket {
 type WithSocket = Required<Pick<OpenOptions, 'baseUrl' | 'faults'>>;
 
 /**
- * A sandbox that responds on a socket. @param open opens it, at the address that it got, with its faults.
- * @throws Error where the port is taken.
+ * Opens a sandbox behind a socket. @param open opens it with the given address and faults.
+ * @throws Error if the port is in use.
  */
 export async function openBehindSocket(
   options: SocketOptions,

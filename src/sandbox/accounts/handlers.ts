@@ -60,7 +60,7 @@ export const accountHandlers = {
       const account = ownAccount(service, call);
       const sealed = (secret: string): string | null =>
         secret === '' ? null : sealer.seal(secret, account.id);
-      // Only what was given changes.
+      // Change only the given fields.
       const changes: Record<string, string | null> = {
         ...(body.email != null && { email: body.email }),
         ...(body.retailer != null && { retailer: retailerId(body.retailer) }),
@@ -100,7 +100,7 @@ function ownAccount({ store }: Service, { caller, path }: AccountCall) {
 const shown = (service: Service, call: AccountCall): Shape<'ManagedAccount'> =>
   shownAccount(service.store, ownAccount(service, call), call.now);
 
-/** The retailer's own identifier where it is known; any other is kept as it is written. Null for default credentials. */
+/** The retailer's identifier if known, else the name as written; null for default credentials. */
 function retailerId(name: string | null | undefined): string | null {
   const written = name?.trim() ?? '';
   return written === '' ? null : (retailerNamed(written)?.retailer ?? written);

@@ -6,12 +6,12 @@ import type { OrderPlan, OrderRecord } from '../orders/lifecycle/types.ts';
 import type { Sealer } from '../store/secrets.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 
-/** A managed account as the store keeps it; secrets are sealed. */
+/** A managed account as stored; secrets are encrypted. */
 export interface Account {
   readonly id: string;
   readonly shortId: string;
   readonly email: string;
-  /** Null: default credentials, for every retailer. */
+  /** Null for default credentials, valid for every retailer. */
   readonly retailer: string | null;
   readonly password: string | null;
   readonly totpSecret: string | null;
@@ -22,7 +22,7 @@ export interface Account {
   readonly updatedAt: number;
 }
 
-/** The caller's account of a short id, or of its UUID: orders may name either. */
+/** Finds the caller's account by short id or UUID: orders may use either. */
 export function findAccount(store: Store, userId: string, id: string): Account | undefined {
   const row = store.get(
     'SELECT * FROM accounts WHERE user_id = ? AND (short_id = ? OR id = ?)',
@@ -33,7 +33,7 @@ export function findAccount(store: Store, userId: string, id: string): Account |
   return row && accountOf(row);
 }
 
-/** The caller's account for a retailer's store; else the default credentials, if there are any. */
+/** The caller's account at a retailer, else the default credentials, if any. */
 export function accountFor(store: Store, userId: string, retailer: string | null): Account | undefined {
   const row = store.get(
     'SELECT * FROM accounts WHERE user_id = ? AND (retailer IS NULL OR retailer = ?) ORDER BY retailer IS NULL, seq LIMIT 1',
@@ -60,7 +60,7 @@ export function accountOf(row: StoredRow): Account {
   };
 }
 
-/** The account as the service shows it: never a secret, only whether there is one. */
+/** The account as shown by the service: only whether a secret exists, never the secret. */
 export function shownAccount(store: Store, account: Account, now: number): Shape<'ManagedAccount'> {
   const holder = store.get(
     `SELECT id FROM orders WHERE account_id = ? AND status IN ('pending', 'in_progress') AND queue_start <= ? ORDER BY seq LIMIT 1`,
@@ -92,13 +92,13 @@ export function shownAccount(store: Store, account: Account, now: number): Shape
   };
 }
 
-/** Entry of `retailer_config` by which a script rehearses an account that cannot be used. */
+/** Entry of `retailer_config` that simulates an unusable account. */
 const rehearsed = 'sandbox_outcome';
 const outcomes: readonly ErrorType[] = ['login_failed', 'account_locked', 'account_verification_required'];
 
 /**
- * Why signing in with an account fails, if it does: a rehearsed outcome, no password, or a second factor that the
- * retailer requires and the account can give neither by its secret nor by a forwarded message.
+ * Why sign-in with an account fails, if it does: a simulated outcome, no password, or a required second factor that the
+ * account cannot provide by secret or forwarded message.
  */
 export function accountTrouble(account: Account, sealer: Sealer, twoFactor: boolean): ErrorType | undefined {
   const configured = account.config?.[rehearsed];
@@ -113,22 +113,22 @@ export function accountTrouble(account: Account, sealer: Sealer, twoFactor: bool
 
 const open = `account_id = ? AND status IN ('pending', 'in_progress')`;
 
-/** Until when an account is held by the orders on it, ms; `now` where it is free. Within a transaction. */
+/** Time until which orders hold an account, ms; `now` if it is free. Call within a transaction. */
 export function freeAt(store: Store, accountId: string, now: number): number {
   const row = store.get(`SELECT max(queue_end) AS at FROM orders WHERE ${open}`, accountId);
   return Math.max(now, Number(row?.at ?? 0));
 }
 
-/** An order that never ends by itself holds its account until something ends it. */
+/** End time of an order that never ends by itself: it holds its account until something ends it. */
 const never = Date.parse('9990-01-01T00:00:00Z');
 
-/** When placing ends, by an order's plan, ms. */
+/** Time at which an order's plan is done placing it, ms. */
 export const placingEnds = (plan: OrderPlan): number =>
   plan.find(({ kind }) => kind === 'placed' || kind === 'failed')?.at ?? never;
 
 /**
- * Brings the orders that wait for an account forward, one after the other, once one before them has ended sooner than
- * it was to (cancelled, made to end). A plan moves in time as a whole. Within a transaction.
+ * Moves an account's waiting orders forward when an order ahead ends early (cancelled, or forced to end). Each plan
+ * shifts as a whole. Call within a transaction.
  */
 export function closeUp(store: Store, accountId: string, now: number): void {
   let free = now;
@@ -139,7 +139,7 @@ export function closeUp(store: Store, accountId: string, now: number): void {
   for (const row of waiting) {
     const earlier = row.status === 'pending' ? Number(row.queue_start) - free : 0;
     if (earlier > 0) {
-      // The columns were written from a record and its plan.
+      // Safe casts: these columns were written from a record and its plan.
       const record = JSON.parse(String(row.record)) as OrderRecord;
       const plan = moved(record, JSON.parse(String(row.plan)) as OrderPlan, earlier);
       store.run(

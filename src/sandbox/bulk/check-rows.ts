@@ -9,9 +9,9 @@ import type { Service } from '../server/service.ts';
 
 export interface CheckedRow {
   readonly shown: Shape<'BulkRowValidation'>;
-  /** The order of the row; null where it cannot be one. */
+  /** The row's order; null if invalid. */
   readonly body: OrderBody | null;
-  /** What the order may come to cost the wallet, cents; 0 without one. */
+  /** Maximum cost of the order to the wallet, cents; 0 if invalid. */
   readonly cents: number;
 }
 
@@ -23,10 +23,10 @@ function asTexts(cells: Cells): Record<string, string> {
   return texts;
 }
 
-/** How many rows are checked before other requests get their turn. */
+/** Rows checked before yielding to other requests. */
 const batch = 100;
 
-/** Reads every row as an order and checks it as `POST /orders` would, the wallet aside. Rows keep their order. */
+/** Parses every row as an order and checks it as `POST /orders` would, except for the wallet. Preserves row order. */
 export async function checkRows(
   service: Service,
   userId: string,
@@ -70,7 +70,7 @@ export async function checkRows(
   return checked;
 }
 
-/** The column that a refusal at creation is about. */
+/** Column to which a refusal at creation applies. */
 const columns: Partial<Record<Refusal['code'], string>> = {
   unsupported_country: 'country',
   invalid_shipping_address: 'address_line1',

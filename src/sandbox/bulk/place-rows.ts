@@ -8,7 +8,7 @@ import { Refusal } from '../server/refusal.ts';
 import type { Piece, Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 
-/** Whether a row of a batch is due by `now` (ms) and not placed yet. */
+/** Whether any batch row is due by `now` (ms) and not placed yet. */
 export const isAnyRowDue = (store: Store, now: number): boolean =>
   store.cached('next due row', () =>
     Number(
@@ -20,9 +20,9 @@ export const isAnyRowDue = (store: Store, now: number): boolean =>
 const runs = new OneRun();
 
 /**
- * Places the rows of batches that are due by `now` (ms), each as an order created when the row was due, so that an
- * order's life does not depend on who looked when. Stops after `budgetMs` of real time: the rest comes with the next
- * call. Where a run is under way, waits for it no longer than that.
+ * Places batch rows due by `now` (ms), each as an order created at its due time, so that its life cycle does not depend
+ * on when it was processed. Stops after `budgetMs` of real time; the next call continues. If a run is in progress,
+ * waits for it no longer than that.
  */
 export const placeRows = (service: Service, now: number, budgetMs: number): Promise<void> =>
   runs.join(
@@ -55,19 +55,22 @@ async function placeUntil(service: Service, now: number, end: number): Promise<v
   }
 }
 
-/** A row that is ready to be placed. */
+/** A row ready to be placed. */
 interface Prepared {
   readonly batch: number;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly due: number;
-  /** Places it, within a transaction, or finds that it was placed meanwhile. @returns false where it has to wait for earlier orders. */
+  /**
+   * Places the row within a transaction, unless it has been placed meanwhile. @returns false if it must wait for
+   * earlier orders.
+   */
   readonly place: () => boolean;
 }
 
 /**
- * Places rows in their order. Where the wallet is short of one, the orders before it are brought to its moment first: what they
- * had set aside may be free by then. What they become follows from the store, their ids too, so no piece waits for the disk.
- * @param preparedMs how long it took to prepare them.
+ * Places rows in order. If the wallet is short, first advances earlier orders to the row's due time, which may release
+ * their reserved funds. Everything, ids included, is derived from the store, so no piece waits for an fsync.
+ * @param preparedMs time spent preparing them.
  */
 async function placeInTurn(service: Service, rows: readonly Prepared[], preparedMs: number): Promise<void> {
   const { store, pace } = service;
@@ -85,12 +88,12 @@ async function placeInTurn(service: Service, rows: readonly Prepared[], prepared
 
 interface Placed {
   readonly placed: number;
-  /** Whether the next one has to wait for earlier orders. */
+  /** Whether the next row must wait for earlier orders. */
   readonly isShort: boolean;
   readonly workedMs: number;
 }
 
-/** Within a transaction. */
+/** Places as many rows as one piece allows. Call within a transaction. */
 function placeSome(store: Store, piece: Piece, rows: readonly Prepared[]): Placed {
   const began = realMs();
   let placed = 0;
@@ -133,7 +136,7 @@ async function placing(service: Service, row: StoredRow): Promise<Prepared> {
   const isShort = (error: unknown): boolean =>
     error instanceof Refusal && error.code === 'insufficient_funds' && isAnythingDue(store, due);
   const orderer = { userId: String(row.user_id), email: row.email === null ? null : String(row.email) };
-  // The column was written from a checked body.
+  // Safe cast: this column was written from a validated body.
   const body = JSON.parse(String(row.body)) as OrderBody;
   const keep = await prepareOrder(service, orderer, body).catch((error: unknown) => () => {
     throw error;
@@ -154,13 +157,16 @@ async function placing(service: Service, row: StoredRow): Promise<Prepared> {
   };
 }
 
-/** Names the order that exists already, so that the sender of the row can find it. */
+/** Error text of a row; names the existing order, so that the sender can find it. */
 const described = ({ code, message, details }: Refusal): string =>
   code === 'already_exists' ? `${message} It is order ${details.identifier}.` : message;
 
-/** A batch whose last row was placed is complete, and its uploader is notified. @param at when that row was due, ms. */
+/**
+ * Updates a batch after placing rows; after the last one it is complete and the uploader is notified. @param at when
+ * the last placed row was due, ms.
+ */
 function finish(store: Store, batch: number, at: number): void {
-  // From its end: the last row is placed last, and those before it would be read in vain.
+  // Search from the end: rows are placed in order, so an open row is found immediately.
   const open = store.get(
     'SELECT 1 FROM batch_rows WHERE batch_seq = ? AND due IS NOT NULL ORDER BY place DESC LIMIT 1',
     batch,

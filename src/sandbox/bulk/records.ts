@@ -6,12 +6,12 @@ import type { CheckedRow } from './check-rows.ts';
 type Batch = Shape<'BulkBatchResponse'>;
 type Upload = Pick<Shape<'BulkUploadRequest'>, 'filename' | 'notify_on_complete'>;
 
-/** Rows are placed this long after their batch was created, and one after the other at this distance, ms. */
+/** Delay between a batch's creation and its first row, and between rows, ms. */
 const [firstRowMs, nextRowMs] = [300, 1];
 
 /**
- * Keeps a batch; rows that cannot be orders have failed from the start. Its rows are placed after those of the user's earlier
- * batches: first come, first served. Within a transaction. @returns its id.
+ * Stores a batch; rows that are not valid orders fail immediately. Its rows are placed after those of the user's
+ * earlier batches. Call within a transaction. @returns its id.
  */
 export function insertBatch(
   store: Store,
@@ -62,8 +62,8 @@ export function insertBatch(
 }
 
 /**
- * When the last row of a user that waits is due, ms since the epoch; 0 where none does. CROSS JOIN keeps SQLite to the rows by
- * their time: it would read every row that the user ever sent, and sort them.
+ * Due time of the user's last waiting row, ms since the epoch; 0 if none. CROSS JOIN makes SQLite scan rows by due
+ * time; otherwise it would read and sort every row the user ever sent.
  */
 export function lastDue(store: Store, userId: string): number {
   const row = store.get(
@@ -77,7 +77,7 @@ export function lastDue(store: Store, userId: string): number {
 const counted = `SELECT b.*, count(r.order_seq) AS placed, count(r.error) AS failed
   FROM batches b JOIN batch_rows r ON r.batch_seq = b.seq`;
 
-/** The caller's batches, newest first, without their rows. */
+/** The caller's batches without rows, newest first. */
 export function listBatches(
   store: Store,
   userId: string,
@@ -94,7 +94,7 @@ export function listBatches(
   return { batches: rows.map(batchOf), total: Number(total) };
 }
 
-/** The caller's batch with its rows as they are now; undefined for an unknown id. */
+/** The caller's batch with the current state of its rows; undefined for an unknown id. */
 export function findBatch(store: Store, userId: string, id: string): Batch | undefined {
   const row = store.get(`${counted} WHERE b.id = ? AND b.user_id = ? GROUP BY b.seq`, id, userId);
   if (!row) return undefined;
@@ -122,7 +122,7 @@ const batchOfUser = (row: StoredRow): BatchOfUser => ({
   batch: batchOf(row),
 });
 
-/** Batches of every user, newest first. @param where a condition on the row `b`. */
+/** All users' batches, newest first. @param where condition on the row `b`. */
 export const readBatches = (
   store: Store,
   { sql, values }: { readonly sql: string; readonly values: readonly (string | number)[] },
@@ -132,7 +132,7 @@ export const readBatches = (
     .all(`${ofAll} WHERE ${sql} AND b.seq < ? ORDER BY b.seq DESC LIMIT ?`, ...values, before, limit)
     .map(batchOfUser);
 
-/** The batch of an id, whoever it belongs to, without its rows. */
+/** Finds any user's batch by id, without its rows. */
 export function findAnyBatch(store: Store, id: string): BatchOfUser | undefined {
   const row = store.get(`${ofAll} WHERE b.id = ?`, id.toLowerCase());
   return row && batchOfUser(row);
@@ -144,7 +144,7 @@ const states: Readonly<Record<Batch['rows'][number]['status'], string>> = {
   failed: 'r.error IS NOT NULL',
 };
 
-/** Rows of a batch in their order. @param after those behind an index. @param status of one state only. */
+/** Rows of a batch, in order. @param after only rows after this index. @param status only rows in this state. */
 export const readBatchRows = (
   store: Store,
   seq: number,
@@ -177,7 +177,7 @@ function batchOf(row: StoredRow): Omit<Batch, 'rows'> {
   };
 }
 
-/** `failed` is a batch of which no row became an order. */
+/** A batch is `failed` if no row became an order. */
 function statusOf(rows: number, placed: number, failed: number): Batch['status'] {
   if (failed === rows) return 'failed';
   if (placed + failed === rows) return 'completed';

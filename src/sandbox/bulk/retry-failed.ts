@@ -11,13 +11,13 @@ import { insertBatch } from './records.ts';
 interface Failed {
   readonly row: StoredRow;
   readonly order: OrderBody;
-  /** Of the order that a retry makes of the row. */
+  /** Idempotency key of the row's order in a retry. */
   readonly key: string;
 }
 
 /**
- * The rows of a batch that became no order, or an order that failed, and that no retry has placed; not those that never
- * were orders. @param most looked at; all of them without it.
+ * Rows of a batch that produced no order, or one that failed, and that no retry has placed. Excludes rows that are not
+ * valid orders. @param most maximum number of rows examined; all by default.
  */
 function failedRows(store: Store, { id, seq, user_id }: StoredRow, most = -1): Failed[] {
   const isTaken = (key: string): boolean =>
@@ -32,18 +32,18 @@ function failedRows(store: Store, { id, seq, user_id }: StoredRow, most = -1): F
       most,
     )
     .map((row) => {
-      // The column was written from a checked body.
+      // Safe cast: this column was written from a validated body.
       const order = JSON.parse(String(row.body)) as OrderBody;
       return { row, order, key: keyOf(String(id), row, order) };
     })
     .filter(({ key }) => !isTaken(key));
 }
 
-/** The batch of an id, whoever uploaded it. */
+/** Finds any user's batch by id. */
 const batchOf = (store: Store, id: string): StoredRow | undefined =>
   store.get('SELECT id, seq, user_id, filename FROM batches WHERE id = ?', id);
 
-/** How many rows of a batch a retry would place, of the first `most` that failed. */
+/** How many of a batch's first `most` failed rows a retry would place. */
 export const retryableCount = (store: Store, id: string, most: number): number =>
   store.cached(`retryable of ${id}`, () => {
     const batch = batchOf(store, id);
@@ -51,10 +51,10 @@ export const retryableCount = (store: Store, id: string, most: number): number =
   });
 
 /**
- * Places the failed rows of anyone's batch again, as they were, in a new batch. Each row's order has a key that follows
- * from the row, so that it is placed once, however often its batch is retried.
- * @param newId of the new batch: who gives the same twice makes one. @throws Refusal not_found, bad_request where no row
- * has failed, insufficient_funds.
+ * Places the failed rows of any user's batch again, unchanged, in a new batch. Each row's key is derived from the row,
+ * so that repeated retries place it only once.
+ * @param newId id of the new batch; passing the same twice creates only one. @throws Refusal not_found, bad_request if
+ * no row has failed, insufficient_funds.
  */
 export function retryFailed(service: Service, id: string, newId: string, now: number): Promise<void> {
   const { store, identity, config } = service;
@@ -96,8 +96,8 @@ function again({ row, order, key }: Failed, index: number, feeCents: number): Ch
 }
 
 /**
- * A row that became no order keeps its own key: where that key has an order already, this is no other one. The key of an
- * order that failed is taken.
+ * A row without an order keeps its own key, so an existing order with that key is not duplicated. The key of a failed
+ * order is already used, so a new one is derived.
  */
 const keyOf = (
   batchId: string,

@@ -36,20 +36,20 @@ export interface OpenCatalogue {
   readonly seed: number;
   /** Prefix of listing ids, without its underscore. */
   readonly prefix: string;
-  /** Base of picture addresses, without a trailing slash. */
+  /** Base URL of images, without a trailing slash. */
   readonly images?: string;
   readonly database: (file: string) => Sqlite;
-  /** Those that a scenario brings along, by their numbers; the index of such a catalogue is no other's. */
+  /** A scenario's own listings, by number; such a catalogue does not share its index. */
   readonly own?: ReadonlyMap<number, Listing>;
 }
 
 interface Product {
-  /** A retailer's identifier, or the domain of a hosted storefront. */
+  /** Identifier of a retailer, or domain of a hosted storefront. */
   readonly retailer: string;
   readonly productId: string;
 }
 
-/** The invented listings of a seed. Each follows from its number alone; only searches need the index. */
+/** The generated listings of a seed. Each derives from its number alone; only searches need the index. */
 export class Catalogue {
   readonly #options: Required<OpenCatalogue>;
   #index: Sqlite | undefined;
@@ -58,13 +58,13 @@ export class Catalogue {
     this.#options = { images: 'https://pictures.example', own: new Map(), ...options };
   }
 
-  /** Orderable listings across retailers; where no listing has all the words, those that have any. */
+  /** Searches orderable listings across retailers for all words; if none match, for any of them. */
   search(search: Search): { results: Shape<'Sku'>[]; excludedByPrice: number | null; hint: string | null } {
     const { numbers, ...rest } = findEverywhere(this.#opened(), search);
     return { results: this.#listings(numbers).map((it) => this.#sku(it)), ...rest };
   }
 
-  /** One page of a retailer's own search. @throws Refusal `unsupported_retailer`, `bad_request`. */
+  /** Returns one page of a retailer's own search. @throws Refusal `unsupported_retailer`, `bad_request`. */
   retailerSearch(search: RetailerSearch): Shape<'ProductSearchResponse'> {
     const seller = supported(search.retailer);
     const { retailer } = seller;
@@ -73,19 +73,21 @@ export class Catalogue {
     return retailerPage(seller, search, find, this.#options.images);
   }
 
-  /** The details payload; undefined where the retailer has no such product. @param timestamp unix seconds. @throws Refusal. */
+  /**
+   * The details payload; undefined if the retailer has no such product. @param timestamp unix seconds. @throws Refusal.
+   */
   details(product: Product, timestamp: number): Shape<'ProductDetailsPayload'> | undefined {
     const listing = this.listing(product);
     return listing && productDetails(listing, { timestamp, images: this.#options.images });
   }
 
-  /** The legacy product record, v1, in the same way. */
+  /** Same, as the legacy product record (v1). */
   legacyDetails(product: Product, timestamp: number): Shape<'LegacyProductDetails'> | undefined {
     const listing = this.listing(product);
     return listing && legacyRecord(listing, { timestamp, images: this.#options.images });
   }
 
-  /** The offers payload, in the same way; what retailers have none is in their traits. */
+  /** Same, as the offers payload; traits say which retailers have no offers. */
   offers(product: Product, timestamp: number): Shape<'ProductOffersPayload'> | undefined {
     const listing = this.listing(product);
     if (!listing) return undefined;
@@ -99,17 +101,17 @@ export class Catalogue {
     };
   }
 
-  /** The traits of the retailer's kind. @throws Refusal `unsupported_retailer`. */
+  /** Traits of the retailer's kind. @throws Refusal `unsupported_retailer`. */
   traits(retailer: string): Traits {
     return traits[supported(retailer).kind];
   }
 
-  /** A retailer's product, opened at the variant whose id it is. @throws Refusal `unsupported_retailer`. */
+  /** A retailer's product, opened at the variant with the given id. @throws Refusal `unsupported_retailer`. */
   listing({ retailer, productId }: Product): Listing | undefined {
     return this.#productOf(supported(retailer), productId);
   }
 
-  /** The listing of a product page, of a listing id, or of a URL that ends with one. */
+  /** Finds a listing by its product page, its id, or a URL ending with that id. */
   byUrl(url: string): Listing | undefined {
     const sku = readSku(url, this.#options.prefix);
     if (sku !== undefined) return this.#at({ number: numberOfSku(sku) ?? 0, variant: 0 });
@@ -120,12 +122,12 @@ export class Catalogue {
     return listing && isOfThis ? (atVariant(listing, variant.variant) ?? listing) : listing;
   }
 
-  /** The retailer of an identifier or a storefront's domain. */
+  /** Finds a retailer by identifier or storefront domain. */
   retailer(name: string): Retailer | undefined {
     return retailerNamed(name);
   }
 
-  /** Who sells what a URL names. */
+  /** The retailer that sells what a URL refers to. */
   sellerOf(url: string): Retailer | undefined {
     return readSku(url, this.#options.prefix) === undefined ? retailerOf(url) : this.byUrl(url)?.seller;
   }
@@ -134,7 +136,7 @@ export class Catalogue {
     return retailers.map(({ retailer }) => retailer);
   }
 
-  /** @param seen with the stores that were seen and are not curated. */
+  /** @param seen also include stores that were seen but are not curated. */
   retailers({ name, seen, limit, offset }: { name?: string; seen: boolean; limit: number; offset: number }) {
     const part = name?.toLowerCase() ?? '';
     const found = (seen ? [...retailers, ...seenStores] : retailers).filter(
@@ -167,7 +169,7 @@ export class Catalogue {
     return this.#index;
   }
 
-  /** A product of a retailer by the very id that the retailer gave it. */
+  /** Finds a retailer's product by its exact product id. */
   #productOf(seller: Retailer, productId: string): Listing | undefined {
     const ref = refOf(seller.kind, productId);
     const listing = ref && this.#at(ref);
@@ -201,7 +203,7 @@ export class Catalogue {
   }
 }
 
-/** The catalogue of a seed; its index is opened by the first search, and built where the file has none yet. */
+/** The catalogue of a seed; the first search opens its index, building it if missing. */
 export const openCatalogue = (options: OpenCatalogue): Catalogue => new Catalogue(options);
 
 function supported(retailer: string): Retailer {
@@ -221,9 +223,9 @@ type Check = Shape<'RetailerCheckResponse'>;
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Would an order for this URL to this country be refused: the very code that an order would be refused with.
- * @param retailer that sells what the URL names, if it is one of ours.
- * @param country two letters, any case; without it nothing is said of shipping.
+ * Whether an order for this URL to this country would be refused, with the same code an order would get.
+ * @param retailer the one that sells it, if known here.
+ * @param country two letters, any case; without it shipping is not checked.
  */
 function checkUrl(
   url: string,
@@ -269,7 +271,7 @@ const details: Readonly<Record<UnsupportedReason, (domain: string, country?: str
     `${domain} sells to members only: order with your own account there.`,
 };
 
-/** What the shop's own product is refused with; without a country nothing is said of shipping. */
+/** Refusal simulated by the shop's own product; without a country shipping is not checked. */
 function rehearsedAgainst(
   url: string,
   country: string | undefined,
@@ -322,13 +324,13 @@ const howToOrder: Readonly<Record<UnsupportedReason | 'orderable', (ships: reado
     'POST /orders with this URL and the retailer_credentials_id of your account there',
 };
 
-/** Raised when the listings change, so that older files are built anew. */
+/** Increase when listings change, so that older files are rebuilt. */
 const version = 2;
 
-/** How long another process that builds the same index is waited for, ms; it takes about half of that. */
+/** Maximum wait for another process building the same index, ms; a build takes about half of that. */
 const busyTimeoutMs = 400;
 
-/** Only what a search filters and sorts by; the listings themselves follow from their numbers. */
+/** Only what searches filter and sort by; listings are derived from their numbers. */
 const tables = `
   DROP TABLE IF EXISTS listings; DROP TABLE IF EXISTS words;
   CREATE TABLE listings (
@@ -338,8 +340,8 @@ const tables = `
     title, keywords, content = '', tokenize = 'porter unicode61 remove_diacritics 2');`;
 
 /**
- * Opens the catalogue's index, building it where the file has none for this seed. Another process may do the same at
- * the same moment. As the index can be built again at any time, one that cannot be kept or waited for is built in memory.
+ * Opens the index, building it if the file has none for this seed. Another process may do the same concurrently. If it
+ * cannot be stored or the wait is too long, builds it in memory: it can be rebuilt at any time.
  */
 function openIndex(
   database: (file: string) => Sqlite,
@@ -371,7 +373,7 @@ function opened(
   }
 }
 
-/** The mark is set in the transaction that fills the tables, so that nobody sees half of them. */
+/** Sets the mark in the transaction that fills the tables, so that nobody sees them incomplete. */
 function build(index: Sqlite, seed: number, own: Iterable<Listing>): void {
   index.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   const mark = hash(`${version} ${seed}`) | 1;
@@ -402,11 +404,11 @@ function fill(index: Sqlite, seed: number, mark: number, own: Iterable<Listing>)
   index.exec(`PRAGMA user_version = ${mark | 0}`);
 }
 
-/** Goods are found by their English name wherever they are sold. */
+/** Products are searchable by their English name in every country. */
 const keywordsOf = ({ sort, item, brand }: Listing): string =>
   `${sort.category} ${said(item.name, 'US')} ${brand}`;
 
-/** Who can order it: 2 anyone in the US, 1 anyone elsewhere, 0 only with an account there; -1 is never shown. */
+/** Who can order it: 2 anyone in the US, 1 anyone elsewhere, 0 only with an account; -1 is never shown. */
 function reachOf({ seller, currency }: Listing): number {
   if (currency !== seller.currency) return -1;
   if (!seller.guestCheckout) return 0;

@@ -7,7 +7,7 @@ import { type Variant, variantId, variantProductId, variantsOf } from './variant
 
 type Details = Shape<'ProductDetailsPayload'>;
 
-/** What each kind of retailer adds to what all have in common (specification, Products, "Details specifics"). */
+/** Additional fields per retailer kind (specification, Products, "Details specifics"). */
 const own: Readonly<Record<RetailerKind, (listing: Listing) => Partial<Details>>> = {
   general: withVariants,
   plain: withVariants,
@@ -51,10 +51,10 @@ const shown = ({ choices, cents, available }: Variant) => ({
   available,
 });
 
-/** The electronics retailer's number of a product, which is not what it is addressed by. */
+/** The electronics retailer's SKU, distinct from the product id. */
 const retailersSku = ({ number, variant }: Listing): string => String(6_000_000 + number * 64 + variant);
 
-/** Share of the listings with variants whose inventory can be seen. */
+/** Share of listings with variants that expose their inventory. */
 const exposedShare = 0.7;
 const taxonomyIds = { first: 60, last: 1_999 };
 
@@ -77,9 +77,9 @@ function handmadeDetails(listing: Listing): Partial<Details> {
 type LegacyDetails = Shape<'LegacyProductDetails'>;
 
 interface Retrieval {
-  /** When the retailer's page was read, unix seconds. */
+  /** When the retailer's page was read, in unix seconds. */
   readonly timestamp: number;
-  /** Base of picture addresses, without a trailing slash. */
+  /** Base URL of images, without a trailing slash. */
   readonly images: string;
 }
 
@@ -91,7 +91,7 @@ export const legacyRecord = (listing: Listing, retrieval: Retrieval): LegacyDeta
 
 const places = ['Dayton, OH, United States', 'Bend, OR, United States', 'Erie, PA, United States'] as const;
 
-/** The fields of the legacy record that every retailer has. */
+/** Fields of the legacy record common to all retailers. */
 function sharedDetails(listing: Listing, { timestamp, images }: Retrieval): LegacyDetails {
   const { seller, sort, item, title, brand, own } = listing;
   const random = Random.of(listing.seed, 'details');
@@ -141,7 +141,7 @@ const measuresOf = (random: Random) => ({
   length: { amount: random.integer(60, 600) / 10, unit: 'cm' },
 });
 
-/** The fields that the one large marketplace retailer has besides; `price` is the buy box's, absent where there is none. */
+/** Additional fields of the large marketplace; `price` is the buy box's, absent if there is none. */
 function marketplaceDetails(listing: Listing): Partial<LegacyDetails> {
   const { cents, stars, reviews, sort, item, available } = listing;
   const random = Random.of(listing.seed, 'marketplace');
@@ -166,7 +166,7 @@ interface Codes {
   readonly epids_map: Record<string, string>;
 }
 
-/** Product codes of a listing's variant, from the ranges that shops may number for themselves: never a real product's. */
+/** Product codes of a listing's variant, from ranges reserved for shops' own use: never a real product's. */
 function codesOf({ number, variant, seller, productId }: Listing): Codes {
   const digits = String(number * 100 + variant);
   const epids = [
@@ -177,7 +177,7 @@ function codesOf({ number, variant, seller, productId }: Listing): Codes {
   return { epids, epids_map: Object.fromEntries(epids.map(({ type, value }) => [type, value])) };
 }
 
-/** With the check digit that UPC and EAN share. */
+/** Appends the check digit of UPC and EAN. */
 function checked(digits: string): string {
   const sum = [...digits]
     .reverse()
@@ -187,7 +187,7 @@ function checked(digits: string): string {
 
 const each = 3;
 
-/** Addresses of a listing's pictures under a base without a trailing slash; the first is the main one. */
+/** Image URLs of a listing, under a base without a trailing slash; the first is the main one. */
 export const imagesOf = ({ seller, sku }: Listing, base: string): [string, ...string[]] => {
   const picture = (place: number): string => `${base}/${seller.retailer}/${sku}-${place}.jpg`;
   return [picture(1), ...Array.from({ length: each - 1 }, (_, index) => picture(index + 2))];

@@ -317,5 +317,5 @@ const apparel: Sort = {
 
 const wear = [apparel] as const;
 
-/** Everyday goods, in the order in which their listings are numbered. */
+/** Everyday goods, in listing number order. */
 export const goods: readonly Sort[] = [...pantry, ...house, ...gadgets, ...wear, ...reading, ...handmade];

@@ -64,7 +64,7 @@ export const retailerHandlers = {
   },
 } satisfies Partial<AllHandlers>;
 
-/** @throws Invalid for what is not a code, naming the one to use. */
+/** @throws Invalid if the code is not a known country; the message suggests the right one. */
 function countryIn(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   const code = value.trim();
@@ -73,5 +73,5 @@ function countryIn(value: string | undefined): string | undefined {
   return code.toUpperCase();
 }
 
-/** Whether an order would take it for a product's page at all. */
+/** Whether an order would accept the URL as a product page at all. */
 const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);

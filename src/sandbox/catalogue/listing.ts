@@ -5,44 +5,44 @@ import { pageOf, productIdOf, skuOf } from './product-id.ts';
 import { type Retailer, retailers } from './retailers.ts';
 import { authors, brands, type Item, type Option, type Sort, said, shopNamed, shops } from './sorts.ts';
 
-/** One invented listing, opened at its first variant. Money in cents of `currency`. */
+/** A generated listing, opened at its first variant. Money is in cents of `currency`. */
 export interface Listing {
   readonly number: number;
-  /** From which everything else about it is drawn. */
+  /** Seed of everything else about it. */
   readonly seed: number;
   readonly sku: string;
   readonly seller: Retailer;
   readonly sort: Sort;
   readonly item: Item;
   readonly options: readonly Option[];
-  /** Index of the variant that price, availability and product id are those of. */
+  /** Index of the variant whose price, availability and product id are shown. */
   readonly variant: number;
   readonly productId: string;
   readonly url: string;
   readonly title: string;
-  /** For a handmade listing its shop, for a book its author. */
+  /** The shop of a handmade listing, the author of a book. */
   readonly brand: string;
   readonly cents: number;
   readonly currency: string;
   readonly stars: number | null;
   readonly reviews: number | null;
   readonly available: boolean;
-  /** Price and stock of the first variant, from which those of the others follow. */
+  /** Price and stock of the first variant, from which the others are derived. */
   readonly first: { readonly cents: number; readonly available: boolean };
   readonly shipCents: number;
   readonly giftOption: boolean;
-  /** What a listing that a scenario brings along says itself, where others are drawn. */
+  /** Explicit facts of a scenario's own listing; generated for others. */
   readonly own?: OwnFacts;
 }
 
-/** Money in cents of the listing's currency. */
+/** Money is in cents of the listing's currency. */
 interface OwnFacts {
   readonly variants: readonly {
     readonly choices: readonly { readonly dimension: string; readonly value: string }[];
     readonly cents: number;
     readonly available: boolean;
   }[];
-  /** Of other sellers. */
+  /** Offers of other sellers. */
   readonly offers: readonly {
     readonly seller: string;
     readonly price: number;
@@ -50,16 +50,16 @@ interface OwnFacts {
     readonly ratings: number;
     readonly positive?: number | undefined;
   }[];
-  /** By how much an order is charged more than the price that is shown; may be negative. */
+  /** Difference between the price charged and the price shown; may be negative. */
   readonly riseCents: number;
-  /** The most that one order can buy. */
+  /** Maximum quantity per order. */
   readonly stock?: number;
-  /** The test product that an order of it behaves as, by its scenario. */
+  /** Test product whose behaviour its orders follow, as set by the scenario. */
   readonly outcome?: string;
   readonly description?: string;
 }
 
-/** Each sort of goods with its sellers, as often as their weight, and the number after its last listing. */
+/** Each sort of goods with its sellers, repeated by weight, and the number after its last listing. */
 const shelves: { sort: Sort; sellers: readonly Retailer[]; end: number }[] = [];
 let end = 1;
 for (const sort of goods) {
@@ -71,19 +71,19 @@ for (const sort of goods) {
   });
 }
 
-/** Listings are numbered from 1 up to this. */
+/** Listings are numbered from 1 to this. */
 export const listingCount = end - 1;
 
 function sells({ sells }: Retailer, { category }: Sort): boolean {
   return sells === 'everything' || sells.includes(category);
 }
 
-/** Shares of chance that make the listings differ. */
+/** Probabilities that vary the listings. */
 const chances = { options: 0.5, soldOut: 0.03, gift: 0.8, foreignShop: 0.12, free: 0.25 };
 const shipPrices = [299, 399, 499, 599] as const;
 const endings = [99, 99, 95, 49, 0] as const;
 
-/** The listing of a number, always the same for the same seed; undefined outside 1 to `listingCount`. */
+/** The listing of a number, deterministic per seed; undefined outside 1 to `listingCount`. */
 export function listingAt(seed: number, number: number): Listing | undefined {
   const shelf = number >= 1 ? shelves.find(({ end }) => number < end) : undefined;
   if (!shelf) return undefined;
@@ -116,7 +116,7 @@ function drawn(random: Random, number: number, seller: Retailer, sort: Sort): Li
     title,
     brand,
     cents,
-    // Here and there a handmade shop prices in its own currency.
+    // Some handmade shops price in their own currency.
     currency:
       isHandmade && random.chance(chances.foreignShop) ? random.pick(['EUR', 'GBP']) : seller.currency,
     stars: isHandmade ? null : random.integer(28, 50) / 10,
@@ -149,7 +149,7 @@ function titleOf(random: Random, { home, kind }: Retailer, sort: Sort, item: Ite
   return home === 'US' ? `${brand} ${trait} ${name}, ${size}` : `${brand} ${name}, ${trait}, ${size}`;
 }
 
-/** Cheap ones are the most; prices end as a shop's do. */
+/** Favours low prices, with the usual price endings. */
 function priceOf(random: Random, { cents: [least, most] }: Item): number {
   const somewhere = least + (most - least) * random.next() ** 1.5;
   return Math.max(least, Math.floor(somewhere / 100) * 100 + random.pick(endings));

@@ -6,12 +6,12 @@ import type { Listing } from './listing.ts';
 import { sellers } from './sorts.ts';
 import { atVariant, variantsOf } from './variants.ts';
 
-/** An offer whose condition is spelled as orders spell it. */
+/** An offer with its condition in the spelling orders use. */
 type Offer = Omit<Shape<'Offer'>, 'condition'> & { readonly condition: ProductCondition };
 type Terms = Pick<Offer, 'price' | 'condition' | 'seller' | 'minimum_quantity'>;
 type OwnOffer = NonNullable<Listing['own']>['offers'][number];
 
-/** What a condition is worth, in parts of 100 of the price of a new one. */
+/** Price range per condition, as a percentage of the price when new. */
 const worth: Readonly<Record<ProductCondition, readonly [number, number]>> = {
   New: [100, 120],
   Refurbished: [72, 88],
@@ -22,7 +22,10 @@ const worth: Readonly<Record<ProductCondition, readonly [number, number]>> = {
 };
 const chances = { new: 0.5, pair: 0.08, fulfilled: 0.6, unrated: 0.1, international: 0.1 };
 
-/** Who sells a listing and on which terms: the retailer first; on the large marketplace others too, in several conditions. */
+/**
+ * The offers for a listing: the retailer's first; on the large marketplace also third-party offers in various
+ * conditions.
+ */
 export function offersOf(listing: Listing): Offer[] {
   const isMarketplace = listing.seller.kind === 'marketplace';
   if (isMarketplace && !listing.available) return [];
@@ -31,7 +34,7 @@ export function offersOf(listing: Listing): Offer[] {
   return [ownTerms(listing), ...others].map((terms, place) => offerOf(random, listing, terms, place));
 }
 
-/** A handmade listing is sold by its shop, every other by the retailer itself. */
+/** The first offer. Handmade listings are sold by their shop, all others by the retailer itself. */
 function ownTerms({ seller, brand, cents }: Listing): Terms {
   const isHandmade = seller.kind === 'handmade';
   return {
@@ -71,7 +74,7 @@ const ownOffer = ({ seller, price, condition, ratings, positive }: OwnOffer): Te
   minimum_quantity: 1,
 });
 
-/** A seller is the same wherever it sells. */
+/** Derives a seller from its name alone, so it looks the same on every listing. */
 function sellerNamed(name: string, isRetailer: boolean): Offer['seller'] {
   const random = Random.of('seller', name);
   const count = random.chance(chances.unrated) ? 0 : random.integer(12, 40_000);
@@ -110,14 +113,14 @@ function shippingOptions(random: Random, { shipCents, item }: Listing): Offer['s
   ];
 }
 
-/** What a product line requests of the listing that its URL names. */
+/** Requirements of an order line on the listing it refers to. */
 type LineTerms = Partial<
   Pick<Shape<'OrderCreate'>['products'][number], 'variant' | 'condition_in' | 'condition_not_in'>
 >;
 
 /**
- * What an order's life depends on of a listing: price and availability are those of the requested variant, and the
- * price that of the cheapest offer in an accepted condition where new ones are not accepted.
+ * Facts of a listing that an order's life cycle depends on: price and availability of the requested variant. If new
+ * items are not accepted, the price is that of the cheapest offer in an accepted condition.
  */
 export function lineFacts(listing: Listing, terms: LineTerms = {}): LineFacts {
   const chosen = choose(listing, terms.variant ?? []);
@@ -147,7 +150,10 @@ export function lineFacts(listing: Listing, terms: LineTerms = {}): LineFacts {
   };
 }
 
-/** The variant that has all of the choices; a listing without such a one stays as it was, and its options refuse them. */
+/**
+ * Selects the variant with all given choices; if there is none, returns the listing unchanged, whose options then
+ * refuse them.
+ */
 function choose(listing: Listing, variant: readonly { label: string; value: string }[]): Listing {
   if (variant.length === 0) return listing;
   const index = variantsOf(listing).findIndex(({ choices }) =>

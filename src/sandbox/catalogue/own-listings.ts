@@ -6,16 +6,16 @@ import { pageOf, productIdOf, skuOf } from './product-id.ts';
 import { type Retailer, retailerNamed } from './retailers.ts';
 import { item, type Sort } from './sorts.ts';
 
-/** A listing that a scenario brings along. */
+/** A listing defined by a scenario. */
 export type GivenListing = Scenario['listings'][number];
 
-/** Far above the numbers of the invented listings. */
+/** Listing numbers of scenarios start here, far above those of generated listings. */
 const firstNumber = 1_000_000;
 
-/** As much of a title as its address shows. */
+/** Maximum length of a title in a URL slug. */
 const slugLength = 60;
 
-/** The listings that a scenario brings along, by their numbers. Those of a retailer that is not known are left out. */
+/** A scenario's listings, keyed by listing number. Skips listings whose retailer is unknown. */
 export function ownListings(given: readonly GivenListing[], seed: number): Map<number, Listing> {
   const listings = given.flatMap((one, place) => {
     const seller = retailerNamed(one.retailer);
@@ -79,7 +79,7 @@ function variantsOf({ variants, price, available }: GivenListing): NonNullable<L
   }));
 }
 
-/** Every value that a choice takes, in the order of the variants. */
+/** Every value of each option, in variant order. */
 function optionsOf({ variants }: GivenListing): Listing['options'] {
   const values = new Map<string, Set<string>>();
   for (const { choices } of variants)

@@ -2,19 +2,19 @@ import { trimSlashes } from '../../platform/net/urls.ts';
 import type { RetailerKind } from './retailers.ts';
 import { type Retailer, retailerOf } from './retailers.ts';
 
-/** A listing by its number, from 1, and a variant of it by its index. */
+/** Identifies a variant: a listing number (from 1) and the variant's index. */
 export interface ListingRef {
   readonly number: number;
   readonly variant: number;
 }
 
-/** A storefront's product is its handle; all its variants share it. */
+/** Encodes and decodes product ids. Storefronts have none: their product id is the handle, shared by all variants. */
 type Form = { write(code: number): string; read(id: string): number | undefined };
 
-/** Room for the variants of one listing before the next. */
+/** Size of the code range reserved for one listing's variants. */
 const variantsEach = 64;
 
-/** An odd factor and its inverse modulo 2^32: it spreads neighbouring numbers, and leads back. */
+/** An odd factor and its inverse modulo 2^32: a reversible mapping that scatters consecutive numbers. */
 const productSpread = { factor: 0x9e3779b1, inverse: 0x0e8b2f51 };
 const skuSpread = { factor: 0x85ebca6b, inverse: 0xa5cb9243 };
 
@@ -31,7 +31,7 @@ const letters = (start: string, length: number): Form => ({
       : undefined,
 });
 
-/** The form that each kind of retailer gives its product ids. */
+/** Product id format for each kind of retailer. */
 const forms: Readonly<Record<Exclude<RetailerKind, 'storefront'>, Form>> = {
   general: decimal(2_000_000_000),
   marketplace: letters('B0', 8),
@@ -41,27 +41,27 @@ const forms: Readonly<Record<Exclude<RetailerKind, 'storefront'>, Form>> = {
 };
 const variantForm = decimal(40_000_000_000_000);
 
-/** @param name of the product, the handle of a storefront is made from it. */
+/** @param name product name; a storefront's handle is derived from it. */
 export function productIdOf(kind: RetailerKind, ref: ListingRef, name: string): string {
   return kind === 'storefront' ? `${slugOf(name)}-${ref.number}` : forms[kind].write(codeOf(ref));
 }
 
-/** Where a product id points, whether or not there is such a listing. */
+/** Decodes a product id. The listing it refers to need not exist. */
 export function refOf(kind: RetailerKind, id: string): ListingRef | undefined {
   if (kind !== 'storefront') return decoded(forms[kind].read(id));
   const number = /-(\d{1,7})$/.exec(id)?.[1];
   return number === undefined ? undefined : { number: Number(number), variant: 0 };
 }
 
-/** The id that a hosted storefront gives one variant of a product. */
+/** The id of a product variant at a hosted storefront. */
 export const variantIdOf = (ref: ListingRef): string => variantForm.write(codeOf(ref));
 export const refOfVariant = (id: string): ListingRef | undefined => decoded(variantForm.read(id));
 
-/** The part of a listing id after its prefix. */
+/** The part of a listing id that follows the prefix. */
 export const skuOf = (number: number): string =>
   (Math.imul(number, skuSpread.factor) >>> 0).toString(36).padStart(7, '0');
 
-/** The number of the listing that a listing id names. */
+/** Decodes the listing number from a listing id. */
 export function numberOfSku(sku: string): number | undefined {
   if (!/^[0-9a-z]{7}$/.test(sku)) return undefined;
   return Math.imul(Number.parseInt(sku, 36), skuSpread.inverse) >>> 0;
@@ -86,11 +86,11 @@ function decoded(code: number | undefined): ListingRef | undefined {
 
 interface PageForm {
   readonly write: (id: string, slug: string) => string;
-  /** Finds the id in a path; the rest of the path says nothing. */
+  /** Extracts the id from a path, ignoring the rest. */
   readonly read: RegExp;
 }
 
-/** How each kind of retailer addresses the page of a product. */
+/** URL format of product pages, per retailer kind. */
 const pageForms: Readonly<Record<RetailerKind, PageForm>> = {
   general: { write: (id, slug) => `/p/${slug}/${id}`, read: /^\/p\/(?:[^/]+\/)?([^/]+)$/ },
   marketplace: { write: (id) => `/dp/${id}`, read: /\/dp\/([^/]+)(?:\/|$)/ },
@@ -100,18 +100,18 @@ const pageForms: Readonly<Record<RetailerKind, PageForm>> = {
   plain: { write: (id) => `/item/${id}`, read: /^\/item\/([^/]+)$/ },
 };
 
-/** The address of a product's page. */
+/** URL of a product's page. */
 export const pageOf = ({ host, kind }: Retailer, productId: string, title: string): string =>
   `https://${host}${pageForms[kind].write(productId, slugOf(title))}`;
 
 interface ProductPage {
   readonly retailer: Retailer;
   readonly productId: string;
-  /** The variant that a storefront's page was opened with. */
+  /** Variant selected in a storefront page's URL. */
   readonly variantId: string | null;
 }
 
-/** What a product page's URL names; its query, fragment, trailing slash and slug may be anything. */
+/** Parses a product page's URL; ignores query, fragment, trailing slash and slug. */
 export function readPage(url: string): ProductPage | undefined {
   const retailer = retailerOf(url);
   if (!retailer) return undefined;
@@ -122,7 +122,7 @@ export function readPage(url: string): ProductPage | undefined {
     : { retailer, productId, variantId: searchParams.get('variant') };
 }
 
-/** The listing id, without its prefix, that a text is or that a URL's path ends with. */
+/** The listing id, without its prefix, from a plain id or the end of a URL's path. */
 export function readSku(text: string, prefix: string): string | undefined {
   const last = URL.canParse(text) ? trimSlashes(new URL(text).pathname).split('/').at(-1) : text;
   const start = `${prefix}_sku_`;

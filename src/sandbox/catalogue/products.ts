@@ -8,7 +8,7 @@ import type { Catalogue } from './catalogue.ts';
 import type { RetailerSearch } from './search.ts';
 
 interface ProductRequest extends Freshness {
-  /** A retailer's identifier, or the domain of a hosted storefront. */
+  /** Identifier of a retailer, or domain of a hosted storefront. */
   readonly retailer: string;
   readonly productId: string;
 }
@@ -20,7 +20,7 @@ type Read<P extends Payload> = (
   seconds: number,
 ) => P | undefined;
 
-/** The details payload of a product. @throws Refusal `unsupported_retailer`, `bad_request`. */
+/** Returns a product's details payload. @throws Refusal `unsupported_retailer`, `bad_request`. */
 export const productDetails = (
   service: Service,
   product: ProductRequest,
@@ -28,7 +28,7 @@ export const productDetails = (
 ): Promise<Shape<'ProductDetailsPayload'>> =>
   payload(service, product, now, (catalogue, requested, seconds) => catalogue.details(requested, seconds));
 
-/** The offers payload of a product; a store domain has none. @throws Refusal, as for details. */
+/** Returns a product's offers payload; store domains have none. @throws Refusal, same as for details. */
 export async function productOffers(
   service: Service,
   product: ProductRequest,
@@ -40,7 +40,7 @@ export async function productOffers(
   );
 }
 
-/** Refuses what the product's retailer does not support. @throws Refusal, as for details. */
+/** Rejects requests that the product's retailer does not support. @throws Refusal, same as for details. */
 export async function refuseProduct(
   service: Pick<Service, 'catalogue'>,
   { retailer, async }: ProductRequest,
@@ -56,7 +56,7 @@ export async function refuseProduct(
     throw new Refusal('bad_request', `async is not supported for ${retailer}.`, { retailer });
 }
 
-/** The legacy record of a product, v1. @throws Refusal, as for details. */
+/** Returns the legacy v1 record of a product. @throws Refusal, same as for details. */
 export const legacyProduct = (
   service: Service,
   product: ProductRequest,
@@ -82,19 +82,19 @@ async function payload<P extends Payload>(
   return found ?? { status: 'failed', code: 'product_not_found', message };
 }
 
-/** How fresh a response must be; ages in seconds, `newer_than` in unix seconds. */
+/** Required freshness of a response: `maxAge` in seconds, `newerThan` in unix seconds. */
 interface Freshness {
   readonly maxAge?: number | null;
   readonly newerThan?: number | null;
   readonly async?: boolean;
 }
 
-/** A reading is kept this long where no request needs a fresher one, ms. */
+/** Default TTL of a cached reading, ms; applies when the request sets no freshness. */
 const keptMs = 24 * 3600 * 1000;
-/** How long reading a retailer's page takes, ms; orders' lives are compressed in the same way. */
+/** Time it takes to read a retailer's page, ms; scaled by `speed`, like order timelines. */
 const readingMs = 1500;
 
-/** The oldest reading that will do, ms since the epoch; windows shorter than the least one are widened to it. */
+/** Oldest acceptable reading, ms since the epoch. Windows below the minimum are widened to it. */
 function oldestAllowed({ maxAge, newerThan }: Freshness, now: number): number {
   const least = limits.maxAgeSeconds.min * 1000;
   if (maxAge != null) return now - Math.max(least, maxAge * 1000);
@@ -108,8 +108,8 @@ interface Product {
 }
 
 /**
- * When the product was read, ms since the epoch; null while it is being read, which only happens to a request with
- * `async`: every other waits for it.
+ * When the product was last read, ms since the epoch. Returns null while a reading is in progress, which only `async`
+ * requests see; all others wait for it.
  */
 async function readingOf(
   store: Store,
@@ -133,7 +133,7 @@ async function readingOf(
   return done > now ? null : done;
 }
 
-/** A retailer's own search, from its query. */
+/** Maps query parameters to a search within one retailer. */
 export const retailerTerms = (query: QueryOf<'product.search'>): RetailerSearch => ({
   query: query.query,
   retailer: query.retailer,
@@ -141,7 +141,7 @@ export const retailerTerms = (query: QueryOf<'product.search'>): RetailerSearch 
   freeShipping: query.free_shipping,
 });
 
-/** One product, from its query. */
+/** Maps query parameters to a product request. */
 export const productTerms = (productId: string, query: QueryOf<'product.get'>): ProductRequest => ({
   retailer: query.retailer,
   productId,

@@ -5,21 +5,21 @@ import type { Category } from './sorts.ts';
 
 export interface Retailer {
   readonly number: number;
-  /** Identifier; for a hosted storefront its domain. */
+  /** Identifier; the domain for a hosted storefront. */
   readonly retailer: string;
   readonly name: string;
   readonly host: string;
   readonly kind: RetailerKind;
   readonly sells: 'everything' | readonly Category[];
-  /** How many listings it has of a sort of goods, beside the others that sell it. */
+  /** Relative share of the listings in a category, compared with the other retailers that sell it. */
   readonly weight: number;
   readonly currency: string;
   readonly home: string;
   readonly countries: readonly string[];
   readonly guestCheckout: boolean;
-  /** Whether signing in requires a second factor. */
+  /** Whether sign-in requires a second factor. */
   readonly twoFactor: boolean;
-  /** Orders from this price ship free, cents; null where none does. */
+  /** Free-shipping threshold, cents; null if shipping is never free. */
   readonly freeFromCents: number | null;
   readonly support: Shape<'PublicRetailer'>['support'];
 }
@@ -57,7 +57,7 @@ const storefront = (domain: string, name: string, more: More): Row => ({
   ...more,
 });
 
-/** The fourteen retailers, all invented, one row each. */
+/** The fourteen retailers (all fictional), one row each. */
 const rows: readonly Row[] = [
   named('harborgoods', 'Harbor Goods', {
     kind: 'general',
@@ -125,7 +125,7 @@ const rows: readonly Row[] = [
   storefront('sturdysteps.example', 'Sturdy Steps', { sells: ['Apparel'], freeFromCents: 5000 }),
 ];
 
-/** Stores that were seen, and whose listings nobody curates. */
+/** Stores that have been observed but whose listings are not curated. */
 const seenRows: readonly Row[] = [
   storefront('quietkettle.example', 'Quiet Kettle', { sells: ['Tea'], support: 'observed' }),
   storefront('northpier.example', 'North Pier', { sells: ['Apparel'], support: 'observed' }),
@@ -135,7 +135,7 @@ const numbered = [...rows, ...seenRows].map((row, index): Retailer => ({ ...row,
 export const retailers: readonly Retailer[] = numbered.slice(0, rows.length);
 export const seenStores: readonly Retailer[] = numbered.slice(rows.length);
 
-/** Known shops that cannot be ordered from. */
+/** Known shops that do not support ordering. */
 const unsupportedDomains: readonly string[] = [
   'tickets-now.example',
   'giftcards.example',
@@ -144,17 +144,17 @@ const unsupportedDomains: readonly string[] = [
 
 export const isUnsupported = (domain: string): boolean => unsupportedDomains.includes(domain);
 
-/** Whether a store was seen. */
+/** Whether a store has been observed. */
 export const isSeen = (domain: string): boolean => seenStores.some(({ host }) => host === domain);
 
-/** The host of a URL without `www.`; empty where there is none. */
+/** The host of a URL without `www.`; empty if the URL has none. */
 export const domainOf = (url: string): string =>
   URL.canParse(url) ? new URL(url).hostname.replace(/^www\./, '') : '';
 
 const byId = new Map(retailers.map((it) => [it.retailer, it]));
 const byDomain = new Map(retailers.map((it) => [domainOf(`https://${it.host}`), it]));
 
-/** The retailer of an identifier, or of a hosted storefront's domain, however it is written. */
+/** Looks up a retailer by identifier or storefront domain, ignoring case, whitespace and `www.`. */
 export const retailerNamed = (retailer: string): Retailer | undefined =>
   byId.get(
     retailer
@@ -163,10 +163,10 @@ export const retailerNamed = (retailer: string): Retailer | undefined =>
       .replace(/^www\./, ''),
   );
 
-/** The retailer whose page a URL is; undefined for an unknown host. */
+/** The retailer that a URL belongs to; undefined for an unknown host. */
 export const retailerOf = (url: string): Retailer | undefined => byDomain.get(domainOf(url));
 
-/** A retailer as `GET /retailers` shows it. */
+/** Converts a retailer to the shape that `GET /retailers` returns. */
 export const publicRetailer = (it: Retailer): Shape<'PublicRetailer'> => ({
   retailer: it.retailer,
   retailer_id: String(it.number),
@@ -180,24 +180,24 @@ export const publicRetailer = (it: Retailer): Shape<'PublicRetailer'> => ({
   support: it.support,
 });
 
-/** The kinds of retailer that the specification distinguishes; `plain` has no rules of its own. */
+/** Retailer kinds in the specification; `plain` has no special rules. */
 export type RetailerKind = 'general' | 'marketplace' | 'electronics' | 'handmade' | 'storefront' | 'plain';
 
-/** The traits of a kind of retailer (specification, Products). */
+/** Properties of a retailer kind (specification, Products). */
 export interface Traits {
-  /** Products that one page of a search looks at. */
+  /** Products examined per page of a search. */
   readonly pageProducts: number;
-  /** The most of them that the page shows. */
+  /** Maximum number of results per page. */
   readonly pageResults: number;
-  /** Whether there are pages after the first. */
+  /** Whether there is more than one page. */
   readonly pages: boolean;
-  /** What `free_shipping` does to a page of results. */
+  /** Effect of `free_shipping` on a page of results. */
   readonly freeShipping: 'filters' | 'ignored' | 'refused';
-  /** The same on the agent's surface. */
+  /** Same on the agent surface. */
   readonly agentFreeShipping: 'filters' | 'ignored' | 'refused';
-  /** Whether a product can be requested with `async`. */
+  /** Whether products can be requested with `async`. */
   readonly async: boolean;
-  /** Whether products have offers to read. */
+  /** Whether products have offers. */
   readonly offers: boolean;
 }
 

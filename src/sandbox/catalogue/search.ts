@@ -11,7 +11,7 @@ import { variantId } from './variants.ts';
 
 export interface Search {
   readonly q: string;
-  /** Bounds in cents of the listing's currency. */
+  /** In cents of the listing's currency. */
   readonly minPrice?: number;
   readonly maxPrice?: number;
   readonly retailer?: string;
@@ -20,9 +20,9 @@ export interface Search {
 }
 
 interface Hits {
-  /** Numbers of listings, in order. */
+  /** Listing numbers, in result order. */
   readonly numbers: readonly number[];
-  /** null where no bound of the price was given. */
+  /** Null if the search has no price bounds. */
   readonly excludedByPrice: number | null;
   readonly hint: string | null;
 }
@@ -37,7 +37,7 @@ const hints = {
   someWords: 'No listing has all of the words; these have some of them.',
   noWords: 'The query has no word to look for: give one with letters or digits.',
 };
-/** What to change where nothing was found. */
+/** Suggests what to change when a search finds nothing. */
 function hintForNone(excludedByPrice: number | null, retailer: string | undefined): string {
   if (excludedByPrice) return `Change min_price or max_price: they leave out ${excludedByPrice} listings.`;
   const elsewhere = retailer === undefined ? '' : ', or search without retailer';
@@ -46,10 +46,16 @@ function hintForNone(excludedByPrice: number | null, retailer: string | undefine
 
 const from = 'FROM words JOIN listings l ON l.number = words.rowid WHERE words MATCH ?';
 
-/** Searched for by the test product of the same outcome: what handmade shops price in their own currency, which no words find. */
+/**
+ * Magic query: returns handmade listings priced in the shop's own currency, which no words match. Shares its name with
+ * the test product of that outcome.
+ */
 const otherCurrency: TestSlug = 'test-other-currency';
 
-/** Across retailers: listings that anyone can order; those of a members' retailer when it is named. */
+/**
+ * Searches all retailers for listings that anyone can order. Listings of members-only retailers appear only if that
+ * retailer is named.
+ */
 export function findEverywhere(index: Sqlite, search: Search): Hits {
   const { q, retailer, minPrice = 0, maxPrice = Number.MAX_SAFE_INTEGER, sort, limit } = search;
   if (q.trim() === otherCurrency) return inOtherCurrency(index, limit);
@@ -81,7 +87,7 @@ const inOtherCurrency = (index: Sqlite, limit: number): Hits => ({
   hint: null,
 });
 
-/** Within one retailer: the numbers from an offset on, and one more than the limit where there are more. */
+/** Searches one retailer: listing numbers from the offset, plus one beyond the limit if there are more. */
 export function findWithin(
   index: Sqlite,
   { retailer, query, offset, limit }: { retailer: string; query: string; offset: number; limit: number },
@@ -94,7 +100,7 @@ export function findWithin(
   return numbersOf(rows);
 }
 
-/** All of the words where some listing has them all, else any of them. */
+/** Matches all words if any listing contains them all; otherwise matches any word. */
 function bestMatch(
   index: Sqlite,
   query: string,
@@ -119,7 +125,7 @@ const numbersOf = (rows: readonly object[]): number[] =>
 const mostWords = 16;
 const longestWord = 64;
 
-/** Words of a query as an FTS5 expression: each quoted by us, so that nothing in it is an operator. */
+/** Builds an FTS5 expression from a query. Quotes every word so that none is parsed as an operator. */
 function matchExpression(query: string, operator: 'AND' | 'OR'): string | undefined {
   const words = query.normalize('NFKC').match(/[\p{L}\p{N}]+/gu) ?? [];
   if (words.length === 0) return undefined;
@@ -130,25 +136,25 @@ function matchExpression(query: string, operator: 'AND' | 'OR'): string | undefi
 }
 
 export interface RetailerSearch {
-  /** A retailer's identifier, or the domain of a hosted storefront. */
+  /** Identifier of a retailer, or domain of a hosted storefront. */
   readonly retailer: string;
   readonly query: string;
   readonly page?: number | null;
   readonly freeShipping?: boolean;
-  /** Requested on the agent's surface, where `free_shipping` has fewer effects. */
+  /** Whether the request came through the agent API, where `free_shipping` has fewer effects. */
   readonly agent?: boolean;
 }
 
-/** Pages beyond are empty: further than any retailer's results go. */
+/** Larger page numbers are clamped to this one, which is past any retailer's results and therefore empty. */
 const lastPage = 10_000;
 
 type Find = (window: { offset: number; limit: number }) => readonly Listing[];
 
 /**
- * One page of a retailer's own search, as the specification describes its kind: filters come after pagination, so
- * that a page may be short or empty while `next_page` is not null.
- * @param find products of the retailer from an offset on, with one more than the limit where there are more.
- * @throws Refusal `bad_request` for what a store domain does not take.
+ * One page of a retailer's own search, following the specification for its kind. Filters run after pagination, so a
+ * page may be short or empty while `next_page` is non-null.
+ * @param find returns the retailer's products from an offset, plus one beyond the limit if there are more.
+ * @throws Refusal `bad_request` for parameters that a store domain does not accept.
  */
 export function retailerPage(
   seller: Retailer,

@@ -12,14 +12,14 @@ export type Category =
   | 'Household';
 
 export type Filled<T> = readonly [T, ...T[]];
-/** The same everywhere, or English, German, Italian. */
+/** One text for all languages, or English, German, Italian. */
 type Word = string | readonly [english: string, german: string, italian: string];
 
 export interface Item {
   readonly name: Word;
-  /** Lowest and highest price, cents. */
+  /** Minimum and maximum price, cents. */
   readonly cents: readonly [number, number];
-  /** What a handmade listing hands over; physical when absent. */
+  /** What a handmade listing delivers; physical if absent. */
   readonly handsOver?: 'download' | 'both';
 }
 
@@ -28,24 +28,24 @@ export interface Option {
   readonly values: Filled<string>;
 }
 
-/** A sort of goods: what it is called, what it costs, how it is sold. */
+/** A category of similar goods: names, prices and how they are sold. */
 export interface Sort {
   readonly category: Category;
-  /** How many are listed. */
+  /** Number of listings. */
   readonly listings: number;
   readonly items: Filled<Item>;
   readonly traits: Filled<Word>;
   readonly sizes: Filled<Word>;
-  /** Choices of a product, for about half of the listings. */
+  /** A product's options, present on about half of the listings. */
   readonly options?: Filled<Option>;
-  /** In which conditions other sellers offer it. */
+  /** Conditions in which other sellers offer it. */
   readonly usedAs: Conditions;
   readonly bullets: Filled<string>;
 }
 
 const languages: Readonly<Record<string, 0 | 1 | 2>> = { US: 0, DE: 1, IT: 2 };
 
-/** A word as a shop of that country writes it. */
+/** A word in the language of a country's shops. */
 export const said = (word: Word, country: string): string =>
   typeof word === 'string' ? word : word[languages[country] ?? 0];
 
@@ -57,7 +57,7 @@ export const item = (name: Word, least: number, most: number, handsOver?: 'downl
 
 type Conditions = readonly ProductCondition[];
 
-/** Nobody resells what is eaten or worn. */
+/** Food and clothing have no used offers. */
 export const newOnly: Conditions = [];
 export const used: Conditions = ['UsedLikeNew', 'UsedVeryGood', 'UsedGood', 'UsedAcceptable'];
 export const refurbished: Conditions = ['Refurbished', 'UsedLikeNew', 'UsedGood'];
@@ -98,12 +98,12 @@ export const authors: Filled<string> = [
   'Cosmo Winterbourne',
 ];
 
-/** One shop of the handmade marketplace. */
+/** A shop on the handmade marketplace. */
 interface Shop {
   readonly name: string;
-  /** On vacation: nothing of it can be ordered. */
+  /** On vacation: nothing can be ordered. */
   readonly isAway?: boolean;
-  /** Over the past year only; the average is null for an unrated shop. */
+  /** Past year only; the average is null for an unrated shop. */
   readonly reviews: { readonly average: number | null; readonly count: number };
 }
 

@@ -2,7 +2,7 @@ import { Random } from '../store/random.ts';
 import type { Listing } from './listing.ts';
 import { pageOf, productIdOf, variantIdOf } from './product-id.ts';
 
-/** One way to choose among a listing's options. Money in cents of the listing's currency. */
+/** One combination of a listing's options. Money in cents of the listing's currency. */
 export interface Variant {
   readonly choices: readonly { readonly dimension: string; readonly value: string }[];
   readonly cents: number;
@@ -12,7 +12,7 @@ export interface Variant {
 const steps = [0, 0, 0, 100, 200, 500] as const;
 const soldOutShare = 0.1;
 
-/** Every variant; a listing without options has one, without choices. */
+/** All variants. A listing without options has a single variant, with no choices. */
 export function variantsOf({ seed, options, first, own }: Listing): readonly Variant[] {
   if (own) return own.variants;
   const random = Random.of(seed, 'variants');
@@ -31,7 +31,7 @@ const combinations = (options: Listing['options']): Variant['choices'][] =>
     [[]],
   );
 
-/** The listing opened at one of its variants; undefined where it has no such one. */
+/** The listing with one of its variants selected; undefined if there is no such variant. */
 export function atVariant(listing: Listing, index: number): Listing | undefined {
   const variant = variantsOf(listing)[index];
   if (!variant || index === listing.variant) return variant && listing;
@@ -43,9 +43,9 @@ export function atVariant(listing: Listing, index: number): Listing | undefined 
   return { ...listing, variant: index, productId, url, cents, available };
 }
 
-/** The product id of a variant; at a storefront all variants share the product's handle. */
+/** The product id of a variant. All variants at a storefront share the product's handle. */
 export const variantProductId = ({ seller, number, title }: Listing, variant: number): string =>
   productIdOf(seller.kind, { number, variant }, title);
 
-/** The id that a hosted storefront gives a variant. */
+/** The id of a variant at a hosted storefront. */
 export const variantId = ({ number }: Listing, variant: number): string => variantIdOf({ number, variant });

@@ -36,7 +36,7 @@ const conditions: Conditions<(typeof filterNames)[number]> = {
   user: (value) => userCondition('a.user_id', value),
 };
 
-/** The managed accounts of every user, newest first; of their secrets no more than that there are some. */
+/** Lists the managed accounts of all users, newest first. Shows only whether secrets exist, never their values. */
 export const accountsPage: Page<'consoleAccounts'> = ({ service: { store, clock }, search }) => {
   const filters = readFilters(search, filterNames);
   const { sql, values } = conditionOf(conditions, filters);
@@ -85,7 +85,7 @@ export const accountsPage: Page<'consoleAccounts'> = ({ service: { store, clock 
   });
 };
 
-/** Default credentials are for each retailer that has none of its own. */
+/** Label for default credentials, which apply to every retailer without credentials of its own. */
 const anyRetailer = 'every other';
 
 function accountsTable(store: Store, rows: readonly StoredRow[], now: number): Content {
@@ -107,7 +107,7 @@ function accountsTable(store: Store, rows: readonly StoredRow[], now: number): C
   )}</tbody></table>`;
 }
 
-/** A managed account: what it is for, whether an order holds it, and the orders that were placed with it. */
+/** Page of a managed account: its purpose, whether an order holds it, and the orders placed with it. */
 export const accountPage: Page<'consoleAccount'> = ({ service: { store, clock, config }, path: { id } }) => {
   const row = store.get('SELECT * FROM accounts WHERE id = ? OR short_id = ?', id.toLowerCase(), id);
   if (!row)
@@ -149,7 +149,7 @@ export const accountPage: Page<'consoleAccount'> = ({ service: { store, clock, c
   return consolePage(`Account ${shown.short_id}`, body, { live: true, section: 'accounts' });
 };
 
-/** What can happen to a managed account. @param shortId its name on the wire. */
+/** Renders the actions available for a managed account. @param shortId its public id in the API. */
 function accountActions(
   config: SandboxConfig,
   { shortId, hasForwarding }: { readonly shortId: string; readonly hasForwarding: boolean },
@@ -171,7 +171,7 @@ function accountActions(
   ])}`;
 }
 
-/** Makes something happen to a managed account, as its button requests. */
+/** Handles the event buttons of a managed account. */
 export const accountEvent = formAction<'consoleAccountEvent'>(
   ({ service: { store }, path: { id } }) =>
     findNamed(store, id)

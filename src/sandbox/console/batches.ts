@@ -37,7 +37,7 @@ const moods: Readonly<Record<(typeof batchStatuses)[number], Mood>> = {
   failed: 'bad',
 };
 
-/** The state of a batch; one that has ended with failed rows has not ended well. */
+/** Status badge of a batch. A completed batch with failed rows does not count as a success. */
 const batchBadge = ({ status, failed_count }: Batch): Html =>
   stateBadge(
     status === 'completed' && failed_count > 0
@@ -45,7 +45,7 @@ const batchBadge = ({ status, failed_count }: Batch): Html =>
       : { text: spoken(status), mood: moods[status] },
   );
 
-/** How far a batch is, as a bar and in numbers. */
+/** Progress of a batch, as a bar and as numbers. */
 const progress = ({ id, row_count, placed_count, failed_count }: Batch): Content =>
   html`<progress max="${row_count}" value="${placed_count + failed_count}" aria-label="Rows of ${id.slice(0, 8)} that are done"></progress> ${(placed_count + failed_count).toLocaleString('en-US')} of ${row_count.toLocaleString('en-US')}`;
 
@@ -77,7 +77,7 @@ const conditions: Conditions<(typeof filterNames)[number]> = {
   }),
 };
 
-/** Every batch with how far it is. */
+/** Lists all batches with their progress. */
 export const batchesPage: Page<'consoleBatches'> = ({ service: { store, clock }, search }) => {
   const filters = readFilters(search, filterNames);
   const count = (set: typeof filters): number => {
@@ -118,7 +118,7 @@ export const batchesPage: Page<'consoleBatches'> = ({ service: { store, clock },
 
 type Rows = readonly ReturnType<typeof readBatchRows>[number][];
 
-/** A batch: how far it is, and each row with its order, or why it is none. */
+/** Page of a batch: progress, and each row with its order or the reason it has none. */
 export const batchPage: Page<'consoleBatch'> = ({ service, path: { id }, search }) => {
   const { store, clock, config } = service;
   const found = findAnyBatch(store, id);
@@ -140,7 +140,7 @@ ${retryForm(service, batch.id)}<section id="rows"><header><h2>Rows${filename !==
       path,
       search,
       filters,
-      // Rows are read from the first on: a later one has a smaller number.
+      // Rows are read in ascending order, so later rows get smaller numbers.
       read: ({ before, limit }) => readBatchRows(store, seq, { after: row_count - before, limit, status }),
       numberOf: ({ index }) => row_count - index,
       table: rowsTable,
@@ -169,10 +169,10 @@ const rowsTable = (rows: Rows): Content =>
           }</td></tr>`,
       )}</tbody></table>`;
 
-/** A live page counts them each second. */
+/** Caps the count, which live pages run every second. */
 const mostCounted = 200;
 
-/** A button that places the failed rows of a batch again; nothing where none could be. */
+/** Renders a button that retries the failed rows of a batch; null if none can be retried. */
 function retryForm({ store, config }: Service, id: string): Content {
   const count = retryableCount(store, id, mostCounted);
   if (count === 0) return null;
@@ -184,7 +184,7 @@ function retryForm({ store, config }: Service, id: string): Content {
   )}`;
 }
 
-/** Places the failed rows of a batch again, as its button requests. */
+/** Handles the retry button of a batch. */
 export const retryBatch = formAction<'consoleRetryBatch'>(
   ({ path: { id } }) => ({ path: `${batchesPath}/${id}`, text: 'Back to the batch' }),
   async ({ service, path: { id } }, form) => {

@@ -11,7 +11,7 @@ import { consolePage, faultsPath, keysPath, type Page, timePath } from './page.t
 import { copied, dateTime, duration } from './parts.ts';
 import { readRequests, requestsPath, requestsTable } from './requests.ts';
 
-/** Where `quickstart_url` of a minted key leads: what the sandbox is, and all that happens in it. */
+/** Home page, which the `quickstart_url` of a minted key points to: what the sandbox is, and its recent activity. */
 export const frontPage: Page<'console'> = async ({ service }) => {
   const { store, clock, config } = service;
   const now = clock.now();
@@ -30,7 +30,7 @@ ${section('keys', 'Keys and wallets', keysPath, keysTable(service, readKeys(serv
 const section = (id: string, title: string, path: string, table: Content): Content =>
   html`<section id="${id}"><header><h2>${title}</h2><a href="${path}">All<span class="unseen"> ${title.toLowerCase()}</span></a></header>${table}</section>`;
 
-/** Three lines that place an order with nothing but curl; out of the way once there is one. */
+/** Three lines that place an order with plain curl; collapsed once an order exists. */
 function firstOrder({ baseUrl }: SandboxConfig, isOpen: boolean): Content {
   const lines = [
     `curl -sX POST ${baseUrl}${operations['sandbox.mint'].path} > key.json`,
@@ -42,7 +42,7 @@ ${copied('the first order', lines.join('\n'))}</details>`;
 }
 
 function figures({ store, clock, config }: Service, now: number, faults: readonly string[]): Content {
-  // Some ms went by since `now`: the machine's time is read later.
+  // Rounds away the few ms between reading `now` and reading real time.
   const ahead = Math.round((now - clock.real()) / 1000) * 1000;
   const orders = Number(store.get('SELECT total(order_count) AS orders FROM users')?.orders);
   return html`<section><dl class="figures"><div><dt>Its time (UTC)</dt><dd><a href="${timePath}"><time>${dateTime(now)}</time></a>${

@@ -72,12 +72,12 @@ export const deliveryFilters = ['id', 'state', 'event', 'class', 'user', 'failed
 type Name = (typeof deliveryFilters)[number];
 
 const state = `CASE WHEN d.delivered_at IS NOT NULL THEN 'delivered' WHEN d.given_up_at IS NOT NULL THEN 'given up' ELSE 'waiting' END`;
-/** Of the last response; an attempt without one has none. */
+/** Status class of the last response. An attempt without a response has none. */
 const statusClass = `CASE WHEN d.attempts = 0 THEN 'not sent' WHEN d.last_status IS NULL THEN 'no response' ELSE (d.last_status / 100) || 'xx' END`;
-/** Its last attempt came to nothing. */
+/** The last attempt failed. */
 const failed = 'd.attempts > 0 AND d.delivered_at IS NULL';
 
-/** One condition on the row `d` for each filter. */
+/** The condition for each filter, on the row `d`. */
 const conditions: Conditions<Name> = {
   id: (value) => ({
     sql: `+d.seq IN (SELECT seq FROM deliveries WHERE ${startsWith('id')} UNION SELECT seq FROM deliveries WHERE ${startsWith('order_id')})`,
@@ -90,7 +90,10 @@ const conditions: Conditions<Name> = {
   failed: () => ({ sql: failed, values: [] }),
 };
 
-/** Deliveries of every order, newest first; the inner query walks a narrow index, so that no body is read that is not shown. */
+/**
+ * Deliveries of all orders, newest first. The inner query scans a narrow index, so only the bodies of returned rows are
+ * read.
+ */
 export function findDeliveries(store: Store, filters: Filters<Name>, { before, limit }: Part): Delivery[] {
   if (!isFiltered(filters)) return readDeliveries(store, { before, limit });
   const { sql, values } = conditionOf(conditions, filters);
@@ -115,7 +118,7 @@ interface DeliveryCounts {
   readonly classes: readonly Choice[];
 }
 
-/** How many deliveries there are of each kind, each under the other filters. */
+/** Counts deliveries by kind, each with the other filters applied. */
 export function countDeliveries(store: Store, filters: Filters<Name>): DeliveryCounts {
   const number = (sql: string, ...without: readonly Name[]): number => {
     const condition = conditionOf(conditions, filters, ...without);
@@ -150,10 +153,10 @@ function counts(store: Store, filters: Filters<Name>, name: Name, expression: st
 }
 
 const mostAttempts = 50;
-/** A longer body is no part of a line to be copied, characters. */
+/** Longest body included in a copyable command line, characters. */
 const longestInLine = 10_000;
 
-/** A delivery: what was sent, where, and what came of each attempt. */
+/** Page of a delivery: what was sent where, and the result of each attempt. */
 export const deliveryPage: Page<'consoleDelivery'> = ({ service, path: { id } }) => {
   const { store, clock } = service;
   const found = readDelivery(store, id);
@@ -207,7 +210,7 @@ interface Sent {
   readonly json: string;
 }
 
-/** The headers of every attempt; of credentials in the address no more than that there are. */
+/** The headers sent with every attempt. Shows only that the URL carries credentials, not what they are. */
 const headersOf = (url: string, { event, eventId, json }: Sent): [string, string][] => [
   ['content-type', 'application/json'],
   ['content-length', String(Buffer.byteLength(json))],
@@ -220,16 +223,16 @@ const headersOf = (url: string, { event, eventId, json }: Sent): [string, string
 
 export const deliveriesPath = sections.deliveries.path;
 
-/** Which page a replay leads back to. */
+/** Page to return to after a replay. */
 type Back = 'console' | 'deliveries' | 'order' | 'delivery';
 
 interface Shown {
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly now: number;
   readonly back: Back;
 }
 
-/** What was sent where, what came of it, and a button that sends it again. */
+/** Renders deliveries with their target, outcome and a button to resend. */
 export const deliveriesTable = (
   { baseUrl }: SandboxConfig,
   rows: readonly Delivery[],
@@ -249,7 +252,10 @@ export const deliveriesTable = (
 <td class="fit">${again(delivery, back)}</td></tr>`,
       )}</tbody></table>`;
 
-/** What has ended can be sent again, what failed need not wait; the rest is about to be sent. */
+/**
+ * Renders the resend button: finished deliveries can be replayed, failed ones retried at once. Deliveries about to be
+ * sent have none.
+ */
 function again({ id, orderId, event, state, attempts }: Delivery, back: Back): Content {
   const word = state === 'delivered' || state === 'given up' ? 'Replay' : 'Try now';
   if (state === 'behind' || (state === 'open' && attempts === 0)) return null;
@@ -266,11 +272,11 @@ function outcome(delivery: Delivery, now: number): Content {
   return html`<span class="badge wait">${at > now ? html`is sent again ${age(at, now)}` : 'is sent again now'}</span>${result}`;
 }
 
-/** What came of an attempt, in words. */
+/** The result of an attempt, in words. */
 export const said = ({ status, error }: Pick<NonNullable<Delivery['last']>, 'status' | 'error'>): string =>
   error ?? `HTTP ${status}`;
 
-/** Sends a delivery again, as its button requests. */
+/** Handles the replay button of a delivery. */
 export const replayDelivery = formAction<'consoleReplay'>(
   () => ({ path: deliveriesPath, text: 'All deliveries' }),
   async ({ service, path: { id } }, form) => {
@@ -287,16 +293,16 @@ export const replayDelivery = formAction<'consoleReplay'>(
 
 type Found = NonNullable<ReturnType<typeof readDelivery>>;
 
-/** A form writes each letter in up to nine bytes; bytes. */
+/** Size limit of the form, bytes. URL encoding can take nine bytes per character. */
 const largestForm = 512 * 1024;
-/** More text than this is no matter for a page, characters. */
+/** Longest body that can be edited on a page, characters. */
 const longestEdited = 24_000;
-/** Nor is a longer call a line to be copied, characters. */
+/** Longest call offered as a copyable command, characters. */
 const longestCall = 10_000;
 
 const editPath = (deliveryId: string): string => `${deliveriesPath}/${deliveryId}/edit`;
 
-/** A delivery to be sent once more, with another body or to another receiver. */
+/** Page that resends a delivery with an edited body or to another receiver. */
 export const replayEditedPage: Page<'consoleReplayEdited'> = async ({ service, request, path: { id } }) => {
   const form = request.method === 'POST' ? readForm(request, largestForm) : undefined;
   if (form && !(form instanceof URLSearchParams)) return form;
@@ -310,7 +316,7 @@ export const replayEditedPage: Page<'consoleReplayEdited'> = async ({ service, r
     if (error instanceof Misfilled)
       return formPage(service, found, { form, problem: error.message, status: 400 });
     if (!(error instanceof Refusal)) throw error;
-    // What was typed stands in a form of its own now, which sends it.
+    // The input is rendered into a new form with a new token, so submitting again works.
     const problem =
       'Not sent: this form has sent a delivery already, with other values. Send it again if you mean a second one.';
     return formPage(service, found, { form, problem, status: 409 });
@@ -323,7 +329,7 @@ async function send(service: Service, found: Found, form: URLSearchParams): Prom
   const url = given === '' ? found.url : given;
   const refusal = refusedTarget(url, config.webhooks);
   if (refusal !== undefined) throw new Misfilled(`Nothing is sent there: ${refusal}.`);
-  // A form ends each line as a mail does.
+  // Browsers submit forms with CRLF line endings.
   const text = (form.get('body') ?? '').replaceAll('\r\n', '\n');
   const body = text === editable(found.body) ? found.body : text;
   const isNewEvent = form.get('event') !== 'same';
@@ -332,7 +338,7 @@ async function send(service: Service, found: Found, form: URLSearchParams): Prom
   return seeOther(`${ordersPath}/${found.orderId}#deliveries`);
 }
 
-/** JSON with a line for each member, and every character that a page would not show as it is by its number. */
+/** Pretty-prints JSON for editing, and escapes characters that a page would not display literally. */
 function editable(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2).replace(
@@ -340,7 +346,7 @@ function editable(body: string): string {
       (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
     );
   } catch {
-    // It was edited before, into what is no JSON.
+    // An earlier edit made it invalid JSON.
     return body;
   }
 }

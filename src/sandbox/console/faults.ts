@@ -11,10 +11,10 @@ const mostFaults = 100;
 const longestFault = 1000;
 const mostSeed = 2 ** 31 - 1;
 
-/** Each fault as it can be chosen. */
+/** Every fault that can be selected. */
 const kinds = Object.keys(sandboxFaults).flatMap((written) => written.split(', '));
 
-/** What goes wrong between a program and the service: what is on, and what else could be. */
+/** Page of the faults injected between clients and the service: those active, and all that are available. */
 export const faultsPage: Page<'consoleFaults'> = async ({ service: { config, control } }) => {
   const { faults, seed } = (await control()).faults();
   const body = html`<p class="lead">They fall on requests of programs, never on the console. The first that matches falls, and what changes a response comes on top.</p>
@@ -70,7 +70,7 @@ const seedForm = (seed: number): Content =>
   html`<p class="soft">Which request a fault falls on follows from it. With each change the draws begin anew.</p>
 <form method="post" action="${faultsPath}/seed" class="inline"><label>Seed<input name="seed" type="number" min="0" max="${mostSeed}" required value="${seed}" autocomplete="off"></label><button>Begin anew with it</button></form>`;
 
-/** What is on becomes what `change` makes of it. */
+/** Wraps a form handler: applies `change` to the active faults, then redirects to the page. */
 const changing =
   (change: (form: URLSearchParams, on: readonly string[], control: Control) => Promise<void>) =>
   async ({ service }: { readonly service: Service }, form: URLSearchParams) => {
@@ -112,7 +112,7 @@ export const setSeed = formAction<'consoleFaultSeed'>(
   }),
 );
 
-/** A fault of its parts, as `--fault` takes it. @throws Misfilled. */
+/** Assembles a fault from its parts, in `--fault` syntax. @throws Misfilled. */
 function composed(form: URLSearchParams): string {
   const part = (name: string): string => (form.get(name) ?? '').trim();
   const [kind, share, where] = [part('kind'), part('share'), part('where')];

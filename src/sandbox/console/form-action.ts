@@ -9,21 +9,21 @@ import type { PageName } from './routes.ts';
 
 type Visit<N extends PageName> = Parameters<Page<N>>[0];
 
-/** Where a page leads back to. */
+/** A link back to the previous page. */
 export interface WayBack {
   readonly path: string;
   /** `Back to the order` */
   readonly text: string;
 }
 
-/** What was filled into a form cannot be taken: which field, and what it takes. */
+/** A form field has an invalid value. The message names the field and what it accepts. */
 export class Misfilled extends Error {
   override readonly name = 'Misfilled';
 }
 
 /**
- * What a form of the console does. It was sent by a page of ours; what the service refuses is said on a page with a way
- * back, since the state may have changed since the page with the form was made.
+ * Wraps a console form handler. Accepts forms from our own pages only. Renders a refusal by the service as a page with
+ * a link back, since the state may have changed after the form was rendered.
  * @param act throws Refusal, Invalid, Misfilled.
  */
 export const formAction =
@@ -63,7 +63,7 @@ const refusalPage = (
     { status, narrow: true },
   );
 
-/** Leads to a page that can be loaded again without doing anything again. */
+/** Redirects to a page that is safe to reload. */
 export const seeOther = (location: string): SandboxResponse => ({
   status: 303,
   headers: { location, 'cache-control': 'no-store' },
@@ -71,20 +71,20 @@ export const seeOther = (location: string): SandboxResponse => ({
 });
 
 /**
- * A hidden field with a name that is new with each form: what the form does happens once, however often it is sent.
- * @param isKept whether it stays the same form when the browser brings its page back, as one that places an order does.
+ * A hidden field with a unique token per form, so that resubmitting has no further effect.
+ * @param isKept whether the token survives when the browser restores the page; used by forms that place an order.
  */
 export const onceField = ({ isKept = false }: { readonly isKept?: boolean } = {}): Content =>
   html`<input type="hidden" name="once" value="${crypto.randomUUID()}" autocomplete="off"${isKept && html` data-kept`}>`;
 
-/** The name in a form's `onceField`. @throws Misfilled. */
+/** The token of a form's `onceField`. @throws Misfilled. */
 export function onceIn(form: URLSearchParams): string {
   const once = form.get('once') ?? '';
   if (/^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/.test(once)) return once;
   throw new Misfilled('This form is not whole: load its page again.');
 }
 
-/** An amount of dollars above 0 as people write it, `$1,250.00` or a bare `50`, in cents. @throws Misfilled. */
+/** Parses a positive dollar amount (`$1,250.00` or just `50`) into cents. @throws Misfilled. */
 export function centsIn(form: URLSearchParams, name: string, label: string): number {
   const amount = readAmount(form.get(name) ?? '');
   if (amount.problem !== undefined) throw new Misfilled(`${label} ${amount.problem}.`);
@@ -92,15 +92,15 @@ export function centsIn(form: URLSearchParams, name: string, label: string): num
   throw new Misfilled(`${label} takes an amount of dollars above 0, such as 50 or $1,250.00.`);
 }
 
-/** Largest form of a few fields, bytes. */
+/** Size limit of a small form, bytes. */
 const largestForm = 16 * 1024;
 
 const refused = (status: number, title: string, why: string): SandboxResponse =>
   htmlPage(title, html`<p>${why}</p>`, { status, narrow: true });
 
 /**
- * The fields of a form that one of our own pages sent; otherwise the response that refuses it. A browser names the page
- * that a form comes from, so another site cannot send one in a person's name.
+ * Parses a form submitted by one of our own pages, or returns the response that rejects it. Checks the origin that
+ * browsers send, to prevent cross-site request forgery.
  */
 export function readForm(request: SandboxRequest, largest = largestForm): URLSearchParams | SandboxResponse {
   if (!isOurs(request)) return refused(403, 'Not from here', 'This form was sent by another site.');
@@ -108,7 +108,7 @@ export function readForm(request: SandboxRequest, largest = largestForm): URLSea
   return new URLSearchParams(Buffer.from(request.body).toString('utf8'));
 }
 
-/** Each browser says so in its own way, some in several; a client that is not a browser says nothing. */
+/** Checks every origin header present: browsers differ in which they send, and non-browser clients send none. */
 function isOurs(request: SandboxRequest): boolean {
   const site = headerOf(request, 'sec-fetch-site') ?? 'none';
   if (site !== 'same-origin' && site !== 'none') return false;
@@ -116,7 +116,7 @@ function isOurs(request: SandboxRequest): boolean {
   return from === undefined || (URL.canParse(from) && new URL(from).host === headerOf(request, 'host'));
 }
 
-/** An email of a form; undefined for a text that is not an email address. */
+/** The email field of a form; undefined if it is not a valid address. */
 export function emailIn(form: URLSearchParams): string | undefined {
   const email = (form.get('email') ?? '').trim();
   const isShort = characterCount(email) <= limits.userEmailLength.max;

@@ -7,7 +7,7 @@ import { script, style } from './assets.ts';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** This style alone, forms to this server alone, and no other site puts the page in a frame over its buttons. */
+/** Allows only this stylesheet and forms to this server. Forbids framing, to prevent clickjacking. */
 const stillPolicy = [
   "default-src 'none'",
   `style-src ${hashOf(style)}`,
@@ -17,35 +17,38 @@ const stillPolicy = [
   "base-uri 'none'",
 ].join('; ');
 
-/** The script too, which reads from this server alone. */
+/** Also allows our script, which may only connect to this server. */
 const scriptPolicy = `${stillPolicy}; script-src ${hashOf(script)}; connect-src 'self'`;
 
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M2 5l6-3 6 3v6l-6 3-6-3z' fill='%231756b0'/%3E%3Cpath d='M2 5l6 3 6-3M8 8v6' stroke='%23fff' fill='none'/%3E%3C/svg%3E";
 
-/** Where the shop's and the console's pages lead to. A page that strangers see leads nowhere. */
+/** A navigation link of the shop or the console. Public pages have none. */
 export interface Link {
   readonly path: string;
   readonly text: string;
-  /** Whether it and those after it stand apart. */
+  /** Whether a gap separates this and the following links from the rest. */
   readonly isAside?: boolean;
 }
 
 export interface PageOptions {
   readonly status?: number;
   readonly links?: readonly Link[];
-  /** The path of the link that the page is behind, and whether it is that very page. */
+  /** Path of the active navigation link, and whether it is the current page itself. */
   readonly current?: { readonly path: string; readonly isPage: boolean };
-  /** Whether the page changes while it is read. */
+  /** Whether the page updates while it is open. */
   readonly live?: boolean;
-  /** Whether there is something to copy by a click. */
+  /** Whether the page has copy buttons. */
   readonly copies?: boolean;
-  /** For text and forms: a column that is read. */
+  /** Renders a narrow column, for text and forms. */
   readonly narrow?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A whole page. Nothing is loaded from elsewhere, and nothing runs but the script of its assets. @param title also its heading. */
+/**
+ * Renders a complete page. Loads no external resources and runs no script but our own. @param title also used as the
+ * heading.
+ */
 export function htmlPage(title: string, body: Content, options: PageOptions = {}): SandboxResponse {
   const { status = 200, links = [], current, live = false, copies = live, narrow = false } = options;
   const column = narrow ? 'narrow' : '';
@@ -65,7 +68,7 @@ ${copies && html`<script type="module">${new Html(script)}</script>`}</body></ht
       'content-security-policy': copies ? scriptPolicy : stillPolicy,
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',
-      // The address of a claim is a secret, and a code is shown once.
+      // A claim URL is a secret, and a code is shown only once.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
       ...options.headers,
@@ -81,7 +84,7 @@ const navigation = (links: readonly Link[], current: PageOptions['current']): Co
     return html`<a href="${path}"${isAside === true && html` class="aside"`}${isCurrent}>${text}</a>`;
   })}</nav>`;
 
-/** The links of pages for those who work with the sandbox. */
+/** Navigation links on pages for users of the sandbox. */
 export const siteLinks: readonly Link[] = [
   { path: '/', text: 'Console' },
   { path: shopPath, text: 'Shop' },
@@ -90,7 +93,10 @@ export const siteLinks: readonly Link[] = [
 
 const longestShown = 200;
 
-/** What a browser is shown where there is no page. @param allowed the methods that the path takes; none where there is nothing at all. */
+/**
+ * Browser page for an unknown path or method. @param allowed methods that the path supports; empty if the path does not
+ * exist.
+ */
 export function unknownPage(method: string, pathname: string, allowed: string): SandboxResponse {
   const path = html`<code>${pathname.slice(0, longestShown)}${pathname.length > longestShown && '…'}</code>`;
   const places = html`<ul>${siteLinks.map(({ path: to, text }) => html`<li><a href="${to}">${text}</a></li>`)}</ul>`;

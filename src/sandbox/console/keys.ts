@@ -13,7 +13,7 @@ import { consolePage, keysPath, type Page, walletPath } from './page.ts';
 import { age, copied, money } from './parts.ts';
 import { curlCall, sameFromTerminal } from './terminal-commands.ts';
 
-/** Keys with the wallet each spends from, newest first; not those that read one order alone. */
+/** Keys with the wallet each spends from, newest first; excludes keys that can only read one order. */
 export const readKeys = ({ store }: Service, { before, limit }: Part): StoredRow[] =>
   store.all(
     `SELECT k.rowid AS seq, k.name, k.claimed_by, k.created_at, k.used_at, u.id, u.email, u.order_count, w.balance, w.reserved
@@ -23,7 +23,7 @@ export const readKeys = ({ store }: Service, { before, limit }: Part): StoredRow
     limit,
   );
 
-/** Of a key nothing is kept that could be shown, so it is known by whose it is. @param now ms since the epoch. */
+/** Renders the keys, identified by owner because the key itself is not stored. @param now ms since the epoch. */
 export const keysTable = ({ config }: Service, rows: readonly StoredRow[], now: number): Content =>
   rows.length === 0
     ? html`<p class="soft">No key yet.</p>${mintForm(config)}`
@@ -54,7 +54,7 @@ export const keysPage: Page<'consoleKeys'> = ({ service, search }) =>
 
 const longestName = 100;
 
-/** A form that mints a key, and the commands that do. */
+/** Renders the mint form with the equivalent commands. */
 export const mintForm = (config: SandboxConfig): Content =>
   html`<form method="post" action="${keysPath}" class="inline" id="mint">${onceField()}
 <label>Name, if you like<input name="name" maxlength="${longestName}" autocomplete="off"></label><button class="main">Mint a key</button></form>
@@ -66,7 +66,7 @@ ${sameFromTerminal(config, 'same-mint', [
   },
 ])}`;
 
-/** The one page that shows a key: the response to its form, which no address leads to. */
+/** The only page that shows a key: a form response, not reachable by URL. */
 export const mintKeyPage = formAction<'consoleMint'>(
   () => ({ path: keysPath, text: 'Back to the keys' }),
   async ({ service, request }, form) => {

@@ -9,7 +9,7 @@ import type { SandboxResponse } from '../server/wire.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { consolePage, type SectionName, sections } from './page.ts';
 
-/** Where a part of a list begins: below a number of the store, or at the newest. */
+/** A window into a list: the rows below a row number, or the newest. */
 export interface Part {
   readonly before: number;
   readonly limit: number;
@@ -17,10 +17,10 @@ export interface Part {
 
 const pageSize = 25;
 
-/** On the front page each list shows this many. */
+/** Rows shown per list on the home page. */
 export const newest: Part = { before: Number.MAX_SAFE_INTEGER, limit: 8 };
 
-/** The part of a list that a query requests, one page. */
+/** Parses the requested window from a query string. */
 function partOf(search: string): Part {
   const [before = ''] = readQuery(search).before ?? [];
   return { before: /^[1-9]\d{0,15}$/.test(before) ? Number(before) : newest.before, limit: pageSize };
@@ -30,25 +30,25 @@ interface Paged<Row> {
   readonly path: string;
   readonly search: string;
   readonly filters?: Filters;
-  /** Rows of a part, newest first. */
+  /** Reads the rows of a window, newest first. */
   readonly read: (part: Part) => readonly Row[];
-  /** Number of a row in the store. */
+  /** The row's number in the store. */
   readonly numberOf: (row: Row) => number;
   readonly table: (rows: readonly Row[]) => Content;
-  /** What its links say; as a rule a list begins with the newest. */
+  /** Link labels; by default, the list starts with the newest rows. */
   readonly words?: { readonly first: string; readonly next: string };
 }
 
 interface List<Row> extends Paged<Row> {
   readonly section: SectionName;
   readonly title?: string;
-  /** A word on what the list is. */
+  /** Short description of the list. */
   readonly lead?: string;
-  /** The bar that its filters are set with. */
+  /** The filter bar. */
   readonly bar?: Content;
 }
 
-/** A page of a list that is a section of its own. */
+/** Renders a section's list page. */
 export function listPage<Row>({
   section,
   title,
@@ -63,7 +63,7 @@ export function listPage<Row>({
 
 const usualWords = { first: 'Newest', next: 'Older' };
 
-/** A part of a list, with links to its newer end and to the next older part where there is one. */
+/** Renders one page of a list, with links to the newest rows and, if there are more, to the next older ones. */
 export function pagedTable<Row>(paged: Paged<Row>): Content {
   const { path, search, filters = {}, read, numberOf, table, words = usualWords } = paged;
   const { before, limit } = partOf(search);
@@ -86,20 +86,20 @@ function nothing<Row>({ table, filters = {} }: Paged<Row>, isFirst: boolean): Co
   return isFiltered(filters) ? html`<p class="soft">Nothing is like that.</p>` : table([]);
 }
 
-/** The filters of a list by their names in its address; one that is not set is an empty text. */
+/** Filters of a list, keyed by query parameter name; an unset filter is an empty string. */
 export type Filters<N extends string = string> = Readonly<Record<N, string>>;
 
-/** Longer than whatever is searched for. */
+/** Maximum length of a filter value; longer than any real search. */
 const longest = 200;
 
-/** What an address narrows a list to. */
+/** Reads the filters from a query string. */
 export function readFilters<N extends string>(search: string, names: readonly N[]): Filters<N> {
   const query = new URLSearchParams(search);
   const given = (name: N): string => (query.get(name) ?? '').trim().slice(0, longest);
   return Object.fromEntries(names.map((name) => [name, given(name)])) as Filters<N>;
 }
 
-/** The address of a list with its filters, in an order of their own, so that one view has one address. */
+/** The URL of a filtered list. Parameter order is fixed, so each view has one canonical URL. */
 function addressOf(path: string, filters: Filters): string {
   const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== ''));
   return query.size > 0 ? `${path}?${query}` : path;
@@ -107,7 +107,7 @@ function addressOf(path: string, filters: Filters): string {
 
 export const isFiltered = (filters: Filters): boolean => Object.values(filters).some((value) => value !== '');
 
-/** A value that a list can be narrowed to, and how many rows it has then, under the other filters. */
+/** A filter value and the number of rows it matches, with the other filters applied. */
 export interface Choice {
   readonly value: string;
   readonly text: string;
@@ -115,24 +115,24 @@ export interface Choice {
 }
 
 type Field<N extends string> =
-  /** Links, one for each value: for the few that are looked for most. */
+  /** One link per value, for the most common filters. */
   | { readonly kind: 'links'; readonly name: N; readonly label: string; readonly choices: readonly Choice[] }
   | { readonly kind: 'select'; readonly name: N; readonly label: string; readonly choices: readonly Choice[] }
-  /** @see offers are values that are known, to choose from or not. */
+  /** `offers` suggests known values; other input is accepted too. */
   | { readonly kind: 'text'; readonly name: N; readonly label: string; readonly offers?: readonly string[] }
   | { readonly kind: 'flag'; readonly name: N; readonly label: string; readonly count: number };
 
 interface FilterBar<N extends string> {
   readonly path: string;
-  /** What a row is called, and what several are: `order`, `orders`. */
+  /** What rows are called, singular and plural: `order`, `orders`. */
   readonly what: readonly [one: string, several: string];
   readonly filters: Filters<N>;
   readonly fields: readonly Field<N>[];
-  /** How many rows there are, and how many of them the filters leave. */
+  /** Row counts: total, and after filtering. */
   readonly count: { readonly all: number; readonly found: number };
 }
 
-/** What a list can be narrowed by, each with how many rows that leaves: a form and links, which work without JavaScript. */
+/** Renders the filters of a list with match counts, as a form and links that work without JavaScript. */
 export function filterBar<N extends string>(bar: FilterBar<N>): Content {
   const { path, what, filters, fields, count } = bar;
   const [one, several] = what;
@@ -170,13 +170,13 @@ function inputOf<N extends string>(field: Exclude<Field<N>, { kind: 'links' }>, 
   }`;
 }
 
-/** A value in the address that fits no row now is still shown, so that it can be taken away. */
+/** Keeps the current value among the choices even if no row matches it, so it can be cleared. */
 const withCurrent = (choices: readonly Choice[], value: string): readonly Choice[] =>
   value === '' || choices.some((choice) => choice.value === value)
     ? choices
     : [...choices, { value, text: value, count: 0 }];
 
-/** A link for each value of a filter, and one for all of them. */
+/** Renders a link per filter value, plus one for all. */
 export function filterLinks<N extends string>(
   path: string,
   filters: Filters<N>,
@@ -190,22 +190,22 @@ export function filterLinks<N extends string>(
   )}</nav>`;
 }
 
-/** A condition in SQL, and what is bound to its marks. */
+/** A SQL condition and its bound values. */
 interface Condition {
   readonly sql: string;
   readonly values: readonly (string | number)[];
 }
 
-/** What each filter of a list means. */
+/** The SQL condition behind each filter of a list. */
 export type Conditions<N extends string> = { readonly [M in N]: (value: string) => Condition };
 
-/** The conditions of the filters that are set, but for those left out. */
+/** Combines the conditions of all active filters, except those in `without`. */
 export function conditionOf<N extends string>(
   conditions: Conditions<N>,
   filters: Filters<N>,
   ...without: readonly N[]
 ): Condition {
-  // The names are those of the table.
+  // The type of the table guarantees that its keys are exactly N.
   const set = (Object.keys(conditions) as N[]).filter(
     (name) => filters[name] !== '' && !without.includes(name),
   );
@@ -216,10 +216,10 @@ export function conditionOf<N extends string>(
   };
 }
 
-/** SQL of whether a column begins with a text, which is to be bound twice: an index finds it. */
+/** SQL prefix test that can use an index. Bind the prefix twice. */
 export const startsWith = (column: string): string => `${column} >= ? AND ${column} < ? || char(1114111)`;
 
-/** Users by the beginning of their id, or a part of their email. */
+/** Matches users by id prefix or part of the email. */
 export const userCondition = (column: string, value: string): Condition => ({
   sql: `${column} IN (SELECT id FROM users WHERE ${startsWith('id')} OR instr(lower(coalesce(email, '')), ?) > 0)`,
   values: Array.from({ length: 3 }, () => value.toLowerCase()),
@@ -228,7 +228,7 @@ export const userCondition = (column: string, value: string): Condition => ({
 export const orderFilters = ['id', 'status', 'user', 'retailer', 'failed'] as const;
 type Name = (typeof orderFilters)[number];
 
-/** One condition on the row `o` for each filter. Each leaves the narrow index to be walked, and never reads a wide row. */
+/** The condition for each filter, on the row `o`. Each lets SQLite scan the narrow index and never reads a wide row. */
 const conditions: Conditions<Name> = {
   id: (value) => ({
     sql: `+o.seq IN (SELECT seq FROM orders WHERE ${startsWith('id')}
@@ -248,8 +248,8 @@ const conditions: Conditions<Name> = {
 };
 
 /**
- * Orders of every user, newest first: `seq`, `user_id` and the record as `listed`. The inner query walks a narrow index
- * (the signs keep it from the wide rows), so that no record is read that is not shown.
+ * Orders of all users, newest first: `seq`, `user_id` and the record as `listed`. The inner query scans a narrow index
+ * (the unary `+` rules out the wide rows), so only the records of returned rows are read.
  */
 export function findOrders(store: Store, filters: Filters<Name>, { before, limit }: Part): StoredRow[] {
   const { sql, values } = conditionOf(conditions, filters);
@@ -279,7 +279,7 @@ interface OrderCounts {
 
 const mostRetailers = 50;
 
-/** How many orders there are of each kind, each under the other filters. */
+/** Counts orders by kind, each with the other filters applied. */
 export function countOrders({ store, config }: Service, filters: Filters<Name>): OrderCounts {
   const byStatus = counts(store, filters, 'failed');
   const failed = failedOrderStatuses.reduce((sum, status) => sum + (byStatus.get(status) ?? 0), 0);
@@ -301,7 +301,7 @@ export function countOrders({ store, config }: Service, filters: Filters<Name>):
 
 const statusText = (status: OrderStatus): string => spoken(status.replace('order_', ''));
 
-/** Orders of each status, whatever status is looked for. */
+/** Order counts by status, ignoring the status filter. */
 function counts(store: Store, filters: Filters<Name>, ...without: readonly Name[]): Map<string, number> {
   const { sql, values } = conditionOf(conditions, filters, 'status', ...without);
   const rows = store.all(
@@ -325,7 +325,7 @@ function retailers(store: Store, config: SandboxConfig, filters: Filters<Name>):
   });
 }
 
-/** A host by the name of its retailer. */
+/** Displays a host as its retailer's name. */
 function hostText(host: string, { shopUrl }: SandboxConfig): string {
   if (host === new URL(shopUrl).host) return 'the sandbox shop';
   const retailer = retailerOf(`https://${host}`);
@@ -334,7 +334,7 @@ function hostText(host: string, { shopUrl }: SandboxConfig): string {
 
 const mostOffered = 30;
 
-/** Users by their email, those with most orders first. */
+/** Emails of users, those with the most orders first. */
 export const usersToOffer = (store: Store): string[] =>
   store
     .all(
@@ -343,7 +343,7 @@ export const usersToOffer = (store: Store): string[] =>
     )
     .map(({ email }) => String(email));
 
-/** How users are called on the pages: by their email, or the beginning of their id. */
+/** Display names of users: the email, or the first characters of the id. */
 export function userNames(store: Store, ids: readonly (string | null)[]): (id: string | null) => string {
   const names = new Map<string, string>();
   for (const id of new Set(ids)) {

@@ -49,7 +49,7 @@ import { ledgerWords, signed } from './wallet.ts';
 
 const mostDeliveries = 50;
 
-/** All that is known of one order, and what can be made happen to it. */
+/** Page of an order: everything known about it, and the events that can be triggered. */
 export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } }) => {
   const order = uuidPattern.test(id) ? findOrder(service.store, id.toLowerCase(), null) : undefined;
   if (!order) return notThere('No such order', 'No order has this id here.', { section: 'orders' });
@@ -90,11 +90,11 @@ function siblingsOf({ store }: Service, seq: number) {
 
 const publicPath = (id: string): string => operations['order.track'].path.replace('{order_id}', id);
 
-/** Some come and go while the page is read: by its id each stays the one it was. */
+/** Sections appear and disappear on a live page; a stable id lets updates match them. */
 const section = (id: string, title: string, content: Content): Content =>
   html`<section id="${id}"><header><h2>${title}</h2></header>${content}</section>`;
 
-/** Why an order failed, in words, and what to do about it. */
+/** Why an order failed, and how to fix it. */
 function failure({ job_result: result, items }: OrderRecord): Content {
   if (!result || result.success) return null;
   const { error, error_type: type, error_details: details } = result;
@@ -121,7 +121,7 @@ function itemsTable({ items, fulfillment }: OrderRecord): Content {
   )}</tbody></table>`;
 }
 
-/** The rest of the record, as far as it is set. */
+/** The remaining fields of the record that are set. */
 function facts(record: OrderRecord): Content {
   const { shipping_address: to, job_result: result, payment, fulfillment } = record;
   const price = result?.price_components;
@@ -172,7 +172,7 @@ const addressOf = (to: OrderRecord['shipping_address']): string =>
     .filter((line) => line !== null && line !== '')
     .join(', ');
 
-/** What an order moved in its wallet, what it came to in the end, and what is still held for it. */
+/** Wallet entries of an order, their total, and the amount still held. */
 function orderMoney(store: Store, { record, userId, reserved }: StoredOrder): Content {
   const entries = entriesOf(store, record.id);
   if (entries.length === 0 && reserved === 0)
@@ -186,10 +186,10 @@ function orderMoney(store: Store, { record, userId, reserved }: StoredOrder): Co
   }${entries.length > 0 && outcome(entries)}</tbody></table>${walletLink(userId)}`;
 }
 
-/** What left the wallet, and what came back into it. */
+/** Ledger kinds that return money to the wallet or to the payer. */
 const back: readonly LedgerKind[] = ['refund', 'credit', 'payout'];
 
-/** The sum of all: what was kept of the payer's money. What a payer by challenge paid in is no cost by itself. */
+/** Total row: the amount kept. Excludes payments by challenge and their payouts, as paying in is not a cost. */
 function outcome(entries: readonly Entry[]): Content {
   const kept = -entries
     .filter(({ kind }) => kind !== 'payment' && kind !== 'payout')
@@ -203,27 +203,30 @@ function outcome(entries: readonly Entry[]): Content {
 const walletLink = (userId: string): Content =>
   html`<p><a href="${walletPath(userId)}">The wallet that pays</a></p>`;
 
-/** Something that happened to an order, or about it. */
+/** An event in an order's timeline. */
 interface FeedEntry {
-  /** ms since the epoch, of the sandbox's time. */
+  /** ms since the epoch, in sandbox time. */
   readonly at: number;
   readonly kind: 'request' | 'state' | 'money' | 'webhook';
   readonly isBad?: boolean;
   readonly title: Content;
-  /** Who or what it came from. */
+  /** Origin of the event. */
   readonly source: string;
   readonly detail?: Content;
 }
 
-/** What happens at one time happened in this order. */
+/** Sort order for events with the same timestamp. */
 const ranks: Readonly<Record<FeedEntry['kind'], number>> = { request: 0, state: 1, money: 2, webhook: 3 };
 
-/** More entries than these are left out in the middle of a life: a poll every second would make a long page. */
+/**
+ * Maximum number of entries shown; earlier ones are omitted. Polling every second would otherwise make the page very
+ * long.
+ */
 const mostShown = 120;
 
 /**
- * All that happened to an order in one line of time, oldest first: the requests about it, its states, what moved in the
- * wallet, and each attempt of a delivery; and when it goes on. @param now ms since the epoch.
+ * Renders an order's timeline, oldest first: API requests, state changes, wallet movements, webhook attempts, and when
+ * the next step is due. @param now ms since the epoch.
  */
 function orderFeed(service: Service, order: StoredOrder, now: number): Content {
   const { record, plan } = order;
@@ -262,18 +265,18 @@ const states = ({ record }: StoredOrder): FeedEntry[] =>
     detail: detail && inWords(detail),
   }));
 
-/** The parts of a milestone's detail; the code of an error stands with its order already. */
+/** The values of a milestone's detail, without the error code, which the page already shows. */
 const inWords = ({ error_type: _, ...detail }: Readonly<Record<string, unknown>>): string =>
   Object.values(detail).flat().join(' ');
 
-/** What ends the placing of an order, and with it the hold. */
+/** Milestones that end the placing phase and release the hold. */
 const placingEnds: readonly string[] = [
   'order_placed',
   'order_failed',
   'cancelled',
 ] satisfies readonly MilestoneType[];
 
-/** A hold is no change of the balance: it comes before what is, and so does its release. */
+/** Wallet entries of an order. Holds and releases do not change the balance, so they precede the entries that do. */
 function moneyEntries({ store }: Service, { record, body, fee, userId }: StoredOrder): FeedEntry[] {
   const { reserved } = walletTerms(body, fee);
   const wallet = (text: string): Content => html`<a href="${walletPath(userId)}">${text}</a>`;
@@ -311,7 +314,7 @@ const attempts = ({ store }: Service, orderId: string): FeedEntry[] =>
     source: `webhook, ${attempt.tookMs} ms`,
   }));
 
-/** The requests about an order; of those that only read it, one after the other and with one status, the last. */
+/** API requests about an order. Collapses consecutive identical reads with the same status into the last one. */
 function requests({ requests: log }: Service, orderId: string): FeedEntry[] {
   const found = log?.about(orderId) ?? [];
   const isLikeNext = (index: number): boolean => {
@@ -347,7 +350,7 @@ function requests({ requests: log }: Service, orderId: string): FeedEntry[] {
   );
 }
 
-/** `+2.5 s`, and in minutes once tenths of a second say nothing. */
+/** `+2.5 s`; in minutes from one minute on. */
 const sinceStart = (ms: number): string =>
   ms < 60_000 ? `+${(ms / 1000).toFixed(1)} s` : `+${Math.round(ms / 60_000).toLocaleString('en-US')} min`;
 
@@ -355,12 +358,15 @@ function backToOrder({ path: { id } }: { readonly path: { readonly id: string } 
   return { path: `${ordersPath}/${id}`, text: 'Back to the order' };
 }
 
-/** What happens to an order: its caller cancels it, or a trigger fires. */
+/** An event the user can cause on an order: a cancellation or a trigger. */
 type OrderEvent = 'cancel' | OrderTrigger;
 
 const usualError: ErrorType = 'checkout_failed';
 
-/** A button for each thing that can happen to an order now; a word where its life is over and it says nothing else. @param now ms since the epoch. */
+/**
+ * Renders a button for each event possible now; a short note once the order has reached a final state, unless the page
+ * says so already. @param now ms since the epoch.
+ */
 async function orderActions(service: Service, order: StoredOrder, now: number): Promise<Content> {
   const { id, status } = order.record;
   const cancellable: readonly OrderStatus[] = cancellableOrderStatuses;
@@ -390,7 +396,7 @@ async function orderActions(service: Service, order: StoredOrder, now: number): 
   )}</section>`;
 }
 
-/** A button that moves the clock to the end of what an order's future holds. */
+/** Renders a button that advances the clock past the last scheduled event of an order. */
 const untilDoneForm = (id: string): Content =>
   html`<form method="post" action="${ordersPath}/${id}/until-done" id="event-until-done">${onceField()}<button title="moves the sandbox’s clock, for all orders">advance until it is done</button></form>`;
 
@@ -402,7 +408,7 @@ const advanceCall = (config: SandboxConfig, ms: number) => {
   });
 };
 
-/** Moves the clock until an order's life is over, as its button requests. */
+/** Handles the button that advances the clock until an order reaches its final state. */
 export const untilDone = formAction<'consoleUntilDone'>(backToOrder, ({ service, path: { id } }, form) => {
   const { store, clock } = service;
   const order = findOrder(store, id, null);
@@ -416,7 +422,7 @@ export const untilDone = formAction<'consoleUntilDone'>(backToOrder, ({ service,
 const meaningOf = (event: OrderEvent): string =>
   event === 'cancel' ? 'the caller cancels the order' : sandboxTriggers[event].description;
 
-/** Why an order fails, for its form. */
+/** Failure reasons offered by the form. */
 const reasons: Content = html`<select name="error_type" aria-label="Why it fails">${errorTypeGroups.map(
   (group) =>
     html`<optgroup label="${group}">${Object.entries(errorTypes)
@@ -445,7 +451,7 @@ function callOf(config: SandboxConfig, event: OrderEvent, id: string) {
   });
 }
 
-/** Makes something happen to an order, as a button of its page requests. */
+/** Handles the event buttons of an order page. */
 export const triggerEvent = formAction<'consoleEvent'>(
   backToOrder,
   async ({ service, path: { id, event } }, form) => {

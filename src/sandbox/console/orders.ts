@@ -29,7 +29,7 @@ interface Row {
   readonly record: OrderRecord;
 }
 
-/** Orders of every user, newest first. */
+/** Orders of all users, newest first. */
 export function readOrders(
   store: Store,
   part: Part,
@@ -38,7 +38,7 @@ export function readOrders(
   return rowsOf(store, findOrders(store, filters, part));
 }
 
-/** Orders that were placed with a managed account, newest first. */
+/** Orders placed with a managed account, newest first. */
 export const readOrdersOnAccount = (store: Store, accountId: string, { limit }: Part): Row[] =>
   rowsOf(
     store,
@@ -57,7 +57,7 @@ function rowsOf(store: Store, rows: readonly StoredRow[]): Row[] {
   return rows.map(({ seq, user_id, listed }) => ({
     seq: Number(seq),
     user: nameOf(String(user_id)),
-    // The column was written as a record.
+    // This column is written from an OrderRecord.
     record: JSON.parse(String(listed)) as OrderRecord,
   }));
 }
@@ -76,7 +76,7 @@ export const ordersTable = (rows: readonly Row[], now: number): Content =>
 <td class="fit" data-label="by">${user}</td><td class="fit">${age(Date.parse(record.created_at), now)}</td></tr>`,
       )}</tbody></table>`;
 
-/** The one state of an order, as every list of orders has it. */
+/** The single display state of an order, as in every order list. */
 export const stateOf = ({
   status,
   items,
@@ -86,17 +86,17 @@ export const stateOf = ({
 }: OrderRecord): ShownState =>
   orderState({ status, items, parcels, fulfillment, errorType: result?.error_type });
 
-/** What was paid, or the ceiling before that; nothing where it came to nothing. */
+/** The amount paid, or the ceiling before that; a dash if the order failed. */
 function price({ status, job_result: result, max_price }: OrderRecord): string {
   const paid = result?.success ? result.price_components : null;
   if (paid) return money(paid.total, paid.currency);
   return isFailedOrder(status) ? '–' : `at most ${money(max_price)}`;
 }
 
-/** More lines than these are counted, not listed. */
+/** Maximum number of lines named; the rest are only counted. */
 const mostNamed = 4;
 
-/** Each line by the last part of its URL that says something. */
+/** Names each line by the last non-empty path segment of its URL. */
 function itemsOf({ items }: OrderRecord): string {
   const named = items
     .slice(0, mostNamed)

@@ -10,7 +10,7 @@ import type { SandboxRequest, SandboxResponse } from '../server/wire.ts';
 import { htmlPage, type Link, type PageOptions } from './html.ts';
 import type { PageName, PagePath } from './routes.ts';
 
-/** The sections of the console, a list each, in the order of their links. */
+/** Sections of the console, in navigation order. Each has a list page. */
 export const sections = {
   orders: { path: `${consolePath}/orders`, text: 'Orders' },
   batches: { path: `${consolePath}/batches`, text: 'Batches' },
@@ -28,14 +28,13 @@ export type SectionName = keyof typeof sections;
 
 export const keysPath = sections.keys.path;
 
-/** The wallet of a user. */
 export const walletPath = (userId: string): string => `${consolePath}/wallets/${userId}`;
 
-/** The clock, and the states that are kept. */
+/** Page of the clock and the saved states. */
 export const timePath = sections.time.path;
 export const faultsPath = sections.faults.path;
 
-/** The links of every page of the console. */
+/** Navigation links on every console page. */
 const consoleLinks: readonly Link[] = [
   { path: '/', text: 'Console' },
   ...Object.values(sections),
@@ -44,15 +43,15 @@ const consoleLinks: readonly Link[] = [
 ];
 
 interface ConsoleOptions extends Omit<PageOptions, 'links' | 'current'> {
-  /** Whose page it is. */
+  /** The section it belongs to. */
   readonly section?: SectionName;
-  /** Whether it is the section's own list, and not a page below it. */
+  /** Whether it is the section's list page rather than a page below it. */
   readonly isList?: boolean;
-  /** Whether it is the first page of all. */
+  /** Whether it is the console's home page. */
   readonly isFront?: boolean;
 }
 
-/** A page of the console, with the links to all sections of it. @param title also its heading. */
+/** Renders a console page with navigation to all sections. @param title also used as the heading. */
 export function consolePage(
   title: string,
   body: Content,
@@ -63,7 +62,7 @@ export function consolePage(
   return htmlPage(title, body, { ...options, links: consoleLinks, ...(current && { current }) });
 }
 
-/** What the console does not have, or has no more. @param what it lacks, as a sentence. */
+/** Page for something that does not exist, or no longer exists. @param what is missing, as a sentence. */
 export const notThere = (
   title: string,
   what: string,
@@ -75,29 +74,29 @@ export const notThere = (
     { status, section },
   );
 
-/** The ones before and after it in their list; null where there is none. */
+/** Its neighbours in the list; null at either end. */
 interface Siblings {
   readonly newer: string | null;
   readonly older: string | null;
 }
 
-/** Links from one of many to the next. @param what one of them is called. */
+/** Renders links to the previous and next entry. @param what one entry is called. */
 export const siblingLinks = (what: string, { newer, older }: Siblings): Content =>
   (newer !== null || older !== null) &&
   html`<nav class="siblings" aria-label="Neighbours">${
     newer !== null && html`<a href="${newer}" rel="prev">Newer ${what}</a>`
   } ${older !== null && html`<a href="${older}" rel="next">Older ${what}</a>`}</nav>`;
 
-/** A request for any page. */
+/** A request for a page of any kind. */
 export interface AnyPageRequest {
   readonly service: Service;
   readonly request: SandboxRequest;
   readonly path: Readonly<Record<string, string>>;
-  /** The query, without its mark. */
+  /** The query string, without the `?`. */
   readonly search: string;
 }
 
-/** A request for a page, with the parameters that its row of the routes has. */
+/** A request for a page, with the path parameters of its route. */
 interface PageRequest<N extends PageName> extends AnyPageRequest {
   readonly path: PagePath<N>;
 }
@@ -108,8 +107,8 @@ export type Page<N extends PageName> = (
 ) => SandboxResponse | Promise<SandboxResponse>;
 
 /**
- * A page of the console: it shows what is, and only to the user who serves it, on the same machine. The service itself
- * requires a key; the console does not.
+ * Restricts a console page to the user who runs the sandbox, on the same machine, and brings the state up to date
+ * before rendering. The API requires a key; the console does not.
  */
 export const forThisMachine =
   <N extends PageName>(page: Page<N>): Page<N> =>
@@ -119,7 +118,7 @@ export const forThisMachine =
     if (admission) return admission;
     const why = stranger(request, service.config.baseUrl);
     if (why !== undefined) return refused(why);
-    // What changes something finds all as it is now.
+    // Before a mutation, process everything that is due.
     const now = service.clock.now();
     const patienceMs = request.method === 'GET' ? service.patience.forRead(now) : Number.POSITIVE_INFINITY;
     await bringUpToDate(service, now, patienceMs);
@@ -127,8 +126,8 @@ export const forThisMachine =
   };
 
 /**
- * Leads a browser that has opened the printed address on to the page itself: what the address carries is a cookie from
- * there on, and stands in no address, no history and no referrer.
+ * Redirects a browser that opened the printed URL to the page itself. Moves the code from the URL into a cookie, which
+ * keeps it out of the address bar, history and referrer.
  */
 function admitted({ service, request, search }: AnyPageRequest): SandboxResponse | undefined {
   const [code] = request.method === 'GET' ? (readQuery(search)[codeParameter] ?? []) : [];
@@ -139,7 +138,7 @@ function admitted({ service, request, search }: AnyPageRequest): SandboxResponse
     status: 303,
     headers: {
       location: readTarget(request.target).pathname,
-      // By its type the log of requests leaves a page out.
+      // The request log skips pages by this content type.
       'content-type': 'text/html',
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
@@ -149,7 +148,7 @@ function admitted({ service, request, search }: AnyPageRequest): SandboxResponse
   };
 }
 
-/** Whether a page may show what only the user who serves it is to see. */
+/** Whether a page may show data that only the user running the sandbox may see. */
 export const isOfThisMachine = ({ service, request }: AnyPageRequest): boolean =>
   stranger(request, service.config.baseUrl) === undefined;
 

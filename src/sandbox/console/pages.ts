@@ -66,9 +66,9 @@ const pages: { readonly [N in PageName]: Page<N> } = {
   proof: proofPage,
 };
 
-/** The page of a name. @throws Refusal, DatabaseError. */
+/** Renders a page by name. @throws Refusal, DatabaseError. */
 export function showPage(name: PageName, request: AnyPageRequest): ReturnType<Page<PageName>> {
-  // The routes pair each name with the parameters of its path.
+  // The route table pairs each page with its own path parameters.
   const page = pages[name] as (request: AnyPageRequest) => ReturnType<Page<PageName>>;
   return page(request);
 }

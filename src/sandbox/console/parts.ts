@@ -14,7 +14,7 @@ import { type Content, type Html, html } from '../../platform/html.ts';
 import type { OrderItem } from '../orders/lifecycle/types.ts';
 import type { KeptBody, KeptSide } from '../server/request-log.ts';
 
-/** `1999, USD` as `$19.99`. */
+/** Formats an amount in cents: `1999, USD` as `$19.99`. */
 export const money = (cents: number, currency = 'USD'): string =>
   new Intl.NumberFormat('en-US', { style: 'currency', currency }).format(cents / 100);
 
@@ -25,42 +25,41 @@ const units = [
   { ms: 1000, name: 's' },
 ] as const;
 
-/** A length of time in its largest whole unit, `3 min`. */
+/** Formats a duration in its largest whole unit, `3 min`. */
 export function duration(ms: number): string {
   const unit = units.find((candidate) => ms >= candidate.ms);
   return unit ? `${Math.floor(ms / unit.ms)} ${unit.name}` : '0 s';
 }
 
-/** How long before `now` (both ms) something was or will be, with the time itself for whoever points at it. */
+/** Formats `at` relative to `now` (both ms), past or future, with the exact time as a tooltip. */
 export function age(at: number, now: number) {
   const iso = new Date(at).toISOString();
   const text = at > now ? `in ${duration(at - now + 999)}` : `${duration(now - at)} ago`;
   return html`<time datetime="${iso}" title="${iso}">${text}</time>`;
 }
 
-/** `2026-03-01 12:00:00` */
+/** Formats ms since the epoch as `2026-03-01 12:00:00`. */
 export const dateTime = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 
-/** A state in words and in a colour. */
+/** Renders a state as a coloured badge. */
 export const stateBadge = ({ text, mood }: ShownState): Html =>
   html`<span class="badge ${mood === 'waiting' ? 'wait' : mood}">${text}</span>`;
 
-/** The state of one parcel. */
 const parcelBadge = (status: TrackingStatus): Html =>
   stateBadge({
     text: spoken(status),
     mood: isLost(status) ? 'bad' : hasArrived(status) ? 'good' : 'waiting',
   });
 
-/** How much of a line was bought: `2`, `2 of 5`. */
+/** The quantity bought of a line item: `2`, `2 of 5`. */
 export const quantityOf = (item: OrderItem, shortfalls: readonly Shortfall[]): string =>
   quantityText(shortfallOf(item, shortfalls) ?? { bought: item.quantity });
 
-/** How a line stands, in words. */
+/** The state of a line item, in words. */
 export const lineText = (item: OrderItem, shortfalls: readonly Shortfall[]): string =>
   lineState(item.status, shortfallOf(item, shortfalls) !== undefined)?.text ?? spoken(item.status);
 
-/** An address from outside as a link, if it leads to the web; otherwise as the text it is. */
+/** Renders an external URL: as a link if it is http(s), otherwise as plain text. */
 export function outsideLink(url: string, text = url): Html {
   const leadsToTheWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
   return leadsToTheWeb ? html`<a href="${url}" rel="noreferrer noopener">${text}</a>` : html`${text}`;
@@ -69,7 +68,7 @@ export function outsideLink(url: string, text = url): Html {
 type Shipment = Shape<'PublicTrackingResponse'>['shipments'][number];
 type Checkpoint = Shipment['checkpoints'][number];
 
-/** Each parcel with the way it went, newest checkpoint first. */
+/** Renders each parcel with its checkpoints, newest first. */
 export const parcels = (shipments: readonly Shipment[]): Content =>
   shipments.length === 0
     ? html`<p class="soft">No parcel.</p>`
@@ -99,18 +98,20 @@ const journey = (checkpoints: readonly Checkpoint[]): Content => html`<table cla
 const placeOf = ({ location, city, state, country }: Checkpoint): string =>
   location ?? [city, state, country].filter((part) => part !== null && part !== '').join(', ');
 
-/** A text to be copied at a click; without JavaScript it is selected as a whole. @param what it is, after “Copy”. */
+/**
+ * A text with a copy button; without JavaScript a click selects all of it. @param what the text is, as in “Copy what”.
+ */
 export const copied = (what: string, text: string): Content =>
   html`<div class="copied"><pre tabindex="0">${text}</pre><button type="button" class="copy">Copy<span class="unseen"> ${what}</span></button></div>`;
 
-/** What does the same as a request or a button, to be copied. */
+/** Copyable equivalents of a request or a button. */
 export interface SameAs {
   readonly curl: string;
   readonly errand?: string;
   readonly json?: string;
 }
 
-/** @param what is done, for the names of the buttons: `the request`. */
+/** @param what the action is, for button labels: `the request`. */
 export const sameAs = (what: string, { curl, errand, json }: SameAs): Content => {
   const forms = [
     ['errand', errand],
@@ -125,7 +126,7 @@ ${copied(`${what} as ${name}`, text ?? '')}`,
   )}</details>`;
 };
 
-/** JSON on lines of its own, indented, also where it is cut: its beginning is as good as the whole. Pure. */
+/** Pretty-prints JSON, including truncated JSON. Pure. */
 function prettyJson(json: string): string {
   const pieces: string[] = [];
   let depth = 0;
@@ -136,7 +137,7 @@ function prettyJson(json: string): string {
       pieces.push(token, line());
     } else if (token === '}' || token === ']') {
       depth = Math.max(0, depth - 1);
-      // An empty one stays on its line.
+      // Keep an empty object or array on one line.
       if (/^\s+$/.test(pieces.at(-1) ?? '') && /^[{[]$/.test(pieces.at(-2) ?? '')) pieces.pop();
       else pieces.push(line());
       pieces.push(token);
@@ -146,24 +147,24 @@ function prettyJson(json: string): string {
   return pieces.join('');
 }
 
-/** Most of a text that a page shows, bytes of markup: a sign may take six. */
+/** Limit on displayed text, bytes of markup; escaping can take six per character. */
 const mostShown = 12_000;
 
-/** Headers as they were, but for the secrets in them. */
+/** Renders headers with secrets redacted. */
 export const headersTable = (headers: KeptSide['headers']): Content =>
   headers.length > 0 &&
   html`<details class="headers"><summary>${headers.length === 1 ? '1 header' : `${headers.length} headers`}</summary><dl class="mono">${headers.map(
     ([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`,
   )}</dl></details>`;
 
-/** JSON on lines of its own, to be copied. @param what it is. */
+/** Renders pretty-printed JSON with a copy button. @param what it is. */
 export function jsonBlock(what: string, json: string): { readonly block: Content; readonly isCut: boolean } {
   const pretty = prettyJson(json);
   const shown = beginningOf(pretty);
   return { block: copied(`${what} as JSON`, shown), isCut: shown.length < pretty.length };
 }
 
-/** A body as far as it is kept, and a word on what is missing. @param what it is, `the request’s body`. */
+/** Renders the stored part of a body, with a note if any is missing. @param what it is, `the request’s body`. */
 export function bodyBlock(what: string, { text, bytes, isCut }: KeptBody): Content {
   if (bytes === 0) return html`<p class="soft">No body.</p>`;
   const size = bytes === null ? '' : `${bytes.toLocaleString('en-US')} bytes`;

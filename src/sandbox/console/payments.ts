@@ -13,7 +13,7 @@ import { age, dateTime, jsonBlock, money } from './parts.ts';
 
 const paymentsPath = sections.payments.path;
 
-/** What was paid by challenge, newest first. */
+/** Lists payments by challenge, newest first. */
 export const paymentsPage: Page<'consolePayments'> = ({ service: { store, clock }, search }) =>
   listPage({
     section: 'payments',
@@ -39,7 +39,7 @@ const paymentsTable = (rows: readonly NumberedPayment[], now: number): Content =
           }</td><td class="fit">${age(at, now)}</td></tr>`,
       )}</tbody></table>`;
 
-/** A payment by challenge: what it paid, its receipt, and what went back. */
+/** Page of a payment by challenge: what it paid for, its receipt, and refunds. */
 export const paymentPage: Page<'consolePayment'> = ({ service: { store, clock }, path: { reference } }) => {
   const payment = paymentNamed(store, reference);
   if (!payment) return notThere('No such payment', 'No payment has this name here.', { section: 'payments' });

@@ -18,7 +18,7 @@ import { dateTime, lineText, outsideLink, parcels, quantityOf, stateBadge } from
 
 const narrow = true;
 
-/** The page that a `claim_url` leads to: a human claims the sandbox, and its key goes on working. */
+/** Page behind a `claim_url`: a human claims the sandbox, whose key keeps working. */
 export const claimPage: Page<'claim'> = async (visit) => {
   const { service, request, path } = visit;
   const { store, clock } = service;
@@ -32,7 +32,7 @@ export const claimPage: Page<'claim'> = async (visit) => {
   if (!(form instanceof URLSearchParams)) return form;
   const email = emailIn(form);
   if (email === undefined) return claimForm('That is not an email address.');
-  // Another may have been faster.
+  // Lost a race against another claim.
   if ((await claim(store, token, email, clock.now())) !== 'claimed') return claimPage(visit);
   return htmlPage(
     'Claimed',
@@ -41,7 +41,7 @@ export const claimPage: Page<'claim'> = async (visit) => {
   );
 };
 
-/** A later visitor sees enough to recognise an own address, and no more. */
+/** Shown to later visitors: a masked email that only its owner would recognise. */
 const claimedBefore = (email: string): SandboxResponse =>
   htmlPage(
     'Claimed',
@@ -61,7 +61,7 @@ const claimForm = (problem = ''): SandboxResponse =>
     { status: problem === '' ? 200 : 400, narrow },
   );
 
-/** What `delivery_proof_url` leads to: the picture that a carrier takes at the door. The order's id is the secret. */
+/** Serves the `delivery_proof_url`: the photo taken by the carrier. Knowing the order id authorises access. */
 export const proofPage: Page<'proof'> = async ({ service, path: { order_id: id, number } }) => {
   const now = service.clock.now();
   await bringUpToDate(service, now, service.patience.forRead(now));
@@ -101,10 +101,10 @@ ${lines.map((line, index) => html`<text x="240" y="${264 + 20 * index}" text-anc
 
 type Tracked = Shape<'PublicTrackingResponse'>;
 
-/** The API has the same path; the response depends on the request. */
+/** The API serves the same path; content negotiation selects the response. */
 const headers = { vary: 'Accept' };
 
-/** What anyone who holds an order's id sees of it: never whom it is for. */
+/** Public view of an order for anyone who knows its id; never shows the recipient. */
 export const trackingPage: Page<'tracking'> = async ({ service, path: { order_id: id } }) => {
   const now = service.clock.now();
   await bringUpToDate(service, now, service.patience.forRead(now));
@@ -143,13 +143,13 @@ function found(tracked: Tracked, { fulfillment, items }: OrderRecord): SandboxRe
   return htmlPage(`Order ${tracked.order_id.slice(0, 8)}`, body, { live: true, headers });
 }
 
-/** What each button of the form decides. */
+/** Maps each button of the form to its decision. */
 const decisions: ReadonlyMap<string | null, Decision> = new Map([
   ['approve', 'approved'],
   ['deny', 'denied'],
 ]);
 
-/** Where a person approves or denies a device's code. */
+/** Page on which a person approves or denies a device code. */
 export const devicePage: Page<'device'> = async ({ service: { store, clock }, request, search }) => {
   if (request.method !== 'POST') {
     const [code = ''] = readQuery(search).user_code ?? [];

@@ -24,7 +24,7 @@ type RequestFilters = Filters<Name>;
 export const readRequests = ({ requests }: Service, { before, limit }: Part): Exchange[] =>
   requests?.newest(limit, before) ?? [];
 
-/** The requests since the server started, newest first. */
+/** Renders the requests since the server started, newest first. */
 export function requestsTable({ store }: Service, rows: readonly Exchange[]): Content {
   if (rows.length === 0) return html`<p class="soft">No requests since this server started.</p>`;
   const nameOf = userNames(
@@ -43,7 +43,7 @@ export function requestsTable({ store }: Service, rows: readonly Exchange[]): Co
 
 const took = (ms: number): string => `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
 
-/** How a request ended, in words and a colour. */
+/** The outcome of a request, as coloured text. */
 export const statusText = (status: number | null): Content =>
   status === null
     ? html`<span class="bad">broken off</span>`
@@ -54,7 +54,7 @@ const classOf = ({ request: { status } }: Exchange): string =>
 
 const isFailed = ({ request: { status } }: Exchange): boolean => status === null || status >= 400;
 
-/** Whether a request is what each filter looks for. */
+/** The predicate behind each filter. */
 const tests: {
   readonly [N in Name]: (exchange: Exchange, value: string, nameOf: (id: string | null) => string) => boolean;
 } = {
@@ -133,7 +133,7 @@ const requestsBar = (
     ],
   });
 
-/** How many there are of each value. @param values that are shown even where there is none. */
+/** Counts rows by value. @param values always listed, even with a count of zero. */
 function counts(
   rows: readonly Exchange[],
   kindOf: (row: Exchange) => string,
@@ -144,10 +144,10 @@ function counts(
   return [...found].map(([value, count]) => ({ value, text: value, count }));
 }
 
-/** A longer body is no part of a line to be copied, characters. */
+/** Longest body included in a copyable command line, characters. */
 const longestInLine = 3_000;
 
-/** What was said in a request, and how it is sent once more. */
+/** Page of a request: both sides of the exchange, and how to repeat it. */
 export const requestPage: Page<'consoleRequest'> = ({ service, path: { number: text } }) => {
   const { requests, clock } = service;
   const number = /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
@@ -187,10 +187,10 @@ function facts({ store }: Service, { request: { userId, fault }, orderId }: Exch
   }${fault !== null && html`<dt>Fault</dt><dd>${fault}</dd>`}`;
 }
 
-/** Whether the body is not as it was sent: what stands for a secret would overwrite it. */
+/** Whether the body was redacted. Resending it would overwrite a secret with its placeholder. */
 const lacksSecrets = ({ sent: { body } }: Exchange): boolean => body.text?.includes('…') === true;
 
-/** Whether all of the body is there, and short. */
+/** Whether the body is complete and short enough for a command line. */
 const isInLine = (exchange: Exchange): boolean => {
   const { bytes, text, isCut } = exchange.sent.body;
   if (bytes === 0) return true;

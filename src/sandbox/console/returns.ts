@@ -43,10 +43,10 @@ const conditions: Conditions<Name> = {
   user: (value) => userCondition('r.user_id', value),
 };
 
-/** Statuses of an earlier version are read as today's. */
+/** Omits legacy statuses, which are mapped to current ones when read. */
 const statuses = returnStatuses.filter((status) => status !== 'in_progress' && status !== 'completed');
 
-/** The returns of every user, newest first. */
+/** Lists the returns of all users, newest first. */
 export const returnsPage: Page<'consoleReturns'> = ({ service: { store, clock }, search }) => {
   const filters = readFilters(search, filterNames);
   const { sql, values } = conditionOf(conditions, filters);
@@ -114,13 +114,13 @@ function returnsTable(store: Store, rows: readonly StoredReturn[], now: number):
   )}</tbody></table>`;
 }
 
-/** How many units are sent back. */
+/** Formats the number of units returned. */
 function units(items: StoredReturn['record']['items']): string {
   const count = items.reduce((sum, { quantity }) => sum + quantity, 0);
   return count === 1 ? '1 unit' : `${count.toLocaleString('en-US')} units`;
 }
 
-/** A return: what is sent back and why, what became of it, and what can be made of it. */
+/** Page of a return: its items and reason, its outcome, and the events that can be triggered. */
 export const returnPage: Page<'consoleReturnPage'> = async ({ service, path: { id } }) => {
   const { store, clock, config } = service;
   const found = findReturn(store, id, null);
@@ -164,14 +164,17 @@ export const returnPage: Page<'consoleReturnPage'> = async ({ service, path: { i
 
 const returnsPath = sections.returns.path;
 
-/** What its button says; the wire's name is what becomes of the return. */
+/** Button labels. The API names the resulting state instead. */
 const verbs: Readonly<Record<ForcedReturn, string>> = {
   approved: 'Approve',
   denied: 'Deny',
   credited: 'Credit',
 };
 
-/** The returns of an order with what can be made of each, and a form that requests another; nothing where none can be. */
+/**
+ * Renders an order's returns with their actions, and a form to request one; null if there are none and none can be
+ * requested.
+ */
 export function returnsOfOrder(service: Service, order: StoredOrder, now: number): Content {
   const found = returnsOf(service.store, order.seq);
   const form = order.record.status === 'order_placed' && requestForm(service, order);
@@ -183,7 +186,6 @@ export function returnsOfOrder(service: Service, order: StoredOrder, now: number
 
 const moods: Readonly<Record<string, Mood>> = { denied: 'bad', credited: 'good', approved: 'good' };
 
-/** The state of a return. */
 const returnBadge = (status: string): Html =>
   stateBadge({ text: spoken(status), mood: moods[status] ?? 'waiting' });
 
@@ -199,13 +201,13 @@ const shownReturn = (service: Service, order: StoredOrder, found: StoredReturn, 
 
 interface Shown {
   readonly order: StoredOrder;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly now: number;
-  /** Whose page the buttons stand on and lead back to. */
+  /** The page that the buttons are on and return to. */
   readonly back: 'order' | 'return';
 }
 
-/** A button for each outcome that a return can have now. */
+/** Renders a button for each outcome possible now. */
 function returnActions(service: Service, found: StoredReturn, { order, now, back }: Shown): Content {
   const { id } = found.record;
   const outcomes = possibleOutcomes(service, found, order, now);
@@ -220,7 +222,7 @@ function returnActions(service: Service, found: StoredReturn, { order, now, back
   )}`;
 }
 
-/** Makes the outcome of a return happen, as its button requests. */
+/** Handles the outcome buttons of a return. */
 export const returnEvent = formAction<'consoleReturnEvent'>(
   ({ service: { store }, path: { id } }) =>
     findReturn(store, id, null)
@@ -263,7 +265,7 @@ function requestForm({ config }: Service, { record }: StoredOrder): Content {
   ])}`;
 }
 
-/** Requests a return of one item of an order, by the way that `POST /returns` goes; once for each form that was shown. */
+/** Requests a return of one item, through the same path as `POST /returns`. Resubmitting the form has no effect. */
 export const requestReturn = formAction<'consoleReturn'>(
   ({ path: { id } }) => ({ path: `${ordersPath}/${id}#returns`, text: 'Back to the order' }),
   async ({ service, path: { id } }, form) => {

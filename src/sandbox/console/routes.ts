@@ -7,11 +7,11 @@ interface PageRow {
   readonly path: string;
   readonly GET?: string;
   readonly POST?: string;
-  /** The path is the API's too, and the page is for requests that prefer one. */
+  /** The API has the same path; the page is served to requests that prefer HTML. */
   readonly shared?: true;
 }
 
-/** Where each page for people is. */
+/** Route table of the HTML pages. */
 export const pageRows = [
   { path: '/', GET: 'console' },
   { path: consolePath, GET: 'console' },
@@ -70,12 +70,12 @@ type Parameters<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
   : never;
 type PathFor<R, N> = R extends { path: infer Path } & ({ GET: N } | { POST: N }) ? Path : never;
 
-/** The parameters in the path of a page. */
+/** Path parameters of a page. */
 export type PagePath<N extends PageName> = Readonly<Record<Parameters<PathFor<Row, N>>, string>>;
 
 const short = (id: unknown): string => (typeof id === 'string' ? id.slice(0, 8) : '');
 
-/** What the forms of pages have done; one that is missing has done what its path says. */
+/** Describes the effect of console forms. For a missing one, the path says it already. */
 const pageDeeds: Partial<
   Readonly<Record<PageName, (path: Readonly<Record<string, string>>, location: string) => string>>
 > = {

@@ -29,7 +29,7 @@ import { curlCall, sameFromTerminal } from './terminal-commands.ts';
 
 type Slug = TestSlug;
 
-/** What becomes of an order, and the products that show it. */
+/** Product groups, by the outcome they demonstrate. */
 const kinds: readonly { readonly title: string; readonly has: (product: TestProduct) => boolean }[] = [
   {
     title: 'Goes through',
@@ -49,7 +49,7 @@ function priceOf(slug: Slug): string {
   return money(priceCents, currency);
 }
 
-/** Every product of the sandbox's own shop, by what it rehearses. */
+/** Lists the products of the sandbox's shop, grouped by outcome. */
 export const shopPage: Page<'shop'> = () =>
   htmlPage(
     'The sandbox shop',
@@ -65,7 +65,7 @@ export const shopPage: Page<'shop'> = () =>
     { links: siteLinks, current: { path: shopPath, isPage: true } },
   );
 
-/** What a product rehearses, and the command that orders it. */
+/** Page of a product: the outcome it rehearses, and the command that orders it. */
 export const productPage: Page<'product'> = (visit) => {
   const { service, path } = visit;
   const { config } = service;
@@ -93,21 +93,21 @@ ${copied('the setup', setUpCommands(config))}</section>
   );
 };
 
-/** The command that brings the product's outcome about. */
+/** The command that triggers the product's outcome. */
 function orderCommand(slug: Slug, url: string, profile: string): string {
   const { quantity, ceilingCents, isGift } = rehearsalOf(slug);
   const lines = quantity === 1 ? url : `${url},quantity=${quantity}`;
   return `errand order create --product ${lines}${isGift ? ' --gift' : ''} --max-price '${money(ceilingCents)}' --ship-to home --watch --profile ${profile}`;
 }
 
-/** A key for this sandbox, kept in a profile of its own: an order must not land in another sandbox. */
+/** Commands that create a key in a dedicated profile, so that orders cannot go to another sandbox. */
 const setUpCommands = (config: SandboxConfig): string =>
   `errand profile set ${profileOf(config)} --base-url ${config.baseUrl}\nerrand sandbox mint --profile ${profileOf(config)}`;
 
 const profileOf = ({ baseUrl }: SandboxConfig): string =>
   `sandbox-${new URL(baseUrl).host.replace(/[^A-Za-z0-9.]+/g, '-')}`;
 
-/** The users whose keys were used last; more would be no choice. */
+/** Offers only the users whose keys were used most recently, to keep the list short. */
 const mostUsers = 25;
 
 interface User {
@@ -132,14 +132,14 @@ const usersOf = (store: Store): User[] =>
       spendable: Number(spendable),
     }));
 
-/** What an order of a test product takes, so that it brings its outcome about. */
+/** The order parameters that trigger a test product's outcome. */
 function rehearsalOf(slug: TestSlug): { quantity: number; ceilingCents: number; isGift: boolean } {
   const { facts }: TestProduct = testProducts[slug];
   const quantity = facts?.quantityCap === undefined ? 1 : facts.quantityCap + 1;
   return { quantity, ceilingCents: quantity === 1 ? 5_000 : 10_000, isGift: facts?.giftOption === false };
 }
 
-/** A form that orders a product of the shop for one of the users of this sandbox. */
+/** Renders a form to order a shop product on behalf of a sandbox user. */
 function orderForm({ store, config }: Service, slug: TestSlug): Content {
   const users = usersOf(store);
   if (users.length === 0) return html`<p>An order needs a key, and there is none yet.</p>${mintForm(config)}`;
@@ -185,8 +185,8 @@ const bodyOf = (shopUrl: string, slug: TestSlug, { quantity, is_gift, ...rest }:
 });
 
 /**
- * Orders a product as its form says, by the way that `POST /orders` goes. The form's own name is the order's
- * idempotency key, so that a form that is sent twice places one order.
+ * Places an order from its form, through the same path as `POST /orders`. The form's token is the idempotency key, so a
+ * resubmitted form places one order.
  */
 export const placeOrder = formAction<'consolePlace'>(
   ({ path: { slug } }) => ({ path: `${shopPath}/${slug}`, text: 'Back to the product' }),
@@ -222,7 +222,7 @@ export const placeOrder = formAction<'consolePlace'>(
   },
 );
 
-/** The order that this form has placed; a form that was changed since is not sent again in silence. */
+/** Redirects to the order this form already placed. Refuses if the form's values have changed since. */
 function sentTwice(store: Store, id: string, body: OrderBody) {
   const placed = findOrder(store, id, null);
   if (placed && JSON.stringify(placed.body) === JSON.stringify(body)) return seeOther(`${ordersPath}/${id}`);

@@ -13,11 +13,11 @@ import { shellLine, shellWord, typedCommand } from '../../platform/shell.ts';
 import type { SandboxConfig } from '../config.ts';
 import { copied, type SameAs } from './parts.ts';
 
-/** What does the same as a button of a page. */
+/** CLI and curl equivalents of a button. */
 interface Same {
-  /** What is done, `shipped`: it tells one button that copies from another. */
+  /** The action, e.g. `shipped`; distinguishes the copy buttons. */
   readonly what: string;
-  /** The words after `errand`; null where errand has no command for it. */
+  /** Arguments after `errand`; null if errand has no such command. */
   readonly errand: readonly string[] | null;
   readonly curl: string | null;
 }
@@ -26,11 +26,11 @@ interface Call {
   readonly method: 'POST' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
-  /** Whether it is sent with a key; as a rule it is. */
+  /** Whether to send a key. Default: true. */
   readonly hasKey?: boolean;
 }
 
-/** A call of this sandbox by curl. The key stays in the environment: no page shows one. */
+/** Renders a call to this sandbox as a curl command. The key is read from the environment; pages never show one. */
 export const curlCall = (config: SandboxConfig, { path, body, ...call }: Call): string =>
   sameRequest(config, {
     ...call,
@@ -38,7 +38,7 @@ export const curlCall = (config: SandboxConfig, { path, body, ...call }: Call): 
     ...(body !== undefined && { body: JSON.stringify(body) }),
   }).curl;
 
-/** The commands and calls that do the same as the buttons beside them. */
+/** Renders the terminal equivalents of the buttons next to them. */
 export const sameFromTerminal = (
   { baseUrl }: SandboxConfig,
   id: string,
@@ -58,13 +58,16 @@ interface Shown {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
-  /** JSON, or the file that it is in. */
+  /** JSON text, or the file that contains it. */
   readonly body?: string | { readonly file: string };
-  /** Whether it is sent with a key; as a rule it is. */
+  /** Whether to send a key. Default: true. */
   readonly hasKey?: boolean;
 }
 
-/** A request to this server as `errand api` and as curl, for a POSIX shell. The key is the reader's own. */
+/**
+ * Renders a request to this server as an `errand api` command and as a curl command, for a POSIX shell. Readers supply
+ * their own key.
+ */
 export function sameRequest(
   { baseUrl }: Pick<SandboxConfig, 'baseUrl'>,
   { method, target, body, hasKey = true }: Shown,
@@ -79,7 +82,7 @@ export function sameRequest(
   ];
   const [bare = ''] = path.split('?', 1);
   const isKnown = isRead(method) || findOperation(method, bare) !== undefined;
-  // `errand api` sends no such request.
+  // `errand api` cannot send such a request.
   if (!isKnown && !isPlainPath(bare)) return { curl: curl.join(' ') };
   const option = isKnown ? [] : ['--unknown-path'];
   const errand = typedCommand(['api', method, path, ...option, '--base-url', baseUrl]);
@@ -94,20 +97,23 @@ export function sameRequest(
   };
 }
 
-/** As a request line takes it: nothing of it is a control of a terminal, or a space. */
+/** Escapes a request target so that it contains no spaces or terminal control characters. */
 const sendable = (target: string): string =>
   encodeURI(target.toWellFormed())
     .replaceAll('%25', '%')
     .replace(/[[\]#^|]/g, encodeURIComponent);
 
-/** JSON whose controls and marks of direction are escaped: in JSON they stand in texts alone. */
+/** Escapes control and bidi characters in JSON, where they can only occur inside strings. */
 const plainJson = (json: string): string =>
   json.replace(
     /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** The command and the call that control the sandbox. No key is needed: its own machine may. */
+/**
+ * The CLI command and HTTP call that control the sandbox. Neither needs a key: requests from the local machine are
+ * trusted.
+ */
 export const controlCall = <A extends ControlAction>(
   config: SandboxConfig,
   what: string,
@@ -123,11 +129,11 @@ interface Event {
   readonly event: SandboxTrigger;
   readonly id?: string;
   readonly fields?: Readonly<Record<string, string | number>>;
-  /** The options that say the same as `fields`. */
+  /** CLI options equivalent to `fields`. */
   readonly options?: readonly string[];
 }
 
-/** The command and the call that trigger an event. */
+/** The CLI command and HTTP call that trigger an event. */
 export const triggerCall = (config: SandboxConfig, { event, id, fields = {}, options = [] }: Event) => ({
   what: event,
   errand: ['sandbox', 'trigger', event, ...(id === undefined ? [] : [id]), ...options],
@@ -138,7 +144,10 @@ export const triggerCall = (config: SandboxConfig, { event, id, fields = {}, opt
   }),
 });
 
-/** A delivery as a curl call, straight to its receiver: of the address a page shows no more than host and path. */
+/**
+ * Renders a delivery as a curl command to its receiver. The URL comes from an environment variable, as pages show only
+ * its host and path.
+ */
 export const receiverCall = ({
   event,
   eventId,

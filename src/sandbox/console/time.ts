@@ -10,12 +10,12 @@ import { controlCall, sameFromTerminal } from './terminal-commands.ts';
 
 type Kept = ReturnType<Awaited<ReturnType<Service['control']>>['snapshots']>[number];
 
-/** The sandbox's clock and its kept states, and what moves and brings them back. */
+/** Page of the sandbox's clock and snapshots, with the controls to advance and restore them. */
 export const timePage: Page<'consoleTime'> = async ({ service, search }) => {
   const { clock, config } = service;
   const control = await service.control();
   const now = clock.now();
-  // Some ms went by since `now`: the machine's time is read later.
+  // Rounds away the few ms between reading `now` and reading real time.
   const ahead = Math.round((now - clock.real()) / 1000) * 1000;
   const hour = 3_600_000;
   const body = html`<p class="lead">All that is due on the way happens: orders, returns, webhooks and their retries.</p>
@@ -50,7 +50,7 @@ const speedForm = ({ config }: Service): Content =>
     'When it is started, --speed sets it.',
   )}`;
 
-/** What must be ticked before anything is lost. */
+/** Confirmation checkbox for destructive actions. */
 const sure = (what: string): Content =>
   html`<label class="check"><input type="checkbox" name="sure" value="yes" required> ${what}</label>`;
 
@@ -88,7 +88,7 @@ const resetForm = ({ config }: Service): Content =>
 
 const back = () => ({ path: timePath, text: 'Back to the time' });
 
-/** @throws Misfilled where it was not ticked. */
+/** @throws Misfilled if the checkbox is not ticked. */
 function checkSure(form: URLSearchParams, what: string): void {
   if (form.get('sure') !== 'yes') throw new Misfilled(`${what}: tick that this is meant.`);
 }
@@ -122,30 +122,30 @@ export const resetSandbox = formAction<'consoleReset'>(back, async ({ service },
 
 const hourMs = 3_600_000;
 
-/** What a step of the clock is counted in. */
+/** Units for clock steps. */
 const units = { minutes: 60_000, hours: hourMs, days: 24 * hourMs } as const;
 type Unit = keyof typeof units;
 
-/** Longest step, ms: as long as the time that a sandbox can reach. */
+/** Longest step, ms: the furthest time a sandbox can reach. */
 const longestMs = 1e15;
 
-/** How long a person waits for a page, ms of the machine's time; what is left then is a button on the next. */
+/** Time budget for one page load, ms of real time. The next page has a button to continue. */
 const budgetMs = 5000;
 
 interface Sent {
-  /** What was asked for. */
+  /** The requested step. */
   readonly step: string;
   readonly response: Promise<SandboxResponse>;
 }
 
-/** What forms that were sent came to, by the sandbox that they were sent to: a double click moves the clock once. */
+/** Responses to submitted forms, by sandbox, so a double-click advances the clock only once. */
 const sent = new WeakMap<Service, Map<string, Sent>>();
 const mostRemembered = 1000;
 
 /**
- * Moves the clock by `ms` through all that is due on the way, and leads back to `path`; where that takes long, to a page
- * with a button that goes on. @param once the name of the form, which moves it once; with another `step`, as it was asked for,
- * it is refused. @throws Refusal already_exists.
+ * Advances the clock by `ms`, processes everything due on the way, and redirects to `path`. If it runs out of time,
+ * redirects to a page with a button to continue. @param once idempotency key of the form; resubmitting it with a
+ * different `step` is refused. @throws Refusal already_exists.
  */
 export function advanceBy(
   service: Service,
@@ -172,7 +172,7 @@ async function advance(service: Service, ms: number, path: string): Promise<Sand
   return seeOther(left > 0 ? `${timePath}?left=${Math.ceil(left)}` : path);
 }
 
-/** Moves the clock as a form of the page says. */
+/** Handles the form that advances the clock. */
 export const advanceClock = formAction<'consoleAdvance'>(
   () => ({ path: timePath, text: 'Back to the time' }),
   ({ service }, form) => {
@@ -191,18 +191,18 @@ export const advanceClock = formAction<'consoleAdvance'>(
 
 const isUnit = (name: string): name is Unit => Object.hasOwn(units, name);
 
-/** A button that moves the clock. */
+/** Renders a button that advances the clock. */
 const stepButton = (count: number, unit: Unit | 'ms', name: string): Content =>
   html`<form method="post" action="${timePath}/advance">${onceField()}<input type="hidden" name="count" value="${count}"><input type="hidden" name="unit" value="${unit}"><button>${name}</button></form>`;
 
-/** How far the clock can be moved: by a button, or as far as is filled in. */
+/** Renders the clock controls: preset buttons and a free-form step. */
 const advanceForms = (): Content =>
   html`<div class="actions">${stepButton(1, 'hours', 'Advance an hour')}${stepButton(1, 'days', 'Advance a day')}</div>
 <form method="post" action="${timePath}/advance" class="inline">${onceField()}
 <label>How far<input name="count" type="number" min="1" required value="15" autocomplete="off"></label>
 <label>In<select name="unit">${Object.keys(units).map((unit) => html`<option value="${unit}">${unit}</option>`)}</select></label><button>Advance</button></form>`;
 
-/** What is left of a step that would have taken long. @param search the query of the page. */
+/** Renders the remainder of a step that exceeded the time budget. @param search the page's query string. */
 function whatIsLeft(search: string): Content {
   const left = new URLSearchParams(search).get('left') ?? '';
   if (!/^[1-9]\d{0,14}$/.test(left)) return null;

@@ -21,7 +21,7 @@ import { consolePage, keysPath, notThere, type Page, walletPath } from './page.t
 import { age, dateTime, money } from './parts.ts';
 import { sameFromTerminal, triggerCall } from './terminal-commands.ts';
 
-/** What each kind of change is called on the pages, in the order in which they are added up. */
+/** Display name of each ledger kind, in summation order. */
 export const ledgerWords: Readonly<Record<LedgerKind, string>> = {
   opening: 'Opening balance',
   funding: 'Added',
@@ -35,10 +35,10 @@ export const ledgerWords: Readonly<Record<LedgerKind, string>> = {
   payout: 'Paid back to the payer',
 };
 
-/** The kinds in the order of the table. */
+/** Ledger kinds in display order. */
 const ledgerKinds = Object.keys(ledgerWords) as readonly LedgerKind[];
 
-/** `-1999` as `-$19.99`, `1999` as `+$19.99`. */
+/** Formats cents with a sign: `-1999` as `-$19.99`, `1999` as `+$19.99`. */
 export const signed = (cents: number): string =>
   new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', signDisplay: 'exceptZero' }).format(
     cents / 100,
@@ -47,7 +47,7 @@ export const signed = (cents: number): string =>
 const hasWallet = ({ store }: Service, userId: string): boolean =>
   store.get('SELECT 1 FROM wallets WHERE user_id = ?', userId) !== undefined;
 
-/** What puts money into a user's wallet, and what takes it. */
+/** Renders the forms that add money to a wallet and empty it. */
 function moneyForms({ config }: Service, userId: string): Content {
   const fields = { amount: 10_000 };
   return html`<form method="post" action="${walletPath(userId)}/fund" class="inline">${onceField()}
@@ -73,7 +73,7 @@ function checkWallet(service: Service, userId: string): void {
   if (!hasWallet(service, userId)) throw new Refusal('not_found', 'No wallet is here.');
 }
 
-/** Adds money; once for each form that was shown. */
+/** Adds money to a wallet. Resubmitting the form has no effect. */
 export const fundWallet = formAction<'consoleFund'>(backToWallet, async ({ service, path: { id } }, form) => {
   const { store, clock } = service;
   checkWallet(service, id);
@@ -83,7 +83,7 @@ export const fundWallet = formAction<'consoleFund'>(backToWallet, async ({ servi
   return seeOther(walletPath(id));
 });
 
-/** Takes all that no order has set aside, so that a wallet without money can be rehearsed. */
+/** Removes all money that is not reserved by orders, to rehearse an empty wallet. */
 export const emptyWallet = formAction<'consoleEmpty'>(backToWallet, async ({ service, path: { id } }) => {
   const { store, clock } = service;
   checkWallet(service, id);
@@ -91,12 +91,12 @@ export const emptyWallet = formAction<'consoleEmpty'>(backToWallet, async ({ ser
   return seeOther(walletPath(id));
 });
 
-/** Keys that are shown, the newest. */
+/** Number of keys shown, newest first. */
 const mostKeys = 25;
-/** More holds than these are counted, not listed. */
+/** Maximum number of holds listed; the rest are only counted. */
 const mostHolds = 8;
 
-/** The wallet of a user: what changed it, which adds up, and what is held of it. */
+/** Page of a user's wallet: all changes, which add up to the balance, and the current holds. */
 export const walletPage: Page<'consoleWallet'> = ({ service, path: { id }, search }) => {
   const { store, clock } = service;
   if (!hasWallet(service, id)) return notThere('No such wallet', 'No wallet is here.', { section: 'keys' });
@@ -122,7 +122,7 @@ ${section('keys', 'Keys', keys(service, keysOf(service, id), now))}`;
 const section = (id: string, title: string, content: Content): Content =>
   html`<section id="${id}"><header><h2>${title}</h2></header>${content}</section>`;
 
-/** What each kind of change comes to, down to the balance, and below it what is held. */
+/** Renders the total per ledger kind, the balance, and the holds below it. */
 function sum({ store }: Service, userId: string, { balance, spendable }: Wallet): Content {
   const totals = totalsOf(store, userId);
   const kinds = ledgerKinds.filter((kind) => totals.has(kind));

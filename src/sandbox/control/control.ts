@@ -26,11 +26,11 @@ interface ControlOptions {
   readonly service: Service;
   readonly outbox: Outbox;
   readonly faults: SandboxFaults;
-  /** Ends an advance between two moments. */
+  /** Aborts an advance between two steps. */
   readonly signal: AbortSignal;
 }
 
-/** The bounds of the speed-up factor, as `--speed` has them. */
+/** Bounds of the speed factor, same as for `--speed`. */
 export const speeds = { min: 1, max: 1000 } as const;
 
 /** Runs what changes the time or all of the state one after the other. */
@@ -90,7 +90,7 @@ export class SandboxControl implements Control {
         `"${name.slice(0, 100)}" cannot name a snapshot: letters, digits, . _ - only, at most 64.`,
       );
     return this.#inTurn(async () => {
-      // Said before the work of it; two processes at once are told apart by the taking itself.
+      // Check first to save the work. `take` itself settles races between processes.
       const at = !force && this.#has(name) ? undefined : await this.#snapshots.take(name, force);
       if (at !== undefined) return at;
       throw new Refusal('already_exists', `There is a snapshot ${name} already.`, { resource: 'snapshot' });
@@ -168,7 +168,7 @@ export class SandboxControl implements Control {
     });
   }
 
-  /** @throws DatabaseError: what is written to a copy is lost. */
+  /** @throws DatabaseError if the store is a copy, because writes to it would be lost. */
   #checkWritable(): void {
     const { unwritable } = this.#options.service.store;
     if (unwritable) throw unwritable;
@@ -184,7 +184,7 @@ export class SandboxControl implements Control {
 const listed = (on: readonly string[]): string =>
   on.length === 0 ? 'none is' : `there are ${on.join(', ')}`;
 
-/** @throws Refusal for a text that is no fault. */
+/** @throws Refusal if the text is not a valid fault. */
 function checkFault(text: string): void {
   if (readFault(text)) return;
   const forms = Object.keys(sandboxFaults).join(', ');
@@ -194,19 +194,19 @@ function checkFault(text: string): void {
 interface Advancing {
   readonly service: Service;
   readonly outbox: Outbox;
-  /** Ends it between two moments. */
+  /** Aborts an advance between two steps. */
   readonly signal: AbortSignal;
 }
 
-/** Longer than rows of batches that were uploaded take to be placed, ms of the machine's time. */
+/** Time budget for placing rows of uploaded batches, ms of real time; more than they ever need. */
 const placingBudgetMs = 10 * 60_000;
 
 /**
- * Moves the clock forward by `ms`, and brings about all that is due on the way: done once webhooks are attempted too.
- * Where anyone listens to webhooks the clock stops at each moment that something is due, so that a receiver finds the
- * service as it was then, and what it refuses is sent again in time. Others that advance it meanwhile add to it.
- * @param budgetMs of the machine's time, after which it ends at the next of these moments.
- * @returns the new time, ms since the epoch, and what of `ms` is left. @throws what the signal was aborted with.
+ * Advances the clock by `ms`, processes everything due on the way, and waits until webhooks have been attempted. If
+ * there are webhook listeners, the clock stops at every due time, so receivers see the service as of that moment and
+ * failed deliveries are retried on time. Concurrent advances add up.
+ * @param budgetMs budget in real time; once spent, stops at the next due time.
+ * @returns the new time, ms since the epoch, and the remainder of `ms`. @throws the abort reason of the signal.
  */
 export async function advanceThrough(
   advancing: Advancing,
@@ -233,7 +233,7 @@ export async function advanceThrough(
   return { now: clock.now(), left };
 }
 
-/** Brings about what is due now, and waits until webhooks are attempted. */
+/** Processes everything due now and waits until webhooks have been attempted. */
 export async function settle({ service, outbox }: Advancing): Promise<void> {
   const now = service.clock.now();
   await placeRows(service, now, placingBudgetMs);
@@ -242,7 +242,7 @@ export async function settle({ service, outbox }: Advancing): Promise<void> {
   await outbox.idle();
 }
 
-/** The next moment after `now` that anything is due at, ms since the epoch; Infinity where nothing is. */
+/** The next due time after `now`, ms since the epoch; Infinity if there is none. */
 function nextDue(store: Store, now: number): number {
   const row = store.get(
     `SELECT min(due) AS due FROM (
@@ -255,7 +255,7 @@ function nextDue(store: Store, now: number): number {
   return Number(row?.due ?? Number.POSITIVE_INFINITY);
 }
 
-/** Whether anything that is to come is sent to anyone. */
+/** Whether any pending or future event could send a webhook. */
 const hasListeners = (store: Store): boolean =>
   store.get(
     `SELECT 1 WHERE EXISTS (SELECT 1 FROM hook_addresses) OR EXISTS (SELECT 1 FROM deliveries WHERE next_at IS NOT NULL)

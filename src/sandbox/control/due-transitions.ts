@@ -16,14 +16,14 @@ type AdvanceRow = (row: StoredRow, now: number) => void;
 
 interface Kind {
   readonly table: string;
-  /** What one of them is called. */
+  /** Name of one record, for messages. */
   readonly noun: string;
-  /** That are read of it. */
+  /** Columns to read. */
   readonly columns: string;
   load(service: Due): Promise<AdvanceRow>;
 }
 
-/** What has a future of its own, in the order in which it is brought about: a return stands on its order. */
+/** Entity kinds with scheduled transitions, in dependency order: a return depends on its order. */
 const kinds: readonly Kind[] = [
   {
     table: 'orders',
@@ -51,14 +51,14 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** How much later a record that could not go on is tried again, ms of the sandbox's time. */
+/** Retry delay for a record that failed to advance, ms of sandbox time. */
 const againAfterMs = 3_600_000;
 
 const runs = new OneRun();
 
 /**
- * Brings about everything that is due by `now` (ms). Costs in proportion to what is due, not to what there is.
- * @param patienceMs of real time, after which the rest is left to whoever comes next.
+ * Processes everything due by `now` (ms). Cost depends on the amount due, not on the size of the store.
+ * @param patienceMs budget in real time; whatever remains is left to the next caller.
  */
 export function bringUpToDate(
   service: Due,
@@ -85,25 +85,25 @@ async function advanceUntil(service: Due, now: number, end: number): Promise<voi
   }
 }
 
-/** Whether anything is due by `now` (ms) that was not brought about yet. */
+/** Whether anything due by `now` (ms) is still unprocessed. */
 export const isAnythingDue = (store: Store, now: number): boolean =>
   kinds.some(({ table }) => nextDue(store, table) <= now);
 
-/** When the next of a kind is due, ms since the epoch; Infinity where none is. */
+/** The earliest due time of a kind, ms since the epoch; Infinity if nothing is due. */
 const nextDue = (store: Store, table: string): number =>
   store.cached(`next due of ${table}`, () => {
     const row = store.get(`SELECT min(next_due) AS due FROM ${table} WHERE next_due IS NOT NULL`);
     return Number(row?.due ?? Number.POSITIVE_INFINITY);
   });
 
-/** @returns whether there may be more. */
+/** @returns whether more may remain. */
 async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now: number): Promise<boolean> {
   const { store, pace } = service;
   const { piece } = pace;
   const some = (advanceOne: (row: StoredRow) => void): Promise<boolean> =>
     store.derived(() => {
       const began = realMs();
-      // Read within the transaction: another process may have been faster.
+      // Read inside the transaction: another process may have processed some already.
       const due = store.all(
         `SELECT ${kind.columns} FROM ${kind.table} WHERE next_due <= ? ORDER BY next_due LIMIT ?`,
         now,
@@ -120,13 +120,13 @@ async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now
   } catch (error) {
     if (error instanceof DatabaseError) throw error;
   }
-  // One of them cannot go on, and has undone them all.
+  // One record failed and rolled back the whole batch. Retry with each record isolated.
   return some((row) => advanceApart(service, kind, () => advanceRow(row, now), row, now));
 }
 
 /**
- * A record that cannot go on, by a bug or as a newer version made it, stays as it is and is tried again later: it must not
- * keep all others from going on. It is reported the first time.
+ * Isolates a record that fails to advance, due to a bug or a format from a newer version. Leaves it unchanged and
+ * retries later, so it does not block the others. Reports only the first failure.
  */
 function advanceApart(
   { store, report }: Due,
@@ -151,12 +151,12 @@ function advanceApart(
 const idOf = (store: Store, table: string, seq: number): string =>
   safeText(String(store.get(`SELECT id FROM ${table} WHERE seq = ?`, seq)?.id), 100);
 
-/** A record that could not go on is due later than the next step of its plan is. An index finds them. */
+/** SQL for stuck records: due later than the next step of their plan. Served by an index. */
 const isStuck = "next_due > json_extract(plan, '$[0].at')";
 
 const mostNamed = 20;
 
-/** Ids of orders and returns that could not go on, oldest first. */
+/** Ids of stuck orders and returns, oldest first. */
 export const stuckIds = (store: Store): string[] =>
   kinds
     .flatMap(({ table }) =>
@@ -164,12 +164,12 @@ export const stuckIds = (store: Store): string[] =>
     )
     .map(({ id }) => String(id));
 
-/** A sandbox clock that gained more than this on the machine's since the last read was moved, ms. */
+/** Clock jump, ms: if the sandbox clock gains more than this on real time between reads, it was moved. */
 const leapMs = 500;
 
 /**
- * How long a read waits for what is due. What became due as time went by, and is more than can be done at once, is not
- * waited for long; what a leap of the clock has made due comes about before anyone sees the time after it.
+ * Decides how long a read waits for due work. Backlog from normally passing time gets only a short wait. Work that a
+ * clock jump made due is always finished before anyone sees the new time.
  */
 export class Patience implements ReadPatience {
   readonly #store: Store;
@@ -177,7 +177,7 @@ export class Patience implements ReadPatience {
   #drift = Number.NEGATIVE_INFINITY;
   #leaptTo = 0;
 
-  /** @param usualMs of real time. */
+  /** @param usualMs in real time. */
   constructor(store: Store, usualMs: number) {
     this.#store = store;
     this.#usualMs = usualMs;

@@ -5,30 +5,30 @@ import { halfOf, type SandboxRequest, type SandboxResponse } from '../server/wir
 import { type KeptFaults, RunTime, readKeptFaults } from '../store/run-time.ts';
 import type { Store } from '../store/store.ts';
 
-/** Faults and the seed that their draws follow from. */
+/** Faults and the seed of their random draws. */
 export interface FaultSettings {
   readonly faults: readonly Fault[];
   readonly seed: number;
 }
 
 interface Drawing extends FaultSettings {
-  /** What was kept with the store when these began. */
+  /** The stored setting that these were derived from. */
   readonly text: string | undefined;
   readonly draw: Draw;
   readonly isRefused: () => boolean;
-  /** Connections that were drawn for, and let in. */
+  /** Connections already drawn for and accepted. */
   readonly letIn: WeakSet<object>;
 }
 
 /**
- * The faults of a sandbox: those that its process was started with, until others are switched on or off. What was said
- * last holds, in every process on the store; each change begins the draws anew.
+ * The active faults of a sandbox: those given at startup, until others are set. The last change applies to every
+ * process on the store, and restarts the draws.
  */
 export class SandboxFaults {
   readonly #store: Store;
   readonly #runTime: RunTime;
   readonly #started: FaultSettings;
-  /** What was kept with the store before this process began. */
+  /** The stored setting as of process start. */
   readonly #before: string | undefined;
   #drawing: Drawing | undefined;
 
@@ -39,20 +39,23 @@ export class SandboxFaults {
     this.#before = this.#runTime.faultsText;
   }
 
-  /** What is on now. */
+  /** The active faults. */
   get now(): KeptFaults {
     const { faults, seed } = this.#current;
     return { faults: faults.map(({ text }) => text), seed };
   }
 
-  /** Puts others in place of those that are on, which no other process changes meanwhile. @param change throws what refuses it. */
+  /** Replaces the active faults atomically across processes. @param change throws to reject the change. */
   async change(change: (now: KeptFaults) => KeptFaults): Promise<void> {
     await this.#store.transaction(() => this.#runTime.setFaults(change(this.now), randomUUID()));
   }
 
   readonly draw: Draw = (request) => this.#current.draw(request);
 
-  /** Whether a connection is dropped, drawn once for each under the same faults. @param connection without it a new one. */
+  /**
+   * Whether to drop a connection. Draws once per connection until the faults change. @param connection defaults to a
+   * new one.
+   */
   readonly isRefused = (connection: object = {}): boolean => {
     const { letIn, isRefused } = this.#current;
     if (letIn.has(connection)) return false;
@@ -82,7 +85,7 @@ export class SandboxFaults {
   }
 }
 
-/** The faults of a text that a store keeps; those of a later version, which this one cannot read, are left out. */
+/** Parses stored faults. Skips those of a later version that this one does not know. */
 export function settingsIn(text: string): FaultSettings {
   const { faults, seed } = readKeptFaults(text);
   return {
@@ -93,15 +96,15 @@ export function settingsIn(text: string): FaultSettings {
 
 interface Faulty {
   readonly store: Store;
-  /** The faults, as the store keeps them. */
+  /** The faults, in the format of the store. */
   readonly text: string;
-  /** Ends a delay. */
+  /** Aborts an injected delay. */
   readonly signal: AbortSignal;
 }
 
 /**
- * What a request gets under faults that were switched on: as over a socket, without one. Each process sends a request or
- * two and ends, so the draws are counted in the store. Of a half response the body is that half.
+ * Applies faults to an in-process request, the same way as over a socket. The draw counter lives in the store because
+ * each process sends only a request or two. A half response has half of the body.
  */
 export async function replyWithFaults(
   { store, text, signal }: Faulty,

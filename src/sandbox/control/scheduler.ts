@@ -3,24 +3,27 @@ import { clearTimeout, setImmediate, setTimeout } from '../../platform/own-timer
 import type { Piece, Scheduler } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 
-/** Short for who comes meanwhile. */
+/** Short, so that requests are not delayed. */
 const amongRequests: Piece = { most: 20, longestMs: 4 };
-/** Long enough that hardly any of the time is waited for the disk. */
+/** Long enough that fsync takes a negligible share of the time. */
 const alone: Piece = { most: 100, longestMs: 16 };
-/** How many records pay for a transaction, however long they take. */
+/** Minimum number of records per transaction, however long they take; amortizes its cost. */
 const fewest = 10;
 
-/** How long after a request another is expected, ms. */
+/** Time after a request during which another is expected, ms. */
 const expectedMs = 100;
 
-/** Whether a piece of work that began at `began` (`realMs`) may go on. @param done how much was done in it. */
+/**
+ * Whether a unit of work that started at `began` (`realMs`) may continue. @param done number of records processed so
+ * far.
+ */
 export const mayGoOn = ({ longestMs }: Piece, began: number, done: number): boolean =>
   done < fewest || realMs() - began < longestMs;
 
-/** How much longer what works in the background pauses than it worked, while a request works. */
+/** Ratio of pause to work for background jobs while a request is being handled. */
 const pauseFactor = 2;
 
-/** Lets requests work first, and what comes about in the background in between: it never stands still. */
+/** Gives requests priority over background work without ever stopping it. */
 export class Pace implements Scheduler {
   #working = 0;
   #cameAt = Number.NEGATIVE_INFINITY;
@@ -53,7 +56,7 @@ export class Pace implements Scheduler {
     });
   }
 
-  /** One piece a turn, whoever works: two at once would hold up requests for as long as both take. */
+  /** Runs one unit per event-loop turn across all jobs: two in a row would delay requests by both. */
   #goOnSoon(): void {
     setImmediate(() => {
       this.#waiting.shift()?.();
@@ -64,18 +67,21 @@ export class Pace implements Scheduler {
 
 interface Running {
   readonly done: Promise<void>;
-  /** ms of `realMs`. */
+  /** ms, from `realMs`. */
   readonly since: number;
 }
 
-/** Work on a store that two would only queue up for: within a process one run does it, and the others wait for that run. */
+/**
+ * Runs at most one instance of a job per store within a process. Concurrent callers wait for the running one, as they
+ * would only queue for the store.
+ */
 export class OneRun {
   readonly #running = new WeakMap<Store, Running>();
 
   /**
-   * Does what is left, or waits while another does it.
-   * @param work ends at a time of `realMs` at the latest. @param patienceMs of real time. A run that has taken
-   * that long has more to do than can be waited for, and is left alone with it.
+   * Does the remaining work, or waits for the run in progress.
+   * @param work must finish by the given `realMs` time. @param patienceMs budget in real time. A run that has already
+   * taken longer is not waited for.
    */
   async join(
     store: Store,
@@ -101,10 +107,10 @@ export class OneRun {
   }
 }
 
-/** Resolves once the work is done or has failed, and after `mostMs` at the latest. Its errors are its caller's. */
+/** Resolves when the work settles, or after `mostMs`. Errors are left to the caller. */
 export function untilDone(work: Promise<unknown>, mostMs: number): Promise<void> {
   return new Promise((resolve) => {
-    // No timer waits for ever.
+    // A timer cannot wait forever.
     const timer = mostMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(resolve, Math.max(0, mostMs));
     const done = (): void => {
       clearTimeout(timer);

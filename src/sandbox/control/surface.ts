@@ -6,17 +6,17 @@ import { readJson, usualLimits } from '../server/request.ts';
 import type { Control, Service } from '../server/service.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from '../server/wire.ts';
 
-/** How long one request advances the clock, ms of the machine's time; who asks goes on with what is left. */
+/** Time budget for advancing the clock in one request, ms of real time. Clients continue with the remainder. */
 const advanceBudgetMs = 5000;
 
-/** Longest step of the clock, ms: as long as the time that a sandbox can reach. */
+/** Longest clock step, ms: the furthest time a sandbox can reach. */
 const longestMs = 1e15;
 
 type Fields<A extends ControlAction> = {
   readonly [F in keyof ControlActions[A]]-?: Field<ControlActions[A][F]>;
 };
 
-/** What a field takes, in words, and whether a value is that. */
+/** The values a field accepts, in words, and the check for them. */
 interface Field<T> {
   readonly takes: string;
   readonly isTaken: (value: unknown) => value is T;
@@ -112,8 +112,9 @@ const actions: { readonly [A in ControlAction]: Action<A> } = {
 };
 
 /**
- * How the sandbox stands, or what was made of it. Only the user who serves it may ask, and no page of another origin: a key says
- * whose an order is, and this is about all of them. @throws Refusal, Invalid, DatabaseError.
+ * Returns the sandbox's state, or the result of an action. Restricted to the user who runs the sandbox, and refused to
+ * pages of another origin: API keys authorise access to one user's orders, while this affects all. @throws Refusal,
+ * Invalid, DatabaseError.
  */
 export async function controlSandbox(
   service: Service,
@@ -134,7 +135,7 @@ export async function controlSandbox(
 const names = Object.keys(actions).join(', ');
 const isAction = (name: string): name is ControlAction => Object.hasOwn(actions, name);
 
-/** By `resource` a client knows that it is a sandbox that refuses. */
+/** The `resource` tells clients that the refusal comes from a sandbox. */
 function checkOrigin({ config }: Service, request: SandboxRequest): void {
   const why =
     stranger(request, config.baseUrl) ??
@@ -157,7 +158,7 @@ function runAction<A extends ControlAction>(
   if (!isObject(value))
     throw new Invalid([{ loc: ['body'], msg: 'Input should be an object', type: 'object' }]);
   checkFields(action, fields, value);
-  // Each of its fields was checked.
+  // checkFields has validated every field.
   return run(control, value as ControlActions[A]);
 }
 

@@ -4,15 +4,15 @@ import { isAnyRowDue, placeRows } from '../bulk/place-rows.ts';
 import type { Service } from '../server/service.ts';
 import { bringUpToDate, isAnythingDue } from './due-transitions.ts';
 
-/** How often due work is brought about without a request, ms. */
+/** Interval of background processing, ms. */
 const tickMs = 500;
 
-/** How long one round takes, ms; requests are served in between. */
+/** Time budget of one round, ms; requests are served in between. */
 const roundMs = 400;
 
 /**
- * Brings about what is due, one round after the other. While anything is due a round follows the one before at once:
- * how fast it comes about depends on no request. @returns how to end it, done once the last round is.
+ * Processes due work in the background, in rounds. While work remains, rounds follow without delay, so throughput does
+ * not depend on requests. @returns a function that stops it and resolves when the last round is done.
  */
 export function tick(service: Service): () => Promise<void> {
   let round = Promise.resolve();
@@ -21,7 +21,7 @@ export function tick(service: Service): () => Promise<void> {
   let lastTrouble: string | undefined;
   const work = async (): Promise<boolean> => {
     const { store, clock } = service;
-    // At the same time: else a request could find one of them idle and begin it itself.
+    // Start both at once; otherwise a request could find one idle and start it itself.
     await Promise.all([
       placeRows(service, clock.now(), roundMs),
       bringUpToDate(service, clock.now(), roundMs),
@@ -31,7 +31,7 @@ export function tick(service: Service): () => Promise<void> {
     return isAnyRowDue(store, clock.now()) || isAnythingDue(store, clock.now());
   };
   const report = (error: unknown): false => {
-    // A full disk lasts; it is reported once, and again only after a round that went well.
+    // A full disk persists: report it once, and again only after a successful round.
     if (error instanceof DatabaseError && error.message === lastTrouble) return false;
     lastTrouble = error instanceof DatabaseError ? error.message : undefined;
     service.report(error instanceof DatabaseError ? error.message : error);
@@ -44,7 +44,7 @@ export function tick(service: Service): () => Promise<void> {
         .catch(report)
         .then((goesOn) => wait(goesOn ? 0 : tickMs));
     }, ms);
-    // The timer alone must not keep the process alive.
+    // Don't keep the process alive for this timer.
     timer.unref();
   };
   wait(tickMs);

@@ -30,7 +30,7 @@ interface Target {
 
 type Fire = (target: Target) => Promise<object> | object;
 
-/** Makes something happen now. @throws Refusal, Invalid. */
+/** Fires a trigger immediately. @throws Refusal, Invalid. */
 export async function fireTrigger(service: Service, request: SandboxRequest): Promise<SandboxResponse> {
   const now = service.clock.now();
   const caller = identify(service, 'bearer', request, now);
@@ -56,7 +56,7 @@ const returned =
     return { id, status };
   };
 
-/** Who acts where a script stands in for a person. */
+/** Recorded as the approver when a script stands in for a person. */
 const rehearsingHuman = 'human@example.com';
 
 const decide =
@@ -114,7 +114,7 @@ function readTrigger({ body }: SandboxRequest): Trigger {
   const amount = typeof fields.amount === 'number' && Number.isSafeInteger(fields.amount) ? fields.amount : 0;
   if (event === 'wallet-funded' && amount <= 0) throw noAmount();
   return {
-    // Both were found among the keys of their tables.
+    // Both were validated against the keys of their tables.
     event: event as SandboxTrigger,
     errorType: errorType as ErrorType | undefined,
     id: text('id'),

@@ -8,16 +8,16 @@ import { secretToken } from '../store/identity.ts';
 import type { Store } from '../store/store.ts';
 import { mintKey } from './keys.ts';
 
-/** How long a person has to approve, seconds. */
+/** Time to approve a code, seconds. */
 const lifeSeconds = 900;
-/** What a person types: consonants that are not taken for one another. */
+/** Alphabet of user codes: consonants that are hard to confuse. */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ';
 
-/** How many codes of one address may wait at a time; people need no more. */
+/** Maximum number of pending codes per client address. */
 const waitingAtOnce = 100;
 
 /**
- * Starts a device sign-in: a secret code for the device, and a short one for the person. Of both only hashes are kept.
+ * Starts a device sign-in with a secret code for the device and a short one for the person. Stores only hashes of both.
  * @throws Refusal rate_limit_exceeded with `Retry-After`.
  */
 export function startDevice(
@@ -75,7 +75,7 @@ const typed = (token: string): string => {
 };
 
 /**
- * A poll of the device: the key, once, after a person has approved.
+ * Handles a poll from the device. Returns the key once, after a person has approved.
  * @throws Refusal `authorization_pending` and `slow_down` with `interval`, `access_denied`, `expired_token`.
  */
 export async function pollDevice(
@@ -96,7 +96,7 @@ export async function pollDevice(
     const email = row.email === null ? null : String(row.email);
     return { name, minted: mintKey(service, { email, name, from: String(row.asked_from), now }) };
   });
-  // Thrown outside, so that what was noted of the poll stays.
+  // Thrown outside the transaction so that the recorded poll is not rolled back.
   if ('waiting' in polled) throw polled.waiting;
   const { id, key } = polled.minted;
   return {
@@ -111,11 +111,11 @@ export async function pollDevice(
   };
 }
 
-/** Polled too fast, the interval grows for good (RFC 8628, 3.5). */
+/** Records a poll. Polling too fast increases the interval permanently (RFC 8628, 3.5). */
 function notePoll(store: Store, hash: string, row: Readonly<Record<string, unknown>>, now: number): Refusal {
   const before = Number(row.interval_s);
   const sinceMs = row.polled_at === null ? Number.POSITIVE_INFINITY : now - Number(row.polled_at);
-  // Less than nothing: the machine's clock was set back meanwhile.
+  // Negative if the system clock was set back in between.
   const isFast = sinceMs >= 0 && sinceMs < before * 1000;
   const interval = isFast ? before + limits.deviceIntervalSeconds : before;
   store.run('UPDATE devices SET polled_at = ?, interval_s = ? WHERE code_hash = ?', now, interval, hash);
@@ -126,7 +126,10 @@ function notePoll(store: Store, hash: string, row: Readonly<Record<string, unkno
 
 export type Decision = 'approved' | 'denied';
 
-/** A person's decision on a code, typed in any case, with the dash or without. @returns false for a code that waits for none. */
+/**
+ * Records a person's decision on a code; ignores case and dashes in the code. @returns false if no pending sign-in has
+ * this code.
+ */
 export async function decideDevice(
   store: Store,
   typedCode: string,

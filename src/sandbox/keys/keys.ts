@@ -8,27 +8,27 @@ import type { Store, StoredRow } from '../store/store.ts';
 import { openWallet } from '../wallet/wallet.ts';
 
 interface Minting {
-  /** In place of a new one each. */
+  /** Used instead of a generated one. */
   readonly id?: string | undefined;
   readonly key?: string | undefined;
   readonly email?: string | null | undefined;
   readonly name?: string | null | undefined;
-  /** Address that requested it. */
+  /** Client address. */
   readonly from: string;
   readonly now: number;
-  /** What its wallet opens with, cents. */
+  /** Opening balance of the wallet, cents. */
   readonly balance?: number | undefined;
 }
 
 interface Minted {
   readonly id: string;
   readonly userId: string;
-  /** Shown once; only its hash is kept. */
+  /** Shown once; only its hash is stored. */
   readonly key: string;
   readonly claimToken: string;
 }
 
-/** Makes a user of its own with a full wallet, and a key for it. Within a transaction. */
+/** Creates a user with a funded wallet and a key. Must run in a transaction. */
 export function mintKey(
   { store, identity, config }: Service,
   { email, name, from, now, balance = config.startBalanceCents, ...given }: Minting,
@@ -53,7 +53,7 @@ export function mintKey(
   return { id, userId, key, claimToken };
 }
 
-/** Mints a key that no time makes expire, for the process that the sandbox runs in. @param from its address. */
+/** Mints a key that never expires, for the process hosting the sandbox. @param from its address. */
 export function mintLastingKey(service: Service, from: string): Promise<string> {
   return service.store.transaction(() => {
     const { key } = mintKey(service, { from, now: service.clock.now() });
@@ -64,7 +64,7 @@ export function mintLastingKey(service: Service, from: string): Promise<string> 
 
 const dayMs = 24 * 3600 * 1000;
 
-/** @throws Refusal rate_limit_exceeded with `Retry-After`, once an address has minted `perDay` keys in a day. */
+/** @throws Refusal rate_limit_exceeded with `Retry-After` if the address has minted `perDay` keys within a day. */
 export function refuseTooMany(store: Store, address: string, perDay: number, now: number): void {
   const row = store.get(
     'SELECT count(*) AS minted, min(created_at) AS first FROM api_keys WHERE minted_from = ? AND created_at > ?',
@@ -86,13 +86,13 @@ export function refuseTooMany(store: Store, address: string, perDay: number, now
 interface NewUser {
   readonly id: string;
   readonly email: string | null;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly createdAt: number;
 }
 
 const firstNumber = 1001;
 
-/** Keeps a new user, with the number that records show of it. Within a transaction. */
+/** Inserts a user and assigns the number shown in records. Must run in a transaction. */
 export function insertUser(store: Store, { id, email, createdAt }: NewUser): void {
   store.run(
     `INSERT INTO users (id, email, created_at, number) VALUES (?, ?, ?, (SELECT coalesce(max(number) + 1, ?) FROM users))`,
@@ -103,28 +103,28 @@ export function insertUser(store: Store, { id, email, createdAt }: NewUser): voi
   );
 }
 
-/** The number that records show of a user. */
+/** The user's number as shown in records. */
 export const userNumber = (store: Store, userId: string): number =>
   store.lasting(`number of ${userId}`, () =>
     Number(store.get('SELECT number FROM users WHERE id = ?', userId)?.number),
   );
 
-/** What becomes of a claim: the sandbox is claimed now, was claimed before, or there is none. */
+/** Result of a claim: claimed now, already claimed, or unknown token. */
 type Claiming = 'claimed' | 'claimed_before' | 'unknown';
 
 interface Claimed {
   readonly by: string;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly at: number;
 }
 
-/** Who has claimed the sandbox of a key, and the token that claims it. */
+/** Who claimed the sandbox of a key, and its claim token. */
 export function claimOf(store: Store, keyHash: string): { claimed: Claimed | null; token: string } {
   const row = store.get('SELECT claimed_by, claimed_at, claim_token FROM api_keys WHERE hash = ?', keyHash);
   return { claimed: claimedIn(row), token: String(row?.claim_token ?? '') };
 }
 
-/** What a token claims: whether it is claimed already, and by whom; undefined for a token of nothing. */
+/** Looks up a claim token: who has claimed the sandbox, if anyone; undefined for an unknown token. */
 export function claimable(store: Store, token: string): { readonly claimed: Claimed | null } | undefined {
   const row = store.get('SELECT claimed_by, claimed_at FROM api_keys WHERE claim_token = ?', token);
   return row && { claimed: claimedIn(row) };
@@ -133,7 +133,7 @@ export function claimable(store: Store, token: string): { readonly claimed: Clai
 const claimedIn = (row: StoredRow | undefined): Claimed | null =>
   row?.claimed_at == null ? null : { by: String(row.claimed_by), at: Number(row.claimed_at) };
 
-/** A human claims a sandbox; its key goes on working. */
+/** Records a human's claim on a sandbox. Its key keeps working. */
 export function claim(store: Store, token: string, email: string, now: number): Promise<Claiming> {
   return store.transaction((): Claiming => {
     const found = claimable(store, token);
@@ -145,12 +145,12 @@ export function claim(store: Store, token: string, email: string, now: number): 
 }
 
 interface Form {
-  /** Made with the form, so that a form that is sent twice mints one key. */
+  /** Generated with the form, so resubmitting it does not mint a second key. */
   readonly id: string;
   readonly name: string | null;
-  /** Address that it came from. */
+  /** Client address. */
   readonly from: string;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly now: number;
 }
 
@@ -159,16 +159,16 @@ interface Shown {
   readonly userId: string;
 }
 
-/** How long a form that is sent again gets the key that it minted: a double click, not a visit tomorrow. ms. */
+/** How long a resubmitted form still returns its key, ms; covers a double-click, not a later visit. */
 const shownAgainMs = 60_000;
 
-/** Keys of forms that were just sent, by the form. In memory alone, since only the hash of a key is kept. */
+/** Keys of recently submitted forms, by form id. Memory only, because the store keeps just their hashes. */
 const recent = new WeakMap<Store, Map<string, Shown & { readonly at: number }>>();
 
 /**
- * Mints the key of a form. Who sends the form twice gets the same key.
- * @returns undefined once it is too late to see it again, or where another server has shown it.
- * @throws Refusal rate_limit_exceeded, already_exists where it has another name now.
+ * Mints a key from a form. Resubmitting the form returns the same key.
+ * @returns undefined if the key can no longer be shown, or another server minted it.
+ * @throws Refusal rate_limit_exceeded; already_exists if the form was resubmitted with another name.
  */
 export function mintByForm(service: Service, { id, name, from, now }: Form): Promise<Shown | undefined> {
   const { store, config } = service;
@@ -189,7 +189,7 @@ export function mintByForm(service: Service, { id, name, from, now }: Form): Pro
   });
 }
 
-/** An order that succeeds, without a key of its own. @param shopUrl where the test products are. */
+/** An order that succeeds, without an idempotency key. @param shopUrl base URL of the test products. */
 export const exampleOrder = (shopUrl: string): Shape<'OrderCreate'> => ({
   products: [{ url: `${shopUrl}/test-success`, quantity: 1 }],
   shipping_address: {

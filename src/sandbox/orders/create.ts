@@ -18,7 +18,7 @@ import { createOrder, creationRefusal, slugOf } from './lifecycle/index.ts';
 import type { LineFacts, OrderBody, OrderPlan, Surroundings } from './lifecycle/types.ts';
 import { insertOrder, loadRecordText } from './records.ts';
 
-/** An order that was kept: its id, its number in the store, and its record's text. */
+/** A stored order: its id, row number and serialized record. */
 interface Accepted {
   readonly id: string;
   readonly seq: number;
@@ -28,8 +28,8 @@ interface Accepted {
 type Orderer = Pick<Caller, 'userId' | 'email'>;
 
 /**
- * Accepts an order: refused at creation for what is known at once, else kept with its whole future in one transaction,
- * together with the money set aside for it. @returns the record's text. @throws Refusal.
+ * Accepts an order. Rejects it immediately if it cannot succeed; otherwise stores it with its entire schedule and
+ * reserves the money, in one transaction. @returns the serialized record. @throws Refusal.
  */
 export async function acceptOrder(
   service: Service,
@@ -42,8 +42,8 @@ export async function acceptOrder(
 }
 
 /**
- * Checks an order and reads all that its future depends on. The function given back keeps it as created at `createdAt`
- * (ms); it is to be called within a transaction. @throws Refusal, both.
+ * Validates an order and loads everything its schedule depends on. The returned function stores it as created at
+ * `createdAt` (ms) and must run in a transaction. @throws Refusal, both functions.
  */
 export async function prepareOrder(
   service: Service,
@@ -102,7 +102,7 @@ export async function prepareOrder(
   };
 }
 
-/** An order made before with this key. */
+/** Rejects a reused idempotency key. */
 function refuseExisting({ store }: Service, userId: string, body: OrderBody): void {
   if (body.idempotency_key == null) return;
   const row = store.get(
@@ -117,19 +117,20 @@ function refuseExisting({ store }: Service, userId: string, body: OrderBody): vo
   });
 }
 
-/** What one order takes from the wallet, cents. */
+/** What an order takes from the wallet, cents. */
 interface WalletTerms {
-  /** Set aside when the order is accepted: the most that it can come to cost the wallet. */
+  /** Reserved on acceptance: the most that the order can cost the wallet. */
   readonly reserved: number;
-  /** The service's fee, taken when the order is placed. */
+  /** Service fee, charged when the order is placed. */
   readonly fee: number;
-  /** Whether the wallet pays the goods too. */
+  /** Whether the wallet also pays for the goods. */
   readonly paysGoods: boolean;
 }
 
 /**
- * A card holds the ceiling and the fee itself, so the wallet owes nothing; goods bought through the caller's own
- * retailer account, or by a connected customer, leave it the fee alone (specification, Errors, rule 3).
+ * Computes the wallet's share of an order. Card payments cover both ceiling and fee, so the wallet pays nothing. For
+ * goods paid through the caller's own retailer account or by a connected customer, it pays only the fee (specification,
+ * Errors, rule 3).
  */
 export function walletTerms(order: OrderBody, feeCents: number): WalletTerms {
   const mode = order.payment?.mode ?? 'wallet';
@@ -138,7 +139,7 @@ export function walletTerms(order: OrderBody, feeCents: number): WalletTerms {
   return { reserved: paysGoods ? order.max_price + feeCents : feeCents, fee: feeCents, paysGoods };
 }
 
-/** What an order's future depends on besides the order itself. */
+/** Collects the external inputs that determine an order's future. */
 export async function surroundingsOf(service: Service, body: OrderBody): Promise<Surroundings> {
   const { config, identity } = service;
   const isTest = (url: string): boolean => slugOf(url, config.shopUrl) !== null;
@@ -160,7 +161,7 @@ export async function surroundingsOf(service: Service, body: OrderBody): Promise
   };
 }
 
-/** The managed account that an order names. @throws Refusal for an unknown account. */
+/** The managed account that an order refers to. @throws Refusal if the account is unknown. */
 function orderAccount({ store }: Service, userId: string, body: OrderBody): Account | undefined {
   const id = body.retailer_credentials_id;
   if (id == null) return undefined;
@@ -175,8 +176,8 @@ interface Turn {
 }
 
 /**
- * One order at a time runs on an account: a later one starts when those before it have been placed or have failed.
- * The function given back is to be called within the transaction that keeps the order.
+ * Queues an order on its account. Orders on the same account run one at a time: the next starts once all earlier ones
+ * are placed or have failed. The returned function must be called in the transaction that stores the order.
  */
 async function turnOnAccount(
   service: Service,
@@ -199,7 +200,7 @@ async function turnOnAccount(
   };
 }
 
-/** The saved account that could pay the retailer directly, which leaves the wallet the fee alone. */
+/** The saved account that could pay the retailer directly, leaving only the fee to the wallet. */
 function accountRails(
   { store, config }: Service,
   userId: string,
@@ -220,12 +221,14 @@ function accountRails(
   ];
 }
 
-/** The service states no bound; each change of an order costs in proportion to its lines. */
+/**
+ * Maximum lines per order. The specification sets no limit, but every transition costs time proportional to the lines.
+ */
 const mostLines = 500;
 
 /**
- * Refuses an order for what is known before it is queued, the wallet aside.
- * @param isDryRun whether the order is only looked at: what shows when it is placed is not known then.
+ * Rejects an order for problems known before it is queued, except for the wallet balance.
+ * @param isDryRun only validates, so it skips problems that show up only on placing.
  * @throws Refusal, Invalid.
  */
 export async function refuseAtOnce(

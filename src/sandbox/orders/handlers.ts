@@ -49,7 +49,7 @@ export const orderHandlers = {
   'order.track': ({ store }, { path }) => {
     const order = findOrder(store, path.order_id, null);
     if (!order) throw notFound(path.order_id, { vary: 'Accept' });
-    // A browser gets a page at this path.
+    // Browsers get an HTML page at this path.
     return { value: publicTracking(order.record), headers: { vary: 'Accept' } };
   },
 } satisfies Partial<AllHandlers>;
@@ -77,7 +77,7 @@ type Cell = (order: OrderRecord) => string | number | boolean | null | undefined
 
 const joined = (values: readonly (string | number)[]): string => values.join('|');
 
-/** The columns of the export, in their order; several values of one cell are separated by `|`. */
+/** Export columns, in order. Multiple values in a cell are separated by `|`. */
 const columns: Readonly<Record<string, Cell>> = {
   id: (order) => order.id,
   status: (order) => order.status,
@@ -86,7 +86,7 @@ const columns: Readonly<Record<string, Cell>> = {
   product_urls: (order) => joined(order.items.map(({ url }) => url)),
   quantities: (order) => joined(order.items.map(({ quantity }) => quantity)),
   max_price: (order) => order.max_price,
-  // A quote is not a total: only a placed order has one.
+  // Only placed orders have a total; before that the price is a quote.
   total: ({ status, job_result: result }) =>
     status === 'order_placed' ? result?.price_components?.total : null,
   currency: (order) => order.job_result?.price_components?.currency,
@@ -105,7 +105,7 @@ const columns: Readonly<Record<string, Cell>> = {
   metadata: ({ metadata = {} }) => (Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : ''),
 };
 
-/** Orders as CSV (RFC 4180), the header first. */
+/** Serializes orders as CSV (RFC 4180), with a header row. */
 async function* csvOf(pages: AsyncIterable<readonly OrderRecord[]>): AsyncGenerator<string> {
   yield csvLine(Object.keys(columns));
   for await (const orders of pages) {
@@ -127,10 +127,10 @@ interface Conditions extends Condition {
 const tracked = 'EXISTS (SELECT 1 FROM trackings t WHERE t.order_seq = o.seq';
 
 type Query = QueryOf<'order.export'>;
-/** metadata_value stands with metadata_key. */
+/** metadata_value belongs to metadata_key. */
 type FilterName = Exclude<keyof Query, 'metadata_value'>;
 
-/** One condition for each filter of the specification. */
+/** The condition for each filter in the specification. */
 const filters: { readonly [N in FilterName]: (value: NonNullable<Query[N]>, query: Query) => Condition } = {
   order_id: (value) => ({ sql: 'instr(o.id, ?) > 0', values: [value.toLowerCase()] }),
   search: (value) => ({
@@ -163,7 +163,7 @@ const filters: { readonly [N in FilterName]: (value: NonNullable<Query[N]>, quer
 
 const filterNames = Object.keys(filters) as FilterName[];
 
-/** The conditions of a query, the caller's own orders first. */
+/** Combines the conditions of a query, starting with the restriction to the caller's own orders. */
 function conditionsOf(userId: string, query: Query): Conditions {
   const filtered = filterNames.flatMap((name) => conditionOf(name, query));
   const all = [{ sql: 'o.user_id = ?', values: [userId] }, ...filtered];
@@ -176,7 +176,7 @@ function conditionsOf(userId: string, query: Query): Conditions {
 
 function conditionOf<N extends FilterName>(name: N, query: Query): Condition[] {
   const value = query[name];
-  // An empty text narrows nothing: each of these filters is met by a part of what it looks at.
+  // An empty string matches everything, since all these filters match substrings.
   return value === undefined || value === '' ? [] : [filters[name](value, query)];
 }
 
@@ -185,7 +185,7 @@ interface Listed {
   readonly total: number;
 }
 
-/** A page of orders as JSON texts, newest first, and how many there are in all. */
+/** A page of orders as JSON texts, newest first, with the total count. */
 export function listOrders(store: Store, userId: string, query: QueryOf<'order.list'>): Listed {
   const last = lastPage(store);
   const name = JSON.stringify([userId, query]);
@@ -193,7 +193,7 @@ export function listOrders(store: Store, userId: string, query: QueryOf<'order.l
   return last.page.listed;
 }
 
-/** The page that was read last, while nothing changes: those who wait for a change all ask for the same. */
+/** Caches the last page until the store changes, since polling clients all request the same one. */
 const lastPage = (store: Store): { page?: { readonly name: string; readonly listed: Listed } } =>
   store.cached('page of orders', () => ({}));
 
@@ -217,7 +217,7 @@ interface Page {
   readonly offset: number;
 }
 
-/** The inner query walks an index alone, so that no record is read that is not shown. */
+/** The inner query uses only an index, so only the records of returned rows are read. */
 const filteredPage = (
   store: Store,
   { sql, values }: Condition,
@@ -232,13 +232,13 @@ const filteredPage = (
     offset,
   );
 
-/** Where the page before an offset ended, so that a deep page need not count its way there; while nothing changes. */
+/** Caches where the page before an offset ended, until the store changes, so that deep pages need not skip rows. */
 const bookmark = (store: Store, userId: string, offset: number): { last?: readonly [number, number] } =>
   store.cached(`orders of ${userId} before ${offset}`, () => ({}));
 
 function newestPage(store: Store, userId: string, { column, limit, offset }: Page): StoredRow[] {
   const { last } = offset > 0 ? bookmark(store, userId, offset) : {};
-  // Taken before anything is read: of what changes meanwhile the next turn knows, and forgets it.
+  // Get the cache entry before reading: a change in between then invalidates it.
   const following = bookmark(store, userId, offset + limit);
   const rows = store.all(
     `SELECT o.seq, o.created_at, o.${column} AS text FROM orders o
@@ -265,7 +265,10 @@ function countOrders(store: Store, userId: string, { sql, values, isFiltered }: 
 
 const exportPage = 500;
 
-/** Every order of a filtered set, newest first, page by page, so that memory stays flat and other requests get on. */
+/**
+ * Streams all orders matching a query, newest first. Reads one page at a time to keep memory flat and let other
+ * requests proceed.
+ */
 async function* eachOrder(store: Store, userId: string, query: Query): AsyncGenerator<StoredRow[]> {
   const { sql, values } = conditionsOf(userId, query);
   let [createdAt, seq] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
@@ -286,7 +289,7 @@ async function* eachOrder(store: Store, userId: string, query: Query): AsyncGene
   }
 }
 
-/** Failures that lie in the order itself: no later try of the same order can go better. */
+/** Failures caused by the order itself, which a retry cannot fix. */
 const permanent: ReadonlySet<string> = new Set<ErrorType>([
   'invalid_variant',
   'invalid_product_url',
@@ -318,7 +321,7 @@ export const retryHandlers = {
     const { idempotency_key: _, ...body } = failed.body;
     const keep = await prepareOrder(service, caller, body);
     return store.transaction(() => {
-      // Two retries at once are one: the second finds what the first has made.
+      // Concurrent retries yield one order: the second finds the one created by the first.
       const meanwhile = retriedAs(store, id);
       if (meanwhile !== null) return { value: { request_id: meanwhile } };
       const made = keep(now);

@@ -10,7 +10,7 @@ import type { ForcedKind } from './lifecycle/types.ts';
 import { findOrder, type StoredOrder, storedOrder } from './records.ts';
 import { loadSettle } from './settle.ts';
 
-/** The triggers of an order, and what each makes happen. */
+/** Order triggers and the transition that each forces. */
 const orderTriggers = {
   placed: 'placed',
   failed: 'failed',
@@ -28,12 +28,14 @@ export const isOrderTrigger = (name: string): name is OrderTrigger => Object.has
 interface Forcing {
   readonly trigger: OrderTrigger;
   readonly id: string;
-  /** Whose order it must be; null for anyone's. */
+  /** Required owner of the order; null for any. */
   readonly userId: string | null;
   readonly errorType?: ErrorType | undefined;
 }
 
-/** Makes something happen to an order at `now` (ms). @throws Refusal not_found, bad_request where its state forbids it. */
+/**
+ * Forces a transition of an order at `now` (ms). @throws Refusal not_found, bad_request if its state does not allow it.
+ */
 export async function forceOrder(
   service: Service,
   { trigger, id, userId, errorType }: Forcing,
@@ -55,7 +57,7 @@ export async function forceOrder(
   });
 }
 
-/** What can be made happen to an order at `now` (ms), in the order of the table. */
+/** The triggers possible for an order at `now` (ms), in table order. */
 export async function possibleTriggers(
   service: Service,
   state: StoredOrder,
@@ -88,12 +90,12 @@ export async function cancelOrder(
   });
 }
 
-/** How many orders one transaction fails; others wait for the disk no longer than that takes. */
+/** Orders failed per transaction; limits how long other writers wait. */
 const batch = 100;
 
 /**
- * Fails the orders that wait for an account which has been deleted: there is nothing left to sign in with. The one
- * that the retailer is working on has signed in already and goes on. @param now ms since the epoch.
+ * Fails the orders waiting for a deleted account, as there are no credentials to sign in with. An order in progress has
+ * already signed in and continues. @param now ms since the epoch.
  */
 export async function failWaitingFor(service: Service, accountId: string, now: number): Promise<void> {
   const { store } = service;
@@ -112,7 +114,7 @@ export async function failWaitingFor(service: Service, accountId: string, now: n
     const surroundings = new Map<number, Awaited<ReturnType<typeof surroundingsOf>>>();
     for (const { seq, body } of orders) surroundings.set(seq, await surroundingsOf(service, body));
     await store.transaction(() => {
-      // Read anew: another process may have been faster.
+      // Read again: another process may have handled some already.
       for (const order of waiting()) {
         const found = surroundings.get(order.seq);
         if (!found) continue;
@@ -125,7 +127,7 @@ export async function failWaitingFor(service: Service, accountId: string, now: n
           errorType,
         });
         if ('refused' in reached) throw new Error(`order ${order.record.id} waits, and ${reached.refused}`);
-        // It holds no account any more, so that nobody is brought forward behind it.
+        // Detach it from the account first, so that settling does not move up the orders behind it.
         store.run('UPDATE orders SET account_id = NULL WHERE seq = ?', order.seq);
         settle({ ...order, accountId: null }, reached);
         noteIntervention(store, order.record.id, { at: now, event: 'failed', errorType });

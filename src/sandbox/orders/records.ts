@@ -4,21 +4,21 @@ import type { Store, StoredRow } from '../store/store.ts';
 import { nextDue } from './lifecycle/index.ts';
 import type { OrderBody, OrderPlan, OrderRecord, OrderState } from './lifecycle/types.ts';
 
-/** An order as the store keeps it. */
+/** An order as stored. */
 export interface StoredOrder extends OrderState {
   readonly seq: number;
   readonly userId: string;
   readonly body: OrderBody;
-  /** Set aside in the wallet while the order is pending, cents. */
+  /** Amount reserved in the wallet while the order is pending, cents. */
   readonly reserved: number;
   readonly fee: number;
-  /** The managed account that the order is placed with. */
+  /** The managed account used to place the order. */
   readonly accountId: string | null;
-  /** Until when placing was to hold that account, ms. */
+  /** Scheduled time at which placing releases the account, ms. */
   readonly queueEnd: number | null;
 }
 
-/** When an order holds its managed account, ms since the epoch. */
+/** Period during which an order occupies its managed account, ms since the epoch. */
 interface Queued {
   readonly accountId: string;
   readonly start: number;
@@ -27,7 +27,7 @@ interface Queued {
 
 interface NewRow {
   readonly state: OrderState;
-  /** The record's text. */
+  /** The serialized record. */
   readonly text: string;
   readonly body: OrderBody;
   readonly userId: string;
@@ -38,11 +38,11 @@ interface NewRow {
   readonly fee: number;
   readonly walletPaid: boolean;
   readonly queued: Queued | null;
-  /** Divides each delay of its life. */
+  /** Divides every delay in the order's timeline. */
   readonly speed: number;
 }
 
-/** Keeps a new order with all that lists filter by. Within a transaction. @returns its number in the store. */
+/** Inserts an order along with the fields that lists filter by. Must run in a transaction. @returns its row number. */
 export function insertOrder(store: Store, row: NewRow): number {
   const { record } = row.state;
   const { first_name, last_name } = record.shipping_address;
@@ -85,7 +85,7 @@ export function insertOrder(store: Store, row: NewRow): number {
   return lastId;
 }
 
-/** Keeps what an order has become. Within a transaction. */
+/** Updates a stored order. Must run in a transaction. */
 export function updateOrder(
   store: Store,
   seq: number,
@@ -122,26 +122,26 @@ export function updateOrder(
   }
 }
 
-/** A retailer's order number as it is compared: people type its dashes or leave them out. */
+/** Normalizes a retailer's order number for comparison; people type it with or without dashes. */
 export const withoutDashes = (number: string): string => number.replaceAll('-', '');
 
-/** The caller's order, or any with `userId` null. */
+/** Finds the caller's order, or any order if `userId` is null. */
 export function findOrder(store: Store, id: string, userId: string | null): StoredOrder | undefined {
   const row = store.get(`SELECT ${storedColumns} FROM orders WHERE id = ?`, id);
   return row && (userId === null || row.user_id === userId) ? storedOrder(row) : undefined;
 }
 
-/** The order that a retry has made of a failed one; null where there was none. */
+/** The id of the order created by retrying a failed one; null if there is none. */
 export function retriedAs(store: Store, id: string): string | null {
   const made = store.get('SELECT retried_as FROM orders WHERE id = ?', id)?.retried_as;
   return made == null ? null : String(made);
 }
 
-/** What an order is made of as the store keeps it. */
+/** Columns that make up a stored order. */
 export const storedColumns = 'seq, user_id, record, plan, body, reserved, fee, account_id, queue_end';
 
 export function storedOrder(row: StoredRow): StoredOrder {
-  // The columns were written above, from values of these types.
+  // This module writes the columns, with values of these types.
   return {
     seq: Number(row.seq),
     userId: String(row.user_id),
@@ -155,7 +155,7 @@ export function storedOrder(row: StoredRow): StoredOrder {
   };
 }
 
-/** The record as lists show it: checkpoints only on request. @param whole the record's text. */
+/** The record as shown in lists, where checkpoints are only included on request. @param whole the serialized record. */
 function listed(record: OrderRecord, whole: string): string {
   if (record.tracking_numbers.length === 0) return whole;
   const tracking_numbers = record.tracking_numbers.map(
@@ -165,18 +165,19 @@ function listed(record: OrderRecord, whole: string): string {
 }
 
 /**
- * Loads the shapes. The function given back writes a record as it is kept and shown from then on, held against the
- * contract here and nowhere else: lists are composed of these texts. It throws for one that breaks the contract.
+ * Loads the schemas and returns a function that serializes a record for storage and output. It is the only place that
+ * validates records against the contract, because lists are assembled from these texts. Throws if a record violates the
+ * contract.
  */
 export function loadRecordText(): Promise<RecordText> {
   loading ??= load();
   return loading;
 }
 
-/** @param isKept the record was in the store before: a newer version may have given it fields that this one does not know. */
+/** @param isKept the record comes from the store, so a newer version may have added fields unknown to this one. */
 type RecordText = (record: OrderRecord, isKept?: 'kept') => string;
 
-/** Each order asks for it, and the loader takes its time. */
+/** Caches the lazy import, since every order needs it. */
 let loading: Promise<RecordText> | undefined;
 
 async function load(): Promise<RecordText> {
@@ -195,8 +196,8 @@ const defaults = eachPlainField
   .join(', ');
 
 /**
- * Gives the records of an earlier version the plain fields that an order has come to have since, as if none had been
- * sent: lists are composed of these texts. All records are filled at once, so the oldest one tells whether they are.
+ * Adds fields introduced since an earlier version to its records, with default values, because lists are assembled from
+ * the stored texts. Records are migrated all at once, so checking the oldest is enough.
  */
 export async function fillRecords(store: Store): Promise<void> {
   const oldest = 'SELECT record FROM orders ORDER BY seq LIMIT 1';

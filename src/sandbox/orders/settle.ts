@@ -11,9 +11,9 @@ import { loadRecordText, type StoredOrder, updateOrder } from './records.ts';
 export type Settle = (order: StoredOrder, reached: Advanced) => void;
 
 /**
- * Loads what it takes to keep what an order went through. The function given back moves the money that follows from
- * it: what was set aside is released when placing ends; a purchase, its fee and a refund are rows of the ledger.
- * It is to be called within a transaction, and throws for an order that would break the contract.
+ * Loads what is needed to persist an order's transitions. The returned function also moves the money: it releases the
+ * reservation when placing ends, and records purchase, fee and refund in the ledger. It must run in a transaction, and
+ * throws if the order would violate the contract.
  */
 export async function loadSettle({ store, identity }: Pick<Service, 'store' | 'identity'>): Promise<Settle> {
   const recordText = await loadRecordText();
@@ -26,7 +26,7 @@ export async function loadSettle({ store, identity }: Pick<Service, 'store' | 'i
   };
 }
 
-/** An order that ends sooner than it was to lets those behind it, on its account, come forward. */
+/** Moves up the orders queued on the same account when this one finishes earlier than scheduled. */
 function freeAccount(store: Store, { seq, accountId, queueEnd }: StoredOrder, steps: readonly Step[]): void {
   const end = accountId === null ? undefined : steps.find(endsPlacing)?.at;
   if (accountId === null || end === undefined || queueEnd === null || end >= queueEnd) return;
@@ -34,7 +34,7 @@ function freeAccount(store: Store, { seq, accountId, queueEnd }: StoredOrder, st
   closeUp(store, accountId, end);
 }
 
-/** An order whose charge came back whole has nothing left to return. */
+/** Closes the returns of an order that has been refunded in full. */
 function withReturnsClosed(
   store: Store,
   order: StoredOrder,
@@ -45,7 +45,7 @@ function withReturnsClosed(
   return { ...record, returns: closeReturns(store, order.seq, cancelled.at) };
 }
 
-/** @returns what stays set aside, cents. */
+/** @returns the amount that stays reserved, cents. */
 function moveMoney(store: Store, order: StoredOrder, steps: readonly Step[]): number {
   let { reserved } = order;
   for (const step of steps) {

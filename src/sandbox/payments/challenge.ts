@@ -3,7 +3,7 @@ import type { ParameterValues } from '../../api/operation.ts';
 import type { OperationName } from '../../api/operations/index.ts';
 import { headerOf, type SandboxRequest } from '../server/wire.ts';
 
-/** The one text that a JSON value has: keys sorted by code unit, nothing between the tokens (RFC 8785). */
+/** Serializes a JSON value in canonical form: keys sorted by code unit, no whitespace (RFC 8785). */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -15,13 +15,13 @@ function canonicalJson(value: unknown): string {
 
 export const encodeJson = (value: unknown): string => Buffer.from(canonicalJson(value)).toString('base64url');
 
-/** The JSON object behind base64url; undefined for anything else. */
+/** Decodes a base64url-encoded JSON object; undefined for anything else. */
 export function decodeObject(encoded: string): Readonly<Record<string, unknown>> | undefined {
   if (!/^[A-Za-z0-9_-]+=*$/.test(encoded)) return undefined;
   try {
     return asObject(JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8')));
   } catch {
-    // The sender learns that it cannot be read.
+    // The caller reports the malformed value to the sender.
     return undefined;
   }
 }
@@ -34,11 +34,11 @@ const asObject = (value: unknown): Readonly<Record<string, unknown>> | undefined
 type Fields = Readonly<Record<string, unknown>>;
 
 interface MethodRow {
-  /** What the challenge's request says beside amount and currency. */
+  /** Challenge request fields in addition to amount and currency. */
   readonly request: Fields;
-  /** Whether a payload has the method's form. */
+  /** Whether a payload has the form the method requires. */
   readonly accepts: (payload: Fields) => boolean;
-  /** That form, for messages. */
+  /** The required form, for messages. */
   readonly form: string;
 }
 
@@ -47,8 +47,8 @@ const isHex = (value: unknown, digits?: number): boolean =>
   typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) && (!digits || value.length === digits + 2);
 
 /**
- * How each method is advertised and what form its proof has. `sandbox` settles without money; of the others form and
- * binding are checked and nothing else. All ask for US cents, so that no real wallet takes one for a transfer of tokens.
+ * How each method is advertised, and the form of its proof. `sandbox` settles without money; for the others, only form
+ * and binding are verified. All are priced in US cents, so no real wallet mistakes them for a token transfer.
  */
 export const paymentMethods = {
   sandbox: {
@@ -85,37 +85,37 @@ export type PaymentMethod = keyof typeof paymentMethods;
 
 export const isPaymentMethod = (name: string): name is PaymentMethod => Object.hasOwn(paymentMethods, name);
 
-/** A challenge's parameters as they stand on the wire. */
+/** The parameters of a challenge in wire format. */
 interface Challenge {
   readonly id: string;
   readonly realm: string;
   readonly method: string;
   readonly intent: string;
-  /** Base64url of canonical JSON: amount, currency and what the method needs. */
+  /** Base64url of canonical JSON: amount, currency and method-specific fields. */
   readonly request: string;
   readonly expires?: string | undefined;
   readonly digest?: string | undefined;
   readonly opaque?: string | undefined;
 }
 
-/** What one request costs, and what ties the payment to it. */
+/** The price of a request, and the values that bind a payment to it. */
 export interface Bill {
   readonly operation: OperationName;
   readonly cents: number;
-  /** Of the body; null without one. */
+  /** Digest of the body; null without a body. */
   readonly digest: string | null;
-  /** The terms of the query. */
+  /** Hash of the query's terms. */
   readonly terms: string;
-  /** Those that are advertised. */
+  /** The advertised methods. */
   readonly methods: readonly PaymentMethod[];
   readonly realm: string;
 }
 
 export const billCurrency = 'usd';
-/** How long a challenge can be paid, ms. */
+/** How long a challenge is valid, ms. */
 const payableMs = 5 * 60_000;
 
-/** The challenge of one method, bound to the bill. @param now ms since the epoch. */
+/** Creates a challenge for one payment method, bound to the bill. @param now ms since the epoch. */
 export function challengeOf(bill: Bill, method: PaymentMethod, secret: Buffer, now: number): Challenge {
   const parameters = {
     realm: bill.realm,
@@ -128,8 +128,8 @@ export function challengeOf(bill: Bill, method: PaymentMethod, secret: Buffer, n
     }),
     expires: new Date(now + payableMs).toISOString(),
     ...(bill.digest !== null && { digest: bill.digest }),
-    // What is bought, so that the payment of one call does not pay another with the same body; and a number used once,
-    // so that two equal requests at the same time do not get the same challenge.
+    // Operation and terms prevent a payment from being used for a different call with the same body. The nonce keeps
+    // simultaneous identical requests from getting the same challenge.
     opaque: encodeJson({
       operation: bill.operation,
       terms: bill.terms,
@@ -139,13 +139,13 @@ export function challengeOf(bill: Bill, method: PaymentMethod, secret: Buffer, n
   return { id: idOf(parameters, secret), ...parameters };
 }
 
-/** Whether a challenge was issued for this operation and these terms. */
+/** Whether a challenge was issued for this operation with these terms. */
 export function isIssuedFor({ opaque = '' }: Challenge, bill: Pick<Bill, 'operation' | 'terms'>): boolean {
   const { operation, terms } = decodeObject(opaque) ?? {};
   return operation === bill.operation && terms === bill.terms;
 }
 
-/** The `WWW-Authenticate` header of a challenge. No part of it holds a quote or a backslash. */
+/** Formats a challenge as a `WWW-Authenticate` header. No value contains quotes or backslashes. */
 export function headerOfChallenge({ id, realm, method, intent, request, ...optional }: Challenge): string {
   const { digest, expires, opaque } = optional;
   const all = { id, realm, method, intent, request, digest, expires, opaque };
@@ -153,28 +153,31 @@ export function headerOfChallenge({ id, realm, method, intent, request, ...optio
   return `Payment ${given.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
 }
 
-/** Whether a challenge was issued with this secret, every part unchanged. */
+/** Whether a challenge was issued with this secret and has not been modified. */
 export function isIssued(challenge: Challenge, secret: Buffer): boolean {
   const [given, made] = [Buffer.from(challenge.id), Buffer.from(idOf(challenge, secret))];
   return given.length === made.length && timingSafeEqual(given, made);
 }
 
-/** The id binds the other parts in seven fixed places (draft-httpauth-payment, "Recommended: HMAC-SHA256 Binding"). */
+/**
+ * Computes the challenge id, which binds the other parts in seven fixed slots (draft-httpauth-payment, "Recommended:
+ * HMAC-SHA256 Binding").
+ */
 function idOf(challenge: Omit<Challenge, 'id'>, secret: Buffer): string {
   const { realm, method, intent, request, expires = '', digest = '', opaque = '' } = challenge;
   const bound = [realm, method, intent, request, expires, digest, opaque].join('|');
   return createHmac('sha256', secret).update(bound).digest('base64url');
 }
 
-/** A query as one short text, in whatever order it came. */
+/** A short hash of a query, independent of parameter order. */
 export const termsOf = (query: ParameterValues): string =>
   createHash('sha256').update(encodeJson(query)).digest('base64url').slice(0, 22);
 
-/** The digest of a body as `Content-Digest` writes it (RFC 9530). */
+/** The digest of a body in `Content-Digest` format (RFC 9530). */
 export const digestOf = (body: Uint8Array): string =>
   `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
 
-/** What a payer sends: the challenge repeated, and the method's proof. */
+/** A payer's response: the echoed challenge and the method's proof of payment. */
 export interface Credential {
   readonly challenge: Challenge;
   readonly payload: Readonly<Record<string, unknown>>;
@@ -183,7 +186,10 @@ export interface Credential {
 
 const scheme = /^Payment +(\S+)$/i;
 
-/** The credential of a request: undefined without one, `malformed` where it cannot be read. A credential of another scheme is ignored. */
+/**
+ * Reads the credential of a request: undefined without one, `malformed` if it cannot be parsed. Ignores credentials of
+ * other schemes.
+ */
 export function readCredential(request: SandboxRequest): Credential | 'malformed' | undefined {
   const parts = (headerOf(request, 'authorization') ?? '').split(',').map((part) => part.trim());
   const given = parts.find((part) => /^Payment(?: |$)/i.test(part));
@@ -205,5 +211,5 @@ function readChallenge(fields: Readonly<Record<string, unknown>> = {}): Challeng
   return { id, realm, method, intent, request, expires, digest, opaque };
 }
 
-/** Clients of an older draft repeat it decoded. */
+/** Clients of an older draft echo it decoded. */
 const readOpaque = (value: unknown): unknown => (asObject(value) ? encodeJson(value) : value);

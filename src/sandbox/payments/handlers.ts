@@ -19,7 +19,7 @@ import { enter, insufficientFunds, lowerCeiling, openWallet } from '../wallet/wa
 import { insertPayment, type Payment, paymentBy, paymentUnderKey, receiptHeaders } from './payments.ts';
 import { openTill, type PaidOperation, type Till, verified } from './till.ts';
 
-/** A data call is paid for its data: what is refused costs nothing, so it is refused before it is paid. */
+/** Handlers of the paid endpoints. Data calls are validated before payment, because rejected calls are free. */
 export const agentHandlers = {
   'agent.order.create': (service, call) => acceptAgentOrder(service, call),
 
@@ -54,14 +54,14 @@ export const agentHandlers = {
 type OrderCall = Pick<Call<'agent.order.create'>, 'body' | 'query' | 'request' | 'now'>;
 
 interface Ordered {
-  /** The record's text. */
+  /** The serialized record. */
   readonly text: string;
   readonly headers: Record<string, string>;
 }
 
 /**
- * Accepts an order that is paid by challenge: `max_price` and the fee. What is refused at once is refused before a
- * challenge is issued, and the payment is taken in the transaction that keeps the order. @throws Refusal, Invalid.
+ * Accepts an order paid by challenge (`max_price` plus fee). Rejects invalid orders before issuing a challenge, and
+ * takes the payment in the transaction that stores the order. @throws Refusal, Invalid.
  */
 async function acceptAgentOrder(service: Service, call: OrderCall): Promise<Ordered> {
   const { store, identity, config } = service;
@@ -75,7 +75,7 @@ async function acceptAgentOrder(service: Service, call: OrderCall): Promise<Orde
   refuseRepeated(service, till, body.idempotency_key);
   await refuseBeforePayment(service, call);
   const payment = await verified(service, till, now);
-  // Each order has a user of its own: its wallet holds what was paid, and its key reads nothing else.
+  // Each order gets its own user: the wallet holds the payment, and the key can read nothing else.
   const userId = await store.transaction(() => identity.uuid('user'));
   const fee = till.bill.cents - body.max_price;
   const keep = await prepareOrder(service, { userId, email: null }, body, fee);
@@ -92,7 +92,9 @@ async function acceptAgentOrder(service: Service, call: OrderCall): Promise<Orde
   });
 }
 
-/** Sums stay far below what a JSON number no longer holds exactly, fee and all. @throws Invalid. */
+/**
+ * Keeps amounts, including the fee, far below the largest integer that JSON numbers represent exactly. @throws Invalid.
+ */
 function refuseUnpayable({ body }: OrderCall): void {
   const most = 1e12;
   if (body.max_price <= most) return;
@@ -100,7 +102,7 @@ function refuseUnpayable({ body }: OrderCall): void {
   throw new Invalid([{ loc: ['body', 'max_price'], msg, type: 'too_big' }]);
 }
 
-/** Everything that creation refuses at once: no money is taken for that. @throws Refusal. */
+/** Runs all checks made at creation, so that no money is taken for a rejected order. @throws Refusal. */
 async function refuseBeforePayment(service: Service, { body }: OrderCall): Promise<void> {
   const { mode = 'wallet' } = body.payment ?? {};
   if (mode !== 'wallet') {
@@ -113,9 +115,9 @@ async function refuseBeforePayment(service: Service, { body }: OrderCall): Promi
 }
 
 /**
- * A payment that made its order already, or a key that did. Who repeats the very request that was paid gets all that
- * its response held but the record, so that a lost response is never paid for twice; who knows only the key or the
- * credential learns nothing of the order. @throws Refusal.
+ * Rejects a payment or idempotency key that already created an order. Repeating the exact paid request returns
+ * everything from its response except the record, so a lost response need not be paid for twice. Knowing only the key
+ * or the credential reveals nothing about the order. @throws Refusal.
  */
 function refuseRepeated(
   { store, config }: Service,
@@ -147,8 +149,8 @@ function openPayersWallet(store: Store, userId: string, walletId: string, { cent
 }
 
 /**
- * Demands the price of a data call. The function given back takes the payment, once there is data for it, and
- * gives the headers of that response. @throws Refusal 402, both: of two calls with one credential one succeeds.
+ * Demands the price of a data call. The returned function takes the payment once the data is available, and returns the
+ * response headers. @throws Refusal 402, both functions: of two calls with the same credential, one succeeds.
  */
 async function demandPayment<N extends PaidOperation>(
   service: Service,
@@ -167,7 +169,7 @@ async function demandPayment<N extends PaidOperation>(
     });
 }
 
-/** The key that reads one order alone. It follows from the order, so that a lost response can be given again. */
+/** Derives the key that can read only this order. It is deterministic, so a lost response can be reproduced. */
 function temporaryKey(secret: Buffer, prefix: string, orderId: string): string {
   const mac = createHmac('sha256', secret).update(`temporary key of order ${orderId}`).digest('hex');
   return `${prefix}_test_${mac.slice(0, 40)}`;
@@ -178,11 +180,14 @@ interface KeyRow {
   readonly id: string;
   readonly userId: string;
   readonly orderId: string;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly now: number;
 }
 
-/** Keeps the hash of an order's key. It was minted from no address, so it counts against none. Within a transaction. */
+/**
+ * Stores the hash of an order's key. The key has no client address, so it counts against no mint limit. Must run in a
+ * transaction.
+ */
 function keepTemporaryKey(store: Store, { key, id, userId, orderId, now }: KeyRow): void {
   store.run(
     "INSERT INTO api_keys (hash, user_id, id, minted_from, created_at, used_at, order_id) VALUES (?, ?, ?, 'payment', ?, ?, ?)",

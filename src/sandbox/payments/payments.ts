@@ -5,24 +5,26 @@ import type { Store, StoredRow } from '../store/store.ts';
 import { enter, walletOf } from '../wallet/wallet.ts';
 import { billCurrency, encodeJson } from './challenge.ts';
 
-/** A payment that was taken; its challenge pays nothing else. */
+/** A payment that was taken. Its challenge cannot be used again. */
 export interface Payment {
   readonly challengeId: string;
   readonly method: string;
-  /** The payment's own name, as the receipt shows it. */
+  /** The payment's reference, as shown on the receipt. */
   readonly reference: string;
   readonly operation: OperationName;
   readonly cents: number;
   readonly digest: string | null;
   readonly source: string | null;
-  /** What was ordered with it, and under which key. */
+  /** The order created with it, and its idempotency key. */
   readonly orderId: string | null;
   readonly idempotencyKey: string | null;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly at: number;
 }
 
-/** Takes a payment. Within the transaction that keeps what was bought; a second one with the same challenge throws. */
+/**
+ * Records a payment. Must run in the transaction that stores what was bought. Throws if the challenge was used before.
+ */
 export function insertPayment(store: Store, payment: Payment): void {
   store.run(
     `INSERT INTO payments (challenge_id, method, reference, operation, cents, digest, source, order_id, idempotency_key, at)
@@ -50,11 +52,11 @@ const paymentOfOrder = (store: Store, orderId: string): Payment | undefined =>
   read(store.get('SELECT * FROM payments WHERE order_id = ?', orderId));
 
 export interface NumberedPayment extends Payment {
-  /** From the oldest, which is 1. */
+  /** Sequence number; the oldest is 1. */
   readonly number: number;
 }
 
-/** Payments, newest first. @param before those below a number. */
+/** Payments, newest first. @param before only those with a smaller number. */
 export const readPayments = (
   store: Store,
   { before, limit }: { readonly before: number; readonly limit: number },
@@ -79,7 +81,7 @@ function paymentIn(row: StoredRow): Payment {
     challengeId: String(row.challenge_id),
     method: String(row.method),
     reference: String(row.reference),
-    // The column was written from an operation's name.
+    // This column is written from an operation name.
     operation: String(row.operation) as OperationName,
     cents: Number(row.cents),
     digest: text(row.digest),
@@ -91,10 +93,10 @@ function paymentIn(row: StoredRow): Payment {
 }
 
 /**
- * What an order that was paid by challenge no longer needs goes back to who paid it: once it is placed, max_price less the
- * actual price (specification, Agent endpoints); all of it when it fails, is cancelled, or is cancelled by the
- * retailer. The fee is that of an order, so it goes back too where no order came of it: unlike the holder of a wallet,
- * whoever pays by the call has no next order to make good for it. Within a transaction.
+ * Returns unused money of an order paid by challenge to its payer: on placing, max_price minus the actual price
+ * (specification, Agent endpoints); everything if the order fails or is cancelled by the caller or the retailer. This
+ * includes the fee if there is no order in the end: unlike a wallet holder, the payer has no next order to offset it.
+ * Must run in a transaction.
  */
 export function returnChange(
   store: Store,
@@ -107,8 +109,8 @@ export function returnChange(
 }
 
 /**
- * The headers of a response that was paid. They follow from the payment, so that a lost response can be given again.
- * @param more further fields of the receipt.
+ * Headers of a paid response. They are derived from the payment, so a lost response can be reproduced.
+ * @param more additional fields of the receipt.
  */
 export function receiptHeaders(
   payment: Payment,
@@ -125,22 +127,22 @@ export function receiptHeaders(
     currency: billCurrency,
     simulated: true,
     ...more,
-    // No card processor and no ledger took part.
+    // No card processor or ledger was involved.
     ...(method !== 'sandbox' && { verified: ['form', 'binding'] }),
   };
   return { 'payment-receipt': encodeJson(receipt), 'cache-control': 'private' };
 }
 
 interface Refund {
-  /** As text, in the currency's minor unit, like the amounts of a challenge. */
+  /** A string in the currency's minor unit, as in challenges. */
   readonly amount: string;
   readonly currency: string;
   readonly timestamp: string;
 }
 
 /**
- * An order that was paid by challenge as its temporary key reads it: with the receipt, and what went back to the payer,
- * in `job_result` (which is open) and in the receipt.
+ * An order paid by challenge, as seen with its temporary key: includes the receipt, and lists refunds in `job_result`
+ * (which allows extra fields) and in the receipt.
  */
 export function withRefunds(
   store: Store,
@@ -154,7 +156,7 @@ export function withRefunds(
   return { record: { ...record, job_result: { ...record.job_result, refunds } }, headers };
 }
 
-/** What was paid back of an order, oldest first. */
+/** Refunds of an order, oldest first. */
 export function refundsOf(store: Store, orderId: string): Refund[] {
   const rows = store.all(
     "SELECT at, cents FROM ledger WHERE kind = 'payout' AND order_id = ? ORDER BY seq",

@@ -24,33 +24,33 @@ import {
 } from './challenge.ts';
 import { type Payment, paymentBy } from './payments.ts';
 
-/** An operation that is paid by challenge. */
+/** An operation paid by challenge. */
 export type PaidOperation = {
   [N in OperationName]: (typeof operations)[N]['auth'] extends 'payment' ? N : never;
 }[OperationName];
 
-/** A request for something that is paid by challenge. */
+/** A request for an operation paid by challenge. */
 interface PaidRequest {
   readonly operation: PaidOperation;
   readonly request: SandboxRequest;
   readonly query: ParameterValues;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly now: number;
 }
 
-/** Where one request is paid. */
+/** Payment context of a single request. */
 export interface Till {
   readonly secret: Buffer;
   readonly bill: Bill;
-  /** What the request presents, issued here and unchanged. */
+  /** The credential of the request; verified to be issued here and unmodified. */
   readonly credential: Credential | undefined;
-  /** The 402 to throw. */
+  /** Builds the 402 to throw. */
   refusal(problem: Problem, detail: string): Refusal;
 }
 
 /**
- * Opens the till for a request that costs `cents` beside the operation's own price.
- * @throws Refusal bad_request for an unknown `method`; 402 for a credential that cannot be read or was not issued here.
+ * Prepares payment for a request that costs `cents` on top of the operation's own price.
+ * @throws Refusal bad_request for an unknown `method`; 402 for a credential that is malformed or was not issued here.
  */
 export async function openTill(service: Service, paid: PaidRequest, cents: number): Promise<Till> {
   const { operation, request, query, now } = paid;
@@ -76,8 +76,8 @@ export async function openTill(service: Service, paid: PaidRequest, cents: numbe
 }
 
 /**
- * What the credential pays, as it is to be kept. Nothing is taken yet.
- * @throws Refusal 402 where there is none, or it does not pay this bill.
+ * Verifies the credential and returns the payment to record. Takes nothing yet.
+ * @throws Refusal 402 if there is no credential, or it does not pay this bill.
  */
 export async function verified(
   { store, identity, config }: Service,
@@ -109,8 +109,8 @@ function advertised({ config }: Service, requested: unknown): readonly PaymentMe
 const secretName = 'payment_secret';
 
 /**
- * The key behind challenge ids and temporary keys: made once for a store and kept in it, sealed, since whoever has it
- * can read every order that was paid by challenge.
+ * The secret behind challenge ids and temporary keys. Generated once per store and stored sealed, because it gives
+ * access to every order paid by challenge.
  */
 async function paymentSecret(service: Pick<Service, 'store' | 'sealer'>): Promise<Buffer> {
   const { store } = service;
@@ -130,7 +130,7 @@ async function paymentSecret(service: Pick<Service, 'store' | 'sealer'>): Promis
 
 type Failure = readonly [problem: Problem, detail: string];
 
-/** What is wrong with a credential as payment of a bill, given that its challenge was issued here; undefined: it pays. */
+/** Why a credential does not pay a bill, given that its challenge was issued here; undefined if it does. */
 function failureOf(
   { challenge, payload }: Credential,
   bill: Bill,
@@ -178,7 +178,7 @@ interface ProblemRow {
   readonly code: ErrorCode;
 }
 
-/** Why a request is not paid: the problem types of the "Payment" scheme, each with the service's own code. */
+/** Problem types of the "Payment" scheme, with the service's error code for each. */
 const problems = {
   'payment-required': { title: 'Payment Required', code: 'payment_method_required' },
   'malformed-credential': { title: 'Malformed Credential', code: 'invalid_payment_method' },
@@ -193,8 +193,8 @@ const problems = {
 type Problem = keyof typeof problems;
 
 /**
- * The 402 with fresh challenges, one for each method of the bill. Its body is a problem (RFC 9457) and the service's
- * error body in one, so that a client of either reads it.
+ * Builds a 402 with a new challenge for each method of the bill. The body is both a problem document (RFC 9457) and the
+ * service's error body, so clients of either can parse it.
  */
 function unpaid(bill: Bill, secret: Buffer, now: number, problem: Problem, detail: string): Refusal {
   const { title, code } = problems[problem];
@@ -221,8 +221,9 @@ function unpaid(bill: Bill, secret: Buffer, now: number, problem: Problem, detai
 type RawQuery = Readonly<Record<string, readonly string[] | undefined>>;
 
 /**
- * Whether a request only asks what a call costs and how it can be paid: it has no body, and no term in its query. One
- * that pays is not a probe: given another challenge, a payer that works by itself would pay again and again for nothing.
+ * Whether a request only asks for the price and payment methods: it has no body and no query terms. Requests with a
+ * credential are not probes; answering them with a new challenge could make an automated payer pay repeatedly for
+ * nothing.
  */
 export function isProbe(
   name: OperationName,
@@ -234,7 +235,10 @@ export function isProbe(
   return !body?.joinsQuery || !Object.keys(query).some((term) => Object.hasOwn(rawQuery, term));
 }
 
-/** The response to a probe. Its challenges are bound to no terms, so that they pay nothing; an order's names the fee alone. */
+/**
+ * Builds the response to a probe. Its challenges are not bound to any terms, so they cannot be used to pay; for orders
+ * they state only the fee.
+ */
 export async function probeRefusal(
   service: Service,
   operation: PaidOperation,

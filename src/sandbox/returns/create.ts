@@ -11,8 +11,8 @@ import { isClosed, planReturn } from './lifecycle.ts';
 import { findReturn, insertReturn, returnsOf } from './records.ts';
 
 /**
- * Accepts a return: held against the order and its other returns, and kept, in one transaction.
- * @param newId its id; who gives the same twice requests one. @throws Refusal.
+ * Accepts a return: validates it against the order and its other returns, and stores it, in one transaction.
+ * @param newId its id; passing the same id twice creates only one return. @throws Refusal.
  */
 export async function acceptReturn(
   service: Service,
@@ -85,10 +85,10 @@ type Item = OrderRecord['items'][number];
 const neverBought: readonly ItemStatus[] = ['skipped', 'failed', 'cancelled'];
 
 /**
- * Refuses a return that cannot be.
+ * Rejects an invalid return.
  * @param earlier the order's other returns.
- * @throws Refusal: bad_request for lines that fit no order, already_exists while a return of one of the items is open,
- * return_not_allowed for what the order's state forbids.
+ * @throws Refusal: bad_request for lines that do not match the order, already_exists while a return of one of the items
+ * is open, return_not_allowed if the order's state does not allow it.
  */
 function refuseReturn(order: OrderRecord, body: ReturnBody, earlier: readonly ReturnState[]): void {
   if (order.status !== 'order_placed') {
@@ -167,7 +167,7 @@ function refuseQuantity(
   });
 }
 
-/** What returns that were not denied have taken, or are about to. */
+/** Items taken, or about to be taken, by returns that were not denied. */
 const returnedUnits = (earlier: readonly ReturnRecord[]): ReturnRecord['items'] =>
   earlier.filter(({ status }) => status !== 'denied').flatMap(({ items }) => items);
 

@@ -9,7 +9,7 @@ import type { Circumstances, ReturnBody, ReturnRecord } from './lifecycle.ts';
 
 type Units = ReturnRecord['items'];
 
-/** How many of an item were bought: fewer than were ordered where the quantity was relaxed. */
+/** Number of units bought; less than ordered if the quantity was relaxed. */
 export function boughtQuantity(order: OrderRecord, item: OrderRecord['items'][number]): number {
   const conceded = order.fulfillment?.concessions.find(
     ({ concern, item_id }) => concern === 'quantity' && item_id === item.id,
@@ -18,10 +18,10 @@ export function boughtQuantity(order: OrderRecord, item: OrderRecord['items'][nu
 }
 
 /**
- * What the items cost the wallet, cents: their share of all that was charged, shipping and conversion included, so
- * that the shares of a whole order add up to its charge, whichever are returned first and whichever are denied.
- * 0 where something else than the wallet paid.
- * @param before what earlier returns of the order took.
+ * What the items cost the wallet, cents: their share of the total charge, including shipping and conversion. Shares add
+ * up to the order's charge, in whatever order items are returned and whichever returns are denied. 0 if the wallet did
+ * not pay.
+ * @param before items taken by earlier returns of the order.
  */
 export function creditFor(order: OrderRecord, items: Units, before: readonly Units[]): number {
   const price = order.job_result?.price_components;
@@ -30,7 +30,7 @@ export function creditFor(order: OrderRecord, items: Units, before: readonly Uni
     Math.round(chargedCents(price) * Math.min(1, goods / price.subtotal));
   return items.reduce((sum, { order_item_id: id, quantity }) => {
     const { start, unitPrice } = placeInCart(order, id);
-    // Each unit has a place of its own in the cart: a share that is rounded is rounded once.
+    // Each unit has a fixed position in the cart, so rounding errors do not accumulate.
     const from = start + unitsOf(before.flat(), id) * unitPrice;
     return sum + charged(from + quantity * unitPrice) - charged(from);
   }, 0);
@@ -39,10 +39,10 @@ export function creditFor(order: OrderRecord, items: Units, before: readonly Uni
 const unitsOf = (units: Units, id: string): number =>
   units.reduce((sum, { order_item_id, quantity }) => sum + (order_item_id === id ? quantity : 0), 0);
 
-/** What the lines before an item come to, and one unit of it, in minor units of the order's currency. */
+/** Total of the lines before an item, and the item's unit price, in minor units of the order's currency. */
 function placeInCart(order: OrderRecord, id: string): { start: number; unitPrice: number } {
   const cart = order.job_result?.price_components?.cart_items ?? [];
-  // The cart has one line for each item that was bought, in their order.
+  // The cart has one line per purchased item, in the same order.
   const index = order.items.filter(({ status }) => status !== 'skipped').findIndex((item) => item.id === id);
   const start = cart.slice(0, Math.max(0, index)).reduce((sum, line) => sum + line.line_total, 0);
   return { start, unitPrice: cart[index]?.unit_price ?? 0 };
@@ -50,15 +50,15 @@ function placeInCart(order: OrderRecord, id: string): { start: number; unitPrice
 
 type Summary = Shape<'ReturnSummary'>;
 
-/** A return as its order's record shows it. */
+/** Summary of a return, as shown in the order's record. */
 export function summaryOf(record: ReturnRecord): Summary {
   const { id, status, credited_amount, created_at, updated_at } = record;
-  // A return is made with a current reason; names of the earlier version are read only.
+  // New returns only have current reasons; legacy names occur only in stored ones.
   const reason = returnReasons.find((known) => known === record.reason) ?? 'other';
   return { id, status, reason, credited_amount, created_at, updated_at };
 }
 
-/** The order's record with one of its returns as it has become. */
+/** Updates one of the returns in an order's record. */
 export function withReturn(order: OrderRecord, record: ReturnRecord): OrderRecord {
   const summary = summaryOf(record);
   const isKnown = order.returns.some(({ id }) => id === record.id);
@@ -78,11 +78,11 @@ export function withReturn(order: OrderRecord, record: ReturnRecord): OrderRecor
 }
 
 const cancelledByReturn = 'Cancelled at the request of the caller.';
-/** Credited, or resolved without a credit and without anything to send back. */
+/** Credited, or resolved without a credit and without sending anything back. */
 const isGranted = ({ status, merchant_return_id: sentBackAs }: ReturnRecord): boolean =>
   status === 'credited' || (status === 'approved' && sentBackAs === null);
 
-/** The ids of the items of which every unit is in the return. */
+/** Ids of the items whose units are all part of the return. */
 function wholeItems(order: OrderRecord, lines: ReturnBody['items']): string[] {
   return order.items
     .filter((item) =>
@@ -91,7 +91,7 @@ function wholeItems(order: OrderRecord, lines: ReturnBody['items']): string[] {
     .map(({ id }) => id);
 }
 
-/** The order's plan without the journeys of items that a forced cancellation stops. */
+/** Removes the journeys of items stopped by a forced cancellation from an order's plan. */
 export function withoutStopped(order: OrderRecord, plan: OrderPlan, lines: ReturnBody['items']): OrderPlan {
   const stopped = wholeItems(order, lines);
   const emptied = new Set(parcelsOf(plan).flatMap(([id, items]) => (isIn(items, stopped) ? [id] : [])));
@@ -108,7 +108,7 @@ export function withoutStopped(order: OrderRecord, plan: OrderPlan, lines: Retur
   );
 }
 
-/** The items of each parcel that is still to arrive. */
+/** The items of each parcel still to be delivered. */
 function parcelsOf(plan: OrderPlan): [string, string[]][] {
   const parcels = new Map<string, string[]>();
   for (const change of plan) {
@@ -131,7 +131,7 @@ function parcelOf(change: Transition): string | undefined {
 
 const gone: readonly ItemStatus[] = ['shipped', 'available_for_pickup', 'delivered'];
 
-/** What a return's outcome depends on besides its reason. @param others the order's other returns. */
+/** Everything besides the reason that determines a return's outcome. @param others the order's other returns. */
 export function circumstancesOf(
   { config, identity }: Pick<Service, 'config' | 'identity'>,
   order: OrderRecord,
@@ -143,7 +143,7 @@ export function circumstancesOf(
   return {
     credit: creditFor(order, items, taken),
     hasShipped: order.items.some((item) => ids.includes(item.id) && gone.includes(item.status)),
-    // One parcel, and so one label, for each item.
+    // One parcel, and thus one label, per item.
     labels: items.length,
     merchantReturnId: `RMA-${drawFor(identity.seed, id).digits('merchant return', 10)}`,
     speed: config.speed,

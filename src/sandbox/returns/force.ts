@@ -9,7 +9,7 @@ import { type Circumstances, type ForcedReturn, forcedReturns, forceReturnState 
 import { findReturn, returnsOf, type StoredReturn } from './records.ts';
 import { loadSettleReturn } from './settle.ts';
 
-/** What the outcome of a return of an order depends on. */
+/** Everything that determines the outcome of a return. */
 function factsOf(service: Service, found: StoredReturn, order: StoredOrder): Circumstances {
   const others = returnsOf(service.store, order.seq).map(({ record }) => record);
   return circumstancesOf(
@@ -20,7 +20,7 @@ function factsOf(service: Service, found: StoredReturn, order: StoredOrder): Cir
   );
 }
 
-/** The outcomes that can be made happen to a return of an order at `now` (ms). */
+/** The outcomes that can be forced on a return at `now` (ms). */
 export const possibleOutcomes = (
   service: Service,
   found: StoredReturn,
@@ -32,8 +32,8 @@ export const possibleOutcomes = (
   );
 
 /**
- * Makes the outcome of a return happen now, at `now` (ms): of one of the user's, or of any with `userId` null.
- * @throws Refusal not_found; bad_request where its state forbids it.
+ * Forces the outcome of a return at `now` (ms): one of the user's returns, or any if `userId` is null.
+ * @throws Refusal not_found; bad_request if its state does not allow it.
  */
 export async function forceReturn(
   service: Service,

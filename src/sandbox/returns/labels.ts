@@ -11,7 +11,7 @@ import { findLabel } from './records.ts';
 
 type Signer = Pick<Service, 'store'>;
 
-/** Where labels are. The service's table does not have it, because a return names the addresses of its own. */
+/** Route of return labels. Not in the API's table, because returns contain the label URLs. */
 export const labelRoute: Route<never> = {
   method: 'GET',
   path: '/labels/{id}/{number}.pdf',
@@ -19,7 +19,7 @@ export const labelRoute: Route<never> = {
 };
 const pathOf = (id: string, number: number | string): string => `/labels/${id}/${number}.pdf`;
 
-/** The return as it is shown at `now` (ms), the links of its labels made anew. */
+/** The return as shown at `now` (ms), with newly signed label URLs. */
 export async function withLabels(
   service: Signer & Pick<Service, 'config'>,
   { record, labels }: ReturnState,
@@ -36,8 +36,8 @@ export async function withLabels(
 }
 
 /**
- * The label behind a signed link: the link is the permission.
- * @throws Refusal not_found where no label can be; forbidden for a link that is forged, changed or expired.
+ * Serves the label behind a signed URL; the signature authorises access.
+ * @throws Refusal not_found if there is no such label; forbidden for a URL that is forged, modified or expired.
  */
 export async function labelResponse(
   service: Signer & Pick<Service, 'clock'>,
@@ -77,7 +77,7 @@ const noSuchLabel = (): Refusal =>
 
 const keyName = 'label_key';
 
-/** The store's own key, made when it is first needed. */
+/** The store's signing key, created on first use. */
 async function signingKey({ store }: Signer): Promise<string> {
   return (
     store.meta(keyName) ??
@@ -100,7 +100,7 @@ function isSame(expected: string, given: string): boolean {
 
 const [width, height] = [288, 432];
 
-/** A PDF of one page, 4 by 6 inches, with a line of text for each of `lines`. */
+/** Generates a one-page PDF, 4 by 6 inches, with each of `lines` on its own line. */
 function labelPdf(lines: readonly string[]): Uint8Array {
   const shown = lines.map((line, index) => `${index === 0 ? '' : 'T* '}(${escaped(line)}) Tj`);
   const page = `BT /F1 11 Tf 16 TL 24 ${height - 48} Td ${shown.join(' ')} ET`;
@@ -117,7 +117,7 @@ function labelPdf(lines: readonly string[]): Uint8Array {
     text += `${index + 1} 0 obj\n${object}\nendobj\n`;
     return offset;
   });
-  // Each entry of the table of offsets is 20 bytes, its line end of two included.
+  // Each xref entry is 20 bytes, including a two-byte line ending.
   const entries = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
   const size = objects.length + 1;
   const table = `xref\n0 ${size}\n0000000000 65535 f \n${entries}`;
@@ -125,5 +125,5 @@ function labelPdf(lines: readonly string[]): Uint8Array {
   return Buffer.from(`${text}${table}${trailer}`, 'latin1');
 }
 
-/** Text within the parentheses of a PDF string; what the font cannot show becomes a question mark. */
+/** Escapes text for a PDF string; replaces characters missing from the font with a question mark. */
 const escaped = (line: string): string => line.replace(/[^ -~]/g, '?').replace(/[\\()]/g, '\\$&');

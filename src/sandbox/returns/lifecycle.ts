@@ -2,10 +2,10 @@ import type { ReturnReason, ReturnStatus } from '../../api/enums.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import type { Refused } from '../orders/lifecycle/types.ts';
 
-/** The compressed clock: ms after its creation at which a return reaches each stage. */
+/** Stages of the compressed timeline, ms after the return is created. */
 const stageDelays = { decided: 3_000, settled: 6_000 } as const;
 
-/** What the retailer says to a reason. */
+/** The retailer's response to a return reason. */
 type Course = 'sent back' | 'refunded at once' | 'stopped' | 'declined';
 
 const courses: Readonly<Record<ReturnReason, Course>> = {
@@ -21,14 +21,14 @@ const courses: Readonly<Record<ReturnReason, Course>> = {
   other: 'declined',
 };
 
-/** Whether nothing more happens to a return: decided, and where it was approved, resolved. */
+/** Whether a return is final: denied, credited, or approved with nothing left to resolve. */
 export const isClosed = ({ record: { status }, plan }: Pick<ReturnState, 'record' | 'plan'>): boolean =>
   status === 'denied' || status === 'credited' || (status === 'approved' && plan.length === 0);
 
 export interface Circumstances {
-  /** What the items cost the wallet, cents; 0 where something else paid for them. */
+  /** What the items cost the wallet, cents; 0 if something else paid for them. */
   readonly credit: number;
-  /** Whether any of the items has left the retailer. */
+  /** Whether any of the items has been shipped. */
   readonly hasShipped: boolean;
   readonly labels: number;
   readonly merchantReturnId: string;
@@ -36,7 +36,7 @@ export interface Circumstances {
   readonly speed: number;
 }
 
-/** Everything that will happen to a return requested at `createdAt` (ms). Decided by its reason. */
+/** Plans all changes of a return requested at `createdAt` (ms). The reason determines the outcome. */
 export function planReturn(reason: ReturnReason, createdAt: number, facts: Circumstances): ReturnPlan {
   const at = (stage: keyof typeof stageDelays): number => createdAt + delay(stage, facts.speed);
   const deny = (why: string): ReturnPlan => [denial(at('decided'), why)];
@@ -54,7 +54,7 @@ export function planReturn(reason: ReturnReason, createdAt: number, facts: Circu
   }
 }
 
-/** Brings everything due by `now` (ms) about. How often this is called in between makes no difference. */
+/** Applies all changes due by `now` (ms). The result does not depend on how often it is called. */
 export function advanceReturn(state: ReturnState, now: number): AdvancedReturn {
   const due = state.plan.filter(({ at }) => at <= now);
   let { record, labels } = state;
@@ -66,11 +66,11 @@ export function advanceReturn(state: ReturnState, now: number): AdvancedReturn {
   return { record, plan: state.plan.slice(due.length), labels, steps };
 }
 
-/** What `sandbox trigger` can make of a return. */
+/** Outcomes that `sandbox trigger` can force on a return. */
 export const forcedReturns = ['approved', 'denied', 'credited'] as const satisfies readonly ReturnStatus[];
 export type ForcedReturn = (typeof forcedReturns)[number];
 
-/** Makes an outcome happen at `now` (ms), whatever was to come of the return. */
+/** Forces an outcome at `now` (ms), replacing the return's plan. */
 export function forceReturnState(
   state: ReturnState,
   kind: ForcedReturn,
@@ -82,7 +82,7 @@ export function forceReturnState(
   const refused = (why: string): Refused => ({ refused: `The return is ${status}: ${why}.` });
   if (isClosed(reached) || status === kind) return refused('it has been decided already');
   if (kind === 'credited' && facts.credit <= 0) return refused('the wallet has not paid for its items');
-  // Its items are held back from the carrier already.
+  // The retailer is already holding back the items.
   const isHeld = reason === 'forced_cancellation' && !facts.hasShipped;
   if (kind !== 'credited' && isHeld) return refused('the retailer has stopped its items already');
   const plans: Readonly<Record<ForcedReturn, () => ReturnPlan>> = {
@@ -93,13 +93,13 @@ export function forceReturnState(
   return resumed(state, plans[kind](), now);
 }
 
-/** Closes a return at `at` (ms) since the whole order has been refunded: a credit would pay its items twice. */
+/** Closes a return at `at` (ms) after the whole order was refunded, as a credit would refund the items twice. */
 export function closeReturn(state: ReturnState, at: number): AdvancedReturn {
   const reached = advanceReturn(state, at);
   const { status, credited_amount } = reached.record;
   if (isClosed(reached) && credited_amount === 0) return reached;
   const resolution_notes = 'The retailer cancelled the order and its whole charge came back.';
-  // One that was credited stays so, at nothing; of any other there is nothing left to return.
+  // A credited return keeps its status, with a credit of zero. For any other there is nothing left to return.
   const closed = status === 'credited' ? status : 'denied';
   return resumed(state, [{ at, status: closed, resolution_notes, credit: -credited_amount }], at);
 }
@@ -139,7 +139,7 @@ function applied(record: ReturnState['record'], change: ReturnChange): ReturnSta
   };
 }
 
-/** Goes on from what is due by `now` with another plan. */
+/** Applies what is due by `now`, then continues with a different plan. */
 function resumed(state: ReturnState, plan: ReturnPlan, now: number): AdvancedReturn {
   const due = advanceReturn(state, now);
   const next = advanceReturn({ ...due, plan }, now);
@@ -149,35 +149,35 @@ function resumed(state: ReturnState, plan: ReturnPlan, now: number): AdvancedRet
 export type ReturnBody = Shape<'ReturnRequestCreate'>;
 export type ReturnRecord = Shape<'ReturnRequest'>;
 
-/** One change of a return, whole but for the time, so that it can be moved in time without being rebuilt. */
+/** A change of a return, complete except for its time, so it can be rescheduled without being rebuilt. */
 interface ReturnChange {
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly at: number;
   readonly status: ReturnStatus;
   readonly resolution_notes?: string;
   readonly merchant_return_id?: string;
   readonly labels?: number;
-  /** Cents into the wallet; negative where an earlier credit is taken back. */
+  /** Cents credited to the wallet; negative to reverse an earlier credit. */
   readonly credit?: number;
 }
 
-/** What is still to come, soonest first. */
+/** Scheduled changes, soonest first. */
 export type ReturnPlan = readonly ReturnChange[];
 
 export interface ReturnState {
-  /** As it is shown, but for the links of its labels: those are made anew at each read. */
+  /** The record as shown, except for label URLs, which are signed on each read. */
   readonly record: ReturnRecord;
   readonly plan: ReturnPlan;
-  /** How many labels it has. */
+  /** Number of labels. */
   readonly labels: number;
 }
 
-/** One change that happened: the record right after it, and the money that it moved. */
+/** An applied change: the resulting record and the money moved. */
 export interface ReturnStep {
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly at: number;
   readonly record: ReturnRecord;
-  /** Cents into the wallet; negative where an earlier credit was taken back. */
+  /** Cents credited to the wallet; negative for the reversal of an earlier credit. */
   readonly credit: number;
 }
 

@@ -2,7 +2,7 @@ import type { QueryOf } from '../server/handler.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import type { ReturnPlan, ReturnRecord, ReturnState } from './lifecycle.ts';
 
-/** A return as the store keeps it. */
+/** A return as stored. */
 export interface StoredReturn extends ReturnState {
   readonly seq: number;
   readonly userId: string;
@@ -11,15 +11,15 @@ export interface StoredReturn extends ReturnState {
 interface NewReturn {
   readonly state: ReturnState;
   readonly userId: string;
-  /** The order's number in the store. */
+  /** The order's row number. */
   readonly orderSeq: number;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly createdAt: number;
-  /** Divides each delay of its life. */
+  /** Divides every delay in the return's timeline. */
   readonly speed: number;
 }
 
-/** Keeps a new return. Within a transaction. */
+/** Inserts a return. Must run in a transaction. */
 export function insertReturn(store: Store, { state, userId, orderSeq, createdAt, speed }: NewReturn): void {
   const { record, plan } = state;
   store.run(
@@ -38,7 +38,7 @@ export function insertReturn(store: Store, { state, userId, orderSeq, createdAt,
   );
 }
 
-/** Keeps what a return has become. Within a transaction. */
+/** Updates a stored return. Must run in a transaction. */
 export function updateReturn(store: Store, seq: number, { record, plan, labels }: ReturnState): void {
   store.run(
     'UPDATE returns SET status = ?, number = ?, labels = ?, record = ?, plan = ?, next_due = ? WHERE seq = ?',
@@ -52,23 +52,23 @@ export function updateReturn(store: Store, seq: number, { record, plan, labels }
   );
 }
 
-/** The caller's return, or any with `userId` null. */
+/** Finds the caller's return, or any return if `userId` is null. */
 export function findReturn(store: Store, id: string, userId: string | null): StoredReturn | undefined {
   const row = store.get('SELECT * FROM returns WHERE id = ?', id.toLowerCase());
   return row && (userId === null || row.user_id === userId) ? storedReturn(row) : undefined;
 }
 
-/** Every return of an order, oldest first. */
+/** All returns of an order, oldest first. */
 export const returnsOf = (store: Store, orderSeq: number): StoredReturn[] =>
   store.all('SELECT * FROM returns WHERE order_seq = ? ORDER BY seq', orderSeq).map(storedReturn);
 
-/** What a signed link names, whoever it belongs to. */
+/** Finds the return of a signed label URL, regardless of owner. */
 export function findLabel(store: Store, id: string, number: number): ReturnRecord | undefined {
   const row = store.get('SELECT record FROM returns WHERE id = ? AND labels >= ?', id, number);
   return row && JSON.parse(String(row.record));
 }
 
-/** A page of the caller's returns, newest first, and how many there are in all. */
+/** A page of the caller's returns, newest first, with the total count. */
 export function listReturns(
   store: Store,
   userId: string,
@@ -89,7 +89,7 @@ export function listReturns(
   ];
   const matching = `FROM returns r WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`;
   const values = conditions.flatMap((condition) => condition.values);
-  // The inner query walks an index alone, so that a deep page reads no record that it does not show.
+  // The inner query uses only an index, so a deep page reads no records it does not show.
   const rows = store.all(
     `SELECT * FROM returns WHERE seq IN
        (SELECT seq FROM (SELECT r.seq ${matching} ORDER BY r.created_at DESC, r.seq DESC LIMIT ? OFFSET ?))
@@ -103,7 +103,7 @@ export function listReturns(
 }
 
 export function storedReturn(row: StoredRow): StoredReturn {
-  // The columns were written above, from values of these types.
+  // This module writes the columns, with values of these types.
   return {
     seq: Number(row.seq),
     userId: String(row.user_id),

@@ -12,9 +12,8 @@ import { returnsOf, type StoredReturn, updateReturn } from './records.ts';
 type SettleReturn = (found: StoredReturn, reached: AdvancedReturn) => void;
 
 /**
- * Loads what it takes to keep what a return went through: its credits are rows of the ledger, its order's record shows
- * it as it is, and each change is an event of that order's case. The function given back is to be called within a
- * transaction.
+ * Loads what is needed to persist a return's changes. The returned function books its credits to the ledger, updates
+ * the order's record, and emits a case event of the order for each change. It must run in a transaction.
  */
 export async function loadSettleReturn({
   store,
@@ -44,8 +43,8 @@ function orderOf(store: Store, { record, userId }: StoredReturn) {
 }
 
 /**
- * Closes every return of an order whose whole charge came back at `at` (ms): what they had credited is taken back.
- * Within a transaction. @returns the summaries for the order's record.
+ * Closes all returns of an order that was refunded in full at `at` (ms), and reverses their credits. Must run in a
+ * transaction. @returns the summaries for the order's record.
  */
 export function closeReturns(store: Store, orderSeq: number, at: number): OrderRecord['returns'] {
   return returnsOf(store, orderSeq).map((found) => {
@@ -56,7 +55,7 @@ export function closeReturns(store: Store, orderSeq: number, at: number): OrderR
   });
 }
 
-/** Credits of a return into the wallet, and what is taken back of them. Within a transaction. */
+/** Books a return's credits to the wallet, and their reversals. Must run in a transaction. */
 function settleMoney(store: Store, { userId, record }: StoredReturn, steps: readonly ReturnStep[]): void {
   for (const { at, credit } of steps)
     enter(store, userId, credit < 0 ? 'reversal' : 'credit', credit, at, record.order_id);

@@ -1,9 +1,9 @@
 import type { BuiltInScenario } from '../../api/scenario/words.ts';
 
-/** Makes a scenario, as a file would have it, from a seed. */
+/** Generates a scenario from a seed, in the format of a scenario file. */
 type Make = (seed?: number) => unknown;
 
-/** The scenarios that errand brings along, each loaded when it is played. */
+/** The built-in scenarios, imported lazily. */
 export const builtIns: Readonly<Record<BuiltInScenario, () => Promise<Make>>> = {
   hostile: async () => (await import('./hostile.ts')).hostileShop,
 };

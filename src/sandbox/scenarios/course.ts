@@ -7,9 +7,9 @@ type GivenReturn = Scenario['returns'][number];
 type OrderEvent = NonNullable<GivenOrder['events']>[number]['event'];
 type ReturnEvent = NonNullable<GivenReturn['events']>[number]['event'];
 
-/** When something is created, how fast it lives, and what is done to it, so that it stands in its state at a time. */
+/** Creation time, speed and forced events that bring something into its state by a given time. */
 export interface Course<E> {
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly created: number;
   readonly speed: number;
   readonly events: readonly {
@@ -20,15 +20,15 @@ export interface Course<E> {
 }
 
 interface Stage<E> {
-  /** How long after its creation it has surely reached the state, and not yet left it, ms at speed 1. */
+  /** Time after creation at which it has surely reached the state but not left it, ms at speed 1. */
   readonly age: number;
-  /** It goes on from there by itself. */
+  /** Whether it leaves the state by itself. */
   readonly isPassing?: true;
-  /** What has to be done to it on the way, and when, unless its own plan leads there. */
+  /** The event to force on the way, and when, unless its own plan leads there. */
   readonly done?: { readonly event: E; readonly age: number };
 }
 
-/** The stages of an order's life, by the schedule that every order has. */
+/** The stages of an order, following the schedule shared by all orders. */
 const orderStages: Readonly<Record<ScenarioOrderState, Stage<OrderEvent>>> = {
   pending: { age: 500, isPassing: true },
   in_progress: { age: 1_700, isPassing: true },
@@ -49,7 +49,7 @@ const returnStages: Readonly<Record<ScenarioReturnState, Stage<ReturnEvent>>> = 
   credited: { age: 7_000, done: { event: 'credited', age: 6_500 } },
 };
 
-/** How long before the scenario begins something in its last state was created, where nothing says when, ms. */
+/** Default age of something in a final state when the scenario begins, ms. */
 const usualAgeMs = 3_600_000;
 
 interface Given {
@@ -57,21 +57,21 @@ interface Given {
   readonly speed?: number | undefined;
 }
 
-/** The course of an order to a state at `now` (ms), by its own life. */
+/** The course that brings an order into a state by `now` (ms), following its own schedule. */
 export const orderCourse = (
   given: Given & { readonly state?: ScenarioOrderState | undefined; readonly errorType?: string | undefined },
   now: number,
   speed: number,
 ): Course<OrderEvent> => course(given.state && orderStages[given.state], given, { now, speed });
 
-/** The course of a return in the same way. */
+/** The same for a return. */
 export const returnCourse = (
   given: Given & { readonly state?: ScenarioReturnState | undefined },
   now: number,
   speed: number,
 ): Course<ReturnEvent> => course(given.state && returnStages[given.state], given, { now, speed });
 
-/** A life that would have gone past the state, or would not have come there, is stretched or compressed to fit. */
+/** Adjusts the speed if the timeline would overshoot the state, or not reach it in time. */
 function course<E>(
   stage: Stage<E> | undefined,
   { created, speed, errorType }: Given & { readonly errorType?: string | undefined },
@@ -96,7 +96,7 @@ function fitting<E>({ age, isPassing }: Stage<E>, passed: number, usual: number)
   return isPassing || passed * usual < age ? Math.min(age / passed, 1e6) : usual;
 }
 
-/** The one state of an order: where it is placed, what its parcels are doing; the worst of them counts. */
+/** The single state of an order. Once placed, it is the worst state among its parcels. */
 export function stateOf({ status, tracking_numbers: parcels }: OrderRecord): string {
   if (status !== 'order_placed') return status;
   const states = parcels.map((parcel) => parcel.status);

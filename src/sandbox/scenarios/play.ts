@@ -18,26 +18,26 @@ import { NotEmpty, type ScenarioProblem, ScenarioRefused } from './problem.ts';
 import { keyOf, Names, type PlayedKey, post, type Stage, senderTo } from './stage.ts';
 
 export interface Played {
-  /** In the order of the scenario; one of its own where it has none. */
+  /** In scenario order; a single default key if the scenario has none. */
   readonly keys: readonly PlayedKey[];
   readonly names: Names;
 }
 
 type Key = Scenario['keys'][number];
 
-/** The key of a scenario that has none. */
+/** Default key of a scenario without keys. */
 const soleKey: Key = { name: 'default', funded: [], lasting: true };
 
-/** Rows of batches take no longer to be placed, ms of the machine's time. */
+/** Time budget for placing batch rows, ms of real time; more than they ever need. */
 const placingBudgetMs = 10 * 60_000;
 
-/** As many problems are told at once. */
+/** Maximum number of problems reported at once. */
 const mostProblems = 20;
 
 /**
- * Brings a scenario about in an empty sandbox by requests to it, each at its time, so that records, history, ledger and
- * webhooks agree as if it had been lived through. Events of its past are sent to nobody.
- * @param appOf the sandbox as a function, of a service. @throws ScenarioRefused; NotEmpty.
+ * Runs a scenario in an empty sandbox by sending requests at their scheduled times, so records, history, ledger and
+ * webhooks are as consistent as after real use. Past events are not delivered.
+ * @param appOf creates the request handler of a service. @throws ScenarioRefused; NotEmpty.
  */
 export async function playScenario(
   service: Service,
@@ -49,7 +49,7 @@ export async function playScenario(
   const now = scenario.clock.now === undefined ? clock.now() : Date.parse(scenario.clock.now);
   const usualSpeed = scenario.clock.speed ?? config.speed;
   let speed = usualSpeed;
-  // Its past is lived through at once, and nobody is called on the way.
+  // The past is replayed at once, without latency, limits or webhooks.
   const past: Service = {
     ...service,
     config: {
@@ -61,7 +61,7 @@ export async function playScenario(
       },
     },
     deliver: () => {},
-    // It leaps from moment to moment, and each is whole.
+    // Every jump of the clock must finish all due work.
     patience: new Patience(store, Number.POSITIVE_INFINITY),
   };
   const keys = new Map<string, PlayedKey>();
@@ -80,7 +80,7 @@ export async function playScenario(
     await store.transaction(() => store.setMeta(givenListingsName, JSON.stringify(scenario.listings)));
   const { seed } = scenario;
   if (typeof seed === 'string') await store.transaction(() => identity.reseed(seed));
-  // Its past has its own times, however long it takes to make.
+  // Stop the clock: past events have their own times, however long the replay takes.
   await store.transaction(() => clock.stop());
   const moments = momentsOf(scenario, { now, speed: usualSpeed });
   const given = scenario.keys.length > 0 ? scenario.keys : [soleKey];
@@ -96,7 +96,7 @@ export async function playScenario(
   if (problems.length > 0) throw new ScenarioRefused(problems.slice(0, mostProblems));
   await store.transaction(() => {
     for (const row of given) useKey(stage, row, now);
-    // What happened before it began is told to nobody.
+    // Events before the scenario begins are not delivered.
     store.run('DELETE FROM deliveries');
     for (const [kind, count] of Object.entries(scenario.ids)) identity.count(kind, count);
     if (!scenario.clock.frozen) clock.start();
@@ -117,7 +117,7 @@ async function mint({ service }: Stage, row: Key, at: number): Promise<PlayedKey
       key: row.key,
       balance: row.balance,
     });
-    // It must not expire on the way.
+    // Keeps the key from expiring during the replay.
     store.run('UPDATE api_keys SET used_at = ? WHERE hash = ?', lastMs, hashKey(key));
     return { name: row.name, apiKey: key, userId };
   });
@@ -143,14 +143,14 @@ async function performAll(stage: Stage, moments: readonly Moment[], now: number)
   return problems;
 }
 
-/** Sets the clock, and brings about what is due by then. */
+/** Sets the clock and processes everything due by then. */
 async function reach({ service }: Stage, at: number): Promise<void> {
   await service.store.transaction(() => service.clock.set(at));
   await placeRows(service, at, placingBudgetMs);
   await bringUpToDate(service, at);
 }
 
-/** Where the lives of orders and returns came to something else than the scenario says. */
+/** Reports orders and returns whose final state differs from the one the scenario declares. */
 function checkStates(stage: Stage, { orders, returns }: Scenario, now: number): ScenarioProblem[] {
   const { store } = stage.service;
   const at = new Date(now).toISOString();
@@ -179,11 +179,11 @@ function checkStates(stage: Stage, { orders, returns }: Scenario, now: number): 
   ];
 }
 
-/** Where more was taken out of a wallet than was in it. */
+/** Reports wallets from which more was withdrawn than they held. */
 const checkWallets = (stage: Stage, { keys }: Scenario): ScenarioProblem[] =>
   keys.flatMap(({ name, funded }, index) => {
     if (!funded.some(({ amount }) => amount < 0)) return [];
-    // A credit that is taken back may leave a wallet with less than nothing.
+    // Ignore reversed credits, which may legitimately overdraw a wallet.
     const sql = "SELECT sum(cents) AS cents FROM ledger WHERE user_id = ? AND kind <> 'reversal'";
     const cents = Number(stage.service.store.get(sql, keyOf(stage, name).userId)?.cents);
     if (cents >= 0) return [];
@@ -211,7 +211,7 @@ async function registerAddresses(stage: Stage, { keys }: Scenario): Promise<Scen
   return problems;
 }
 
-/** What the catalogue would not take of the listings that a scenario brings along. */
+/** Reports scenario listings that the catalogue would reject. */
 function checkListings(listings: Scenario['listings']): ScenarioProblem[] {
   return listings.flatMap(({ retailer, outcome, offers, variants }, index) => {
     const path = ['listings', index];

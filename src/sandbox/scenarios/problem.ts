@@ -1,10 +1,10 @@
-/** What is wrong with a scenario, and where: `['orders', 0, 'state']`. */
+/** A problem in a scenario and its path, such as `['orders', 0, 'state']`. */
 export interface ScenarioProblem {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** A scenario that cannot be played. */
+/** The scenario is invalid or cannot be run. */
 export class ScenarioRefused extends Error {
   override readonly name = 'ScenarioRefused';
   readonly problems: readonly ScenarioProblem[];
@@ -15,7 +15,7 @@ export class ScenarioRefused extends Error {
   }
 }
 
-/** A sandbox that a scenario cannot begin in: somebody has used it. */
+/** The sandbox has been used, so no scenario can be loaded into it. */
 export class NotEmpty extends Error {
   override readonly name = 'NotEmpty';
 

@@ -26,38 +26,38 @@ import {
 type Step = Scenario['steps'][number];
 type Check = Scenario['expect'][number];
 
-/** What came of a step or a check of a scenario. */
+/** Result of a step or check of a scenario. */
 export interface Outcome {
   readonly section: 'steps' | 'expect';
-  /** From 0. */
+  /** Zero-based. */
   readonly index: number;
   readonly what: string;
   readonly status: 'held' | 'failed' | 'skipped';
   readonly differences: readonly Difference[];
-  /** ms of the machine's time. */
+  /** Duration, ms of real time. */
   readonly tookMs: number;
 }
 
 interface Rehearsing {
   readonly service: Service;
   readonly played: Played;
-  /** As a client reaches the sandbox, faults and all. */
+  /** Sends requests as a client would, including faults. */
   readonly send: Send;
-  /** Fires a trigger on behalf of a key, past all faults. */
+  /** Fires a trigger on behalf of a key, bypassing all faults. */
   readonly trigger: (body: object, apiKey: string) => Promise<Reply>;
   readonly advance: (ms: number) => Promise<unknown>;
 }
 
-/** The longest that one step moves the clock, days. */
+/** Longest clock step, days. */
 const mostDays = 100_000;
-/** Rows of batches take no longer to be placed, ms of the machine's time. */
+/** Time budget for placing batch rows, ms of real time; more than they ever need. */
 const placingBudgetMs = 10 * 60_000;
-/** As many deliveries of one order are looked at. */
+/** Maximum number of deliveries examined per order. */
 const mostDeliveries = 1_000;
 
 /**
- * Does the steps of a scenario, one after the other, then checks what must be true at the end. What comes after a step
- * that failed is skipped: it would tell of nothing but that.
+ * Runs a scenario's steps in order, then its final checks. After a failed step the rest is skipped, since it would only
+ * show consequential failures.
  */
 export async function* rehearse(
   { steps, expect }: Pick<Scenario, 'steps' | 'expect'>,
@@ -159,7 +159,7 @@ function replyTo(stage: Stage, { trigger }: Rehearsing, step: Step): Promise<Rep
   return send({ method, target, apiKey, body: names.filled(step.body) });
 }
 
-/** Where a response is another than expected; any success will do where nothing is. */
+/** Compares a response with the expectation. Without one, any success passes. */
 function compared({ names }: Stage, expected: Step['expect'], reply: Reply): Difference[] {
   const { status, code, body } = expected ?? {};
   if (status === undefined && code === undefined && !isSuccess(reply)) {
@@ -216,19 +216,19 @@ function ofRecord({ names }: Stage, { state, body }: Check, reached: string, rec
   ];
 }
 
-/** Where a value is another than it was to be. */
+/** A mismatch between expected and actual value. */
 interface Difference {
-  /** `items.0.status`; empty for the whole. */
+  /** Path such as `items.0.status`; empty for the whole value. */
   readonly field: string;
   readonly expected: unknown;
-  /** undefined where there is no such field. */
+  /** undefined if the field is missing. */
   readonly actual: unknown;
 }
 
-/** As many are told of one check. */
+/** Maximum number of differences reported per check. */
 const mostTold = 20;
 
-/** Where a value lacks what it must have: of an object these fields among others, of a list each of its rows. */
+/** Differences from the expected value. Objects may have additional fields; arrays must match in every element. */
 const differences = (expected: unknown, actual: unknown): Difference[] =>
   [...compare(expected, actual, [])].slice(0, mostTold);
 

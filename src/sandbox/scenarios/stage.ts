@@ -6,24 +6,24 @@ import type { Service } from '../server/service.ts';
 import { type Handle, piecesOf, type SandboxResponse } from '../server/wire.ts';
 import type { ScenarioProblem } from './problem.ts';
 
-/** A key of a scenario, shown to whoever plays it. */
+/** A key of a scenario, reported to the user. */
 export interface PlayedKey {
   readonly name: string;
   readonly apiKey: string;
   readonly userId: string;
 }
 
-/** A sandbox while a scenario is brought about in it. */
+/** A sandbox in which a scenario is being set up. */
 export interface Stage {
   readonly service: Service;
   readonly names: Names;
   readonly keys: ReadonlyMap<string, PlayedKey>;
   readonly send: Send;
-  /** Divides each delay of the life of what is created next. */
+  /** Sets the speed factor for anything created next. */
   setSpeed(speed: number): void;
 }
 
-/** The key of a name; without one, the first. */
+/** Finds a key by name; defaults to the first. */
 export function keyOf({ keys }: Pick<Stage, 'keys'>, name: string | undefined): PlayedKey {
   const [first] = keys.values();
   const key = name === undefined ? first : keys.get(name);
@@ -35,13 +35,13 @@ interface Posting {
   readonly target: string;
   readonly body: unknown;
   readonly key: string | undefined;
-  /** What the scenario calls what is made. */
+  /** The scenario's name for the created resource. */
   readonly name?: string | undefined;
-  /** Where the body stands in the scenario. */
+  /** Path of the body in the scenario. */
   readonly path: ScenarioProblem['path'];
 }
 
-/** Sends a request of the past, and says where it was refused. */
+/** Sends a request from the past. Reports a refusal with its path in the scenario. */
 export async function post(
   stage: Stage,
   { target, body, key, name, path }: Posting,
@@ -64,7 +64,7 @@ export async function post(
 
 type Items = Scenario['returns'][number]['items'];
 
-/** The items of an order that a return names by their places; one of the first where it names none. */
+/** Resolves a return's item indexes to the order's items; defaults to one unit of the first item. */
 export function itemsOf(
   { service: { store } }: Pick<Stage, 'service'>,
   orderId: string,
@@ -80,7 +80,7 @@ export function itemsOf(
 
 const patterns = { named: /\{([A-Za-z][\w.-]{0,63})\}/g };
 
-/** What a scenario calls things, and their ids. */
+/** Maps a scenario's names to ids. */
 export class Names {
   readonly #ids = new Map<string, string>();
   readonly #addresses: readonly (readonly [string, string])[];
@@ -96,14 +96,14 @@ export class Names {
     if (name !== undefined) this.#ids.set(name, id);
   }
 
-  /** The id of a name; what is no name is an id itself. */
+  /** The id for a name; anything else is returned as an id itself. */
   idOf(name: string): string {
     return this.#ids.get(name) ?? name;
   }
 
-  /** A value with each `{name}` in its texts as the id, and the sandbox's addresses where they are to stand. */
+  /** Replaces `{name}` in strings by ids, and address placeholders by the sandbox's addresses. */
   filled<T>(value: T): T {
-    // A text stays a text, a list a list, an object one with the same fields.
+    // The mapping preserves the type: strings, arrays and object fields stay as they are.
     return this.#filled(value) as T;
   }
 
@@ -120,10 +120,10 @@ export class Names {
   }
 }
 
-/** A response as a scenario sees it. */
+/** A response as seen by a scenario. */
 export interface Reply {
   readonly status: number;
-  /** Its JSON; its text where it is none. */
+  /** The parsed body; plain text if it is not JSON. */
   readonly value: unknown;
 }
 
@@ -136,7 +136,7 @@ export type Send = (request: {
 
 const loopback = '127.0.0.1';
 
-/** Requests to the sandbox as a client of it sends them, without a connection. */
+/** Sends requests in-process, as a client would, without a connection. */
 export const senderTo =
   (handle: Handle): Send =>
   async ({ method, target, apiKey, body }) => {
@@ -153,7 +153,7 @@ export const senderTo =
     return readReply(response);
   };
 
-/** A response, read to its end. */
+/** Reads a response to the end. */
 export async function readReply({ status, body }: SandboxResponse): Promise<Reply> {
   const pieces: Buffer[] = [];
   for await (const piece of piecesOf(body)) pieces.push(Buffer.from(piece));
@@ -168,13 +168,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A field of a response, if it is an object that has it. */
+/** A field of an object; undefined for anything else. */
 export const fieldOf = (value: unknown, field: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, field)
     ? Reflect.get(value, field)
     : undefined;
 
-/** The id that a response gives what it made. */
+/** The id of the resource created by a request. */
 export function idIn({ value }: Reply): string | undefined {
   const id = fieldOf(value, 'short_id') ?? fieldOf(value, 'id');
   return typeof id === 'string' ? id : undefined;
@@ -182,7 +182,7 @@ export function idIn({ value }: Reply): string | undefined {
 
 export const isSuccess = ({ status }: Reply): boolean => status >= 200 && status < 300;
 
-/** What a refusal says, and of which field of the body where it names one. */
+/** The message of a refusal, and the path of the invalid body field if it names one. */
 export function refusalIn({ status, value }: Reply): {
   readonly message: string;
   readonly field: (string | number)[];
@@ -195,7 +195,7 @@ export function refusalIn({ status, value }: Reply): {
   if (code === undefined) return { message: `the sandbox responds ${status}`, field: [] };
   return { message: `${String(code)}: ${String(message)}`, field: [] };
 }
-/** A request line in its parts: `GET /orders?limit=1`. */
+/** Splits a request line such as `GET /orders?limit=1`. */
 export function requestParts(line: string): { readonly method: string; readonly target: string } {
   const space = line.indexOf(' ');
   const target = line.slice(space + 1);

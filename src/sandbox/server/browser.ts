@@ -1,6 +1,6 @@
 import { headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
 
-/** Whether an Accept header (RFC 9110, 12.5.1) prefers a page to JSON. A request that takes either gets JSON. */
+/** Whether an Accept header (RFC 9110, 12.5.1) prefers HTML to JSON. JSON wins ties. */
 export function prefersHtml(accept: string | undefined): boolean {
   if (accept === undefined) return false;
   if (last?.accept !== accept)
@@ -8,10 +8,10 @@ export function prefersHtml(accept: string | undefined): boolean {
   return last.prefers;
 }
 
-/** Several look at the header of one request, and a client sends the same each time. */
+/** Caches the last result: a request is checked several times, and clients always send the same header. */
 let last: { readonly accept: string; readonly prefers: boolean } | undefined;
 
-/** The preference for a type, 0 to 1, by the most specific range that covers it. */
+/** Quality value of a media type, 0 to 1, from the most specific matching range. */
 function quality(accept: string, type: string, subtype: string): number {
   const found = accept.split(',').flatMap((range) => {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
@@ -24,7 +24,7 @@ function quality(accept: string, type: string, subtype: string): number {
   return found.toSorted((one, other) => other.closeness - one.closeness)[0]?.q ?? 0;
 }
 
-/** The refusal of a body, in the form that its sender reads: a browser shows what it gets. @param refusal in JSON. */
+/** Converts a refusal to the format the client reads; browsers get a page. @param refusal as JSON. */
 export async function forReader(
   request: Pick<SandboxRequest, 'headers'>,
   refusal: SandboxResponse,

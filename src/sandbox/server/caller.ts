@@ -6,32 +6,32 @@ import { Refusal } from './refusal.ts';
 import type { Service } from './service.ts';
 import { headerOf, type SandboxRequest } from './wire.ts';
 
-/** What writing something down by the way needs. */
+/** Dependencies of deferred writes. */
 export type Noting = Pick<Service, 'store' | 'report'>;
 
-/** Writes with whatever is written next; no response waits for it. */
+/** Writes together with the next group; no response waits for it. */
 export function noteLater({ store, report }: Noting, write: () => void): void {
   store
     .grouped(write)
     .catch((error: unknown) => report(error instanceof DatabaseError ? error.message : error));
 }
 
-/** Who sends a request: the user behind its key. */
+/** The user behind a request's key. */
 export interface Caller {
   readonly userId: string;
   readonly email: string | null;
   readonly keyHash: string;
-  /** Set for a temporary key that reads one order only. */
+  /** Set for a temporary key, which can only read this order. */
   readonly orderId: string | null;
 }
 
 export const hashKey = (key: string): string => hash('sha256', key, 'hex');
 
-/** How stale the note of a key's last use may be, ms; saves a write for each request. */
+/** Maximum staleness of a key's recorded last use, ms; avoids a write on every request. */
 const useNoteMs = 60_000;
 
 /**
- * The caller of a request, by the authentication of its operation; null where none is needed.
+ * Authenticates the caller as the operation requires; null if it needs no authentication.
  * @throws Refusal unauthorized, invalid_token, token_expired.
  */
 export function identify(service: Noting, auth: Auth, request: SandboxRequest, now: number): Caller | null {
@@ -48,7 +48,7 @@ export function identify(service: Noting, auth: Auth, request: SandboxRequest, n
 const bearerKey = (header: string | undefined): string | undefined =>
   /^Bearer +(\S+)$/i.exec(header ?? '')?.[1];
 
-/** HTTP Basic: the client token as user name, a blank password. */
+/** HTTP Basic: the client token as user name, with an empty password. */
 function basicKey(header: string | undefined): string | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(header ?? '')?.[1];
   if (encoded === undefined) return undefined;

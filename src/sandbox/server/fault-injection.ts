@@ -27,7 +27,7 @@ const isOrderRecord = (value: unknown): value is OrderJson =>
   Array.isArray(value.items) &&
   value.items.every(isObject);
 
-/** Spells the order records in a response as given, or in ways drawn for each. */
+/** Rewrites the order records in a response in the given spellings, or in random ones for each record. */
 export function normalise(value: unknown, named: readonly string[], random: Random): unknown {
   if (Array.isArray(value)) return value.map((each) => normalise(each, named, random));
   if (!isObject(value)) return value;
@@ -45,7 +45,7 @@ const isSpelling = (name: string): name is Spelling => Object.hasOwn(spellings, 
 type Change = (value: unknown) => unknown;
 type Respell = (order: OrderJson) => OrderJson;
 
-/** A change to texts alone. */
+/** Restricts a change to strings. */
 const text =
   (change: (text: string) => string): Change =>
   (value) =>
@@ -169,7 +169,7 @@ interface Alterations {
   readonly alter: (response: SandboxResponse) => SandboxResponse;
 }
 
-/** What changes the responses that are sent: seeded, apart from the faults that break them off. */
+/** Seeded faults that alter responses. Their draws are independent of those for faults that break responses off. */
 function alterations(
   faults: readonly Fault[],
   seed: number | string,
@@ -192,7 +192,7 @@ function alterations(
   };
 }
 
-/** Changes a successful JSON response, and no other. */
+/** Applies a change to successful JSON responses only. */
 function withJson(response: SandboxResponse, change: (value: unknown) => unknown): SandboxResponse {
   const { status, headers, body } = response;
   const isJson = String(headers['content-type']).startsWith('application/json');
@@ -207,7 +207,7 @@ function withOddId(value: unknown, variants: readonly string[], random: Random):
   return { ...value, id: odd[random.pick([first, ...rest])] };
 }
 
-/** Gives the order record that was sent before in place of the one that is due, as a confused cache does. */
+/** Replaces an order record with the one sent before it, like a faulty cache. */
 function anotherOrder(random: Random): (value: unknown) => unknown {
   let before: OrderJson | undefined;
   return (value) => {
@@ -218,7 +218,7 @@ function anotherOrder(random: Random): (value: unknown) => unknown {
   };
 }
 
-/** An order that nobody has made. */
+/** A made-up order that does not exist. */
 function invented(order: OrderJson, random: Random): OrderJson {
   const digits = Array.from({ length: 12 }, () => random.integer(0, 15).toString(16)).join('');
   return {
@@ -236,29 +236,29 @@ function invented(order: OrderJson, random: Random): OrderJson {
 }
 
 interface Drawn {
-  /** What stands in for the response, delays it or breaks it off. */
+  /** A fault that replaces, delays or breaks off the response. */
   readonly fault: Fault | undefined;
-  /** What changes the response that is sent. */
+  /** Faults that alter the response. */
   readonly altering: readonly Fault[];
   readonly alter: (response: SandboxResponse) => SandboxResponse;
 }
 
-/** Which faults fall on a request; each draw follows from the seed and the ones before it. */
+/** Draws the faults for a request. Each draw depends on the seed and all previous draws. */
 export type Draw = (request: Pick<SandboxRequest, 'method' | 'target' | 'headers'>) => Drawn;
 
 const none: Drawn = { fault: undefined, altering: [], alter: (response) => response };
 
-/** Marks the request that a redirect led to: another redirect would only go round in a circle. */
+/** Marks a request that follows a redirect; redirecting it again would cause a loop. */
 const redirected = 'redirected';
 
 /**
- * On pages that a person looks at, on what controls the sandbox and on who waits until it is ready no fault falls: how
- * often they ask is chance, and each draw would change those that follow.
+ * Whether faults skip a request: pages for people, the control API and readiness checks. Their number is unpredictable,
+ * and each draw would affect the following ones.
  */
 const isSpared = (pathname: string, headers: SandboxRequest['headers']): boolean =>
   pathname === healthPath || isControl(pathname) || prefersHtml(headerOf({ headers }, 'accept'));
 
-/** The faults of a served sandbox. The same seed and the same requests in the same order give the same faults. */
+/** The faults of a served sandbox. The same seed and sequence of requests give the same faults. */
 export function drawFaults(faults: readonly Fault[], seed: number | string): Draw {
   const random = Random.of('faults', seed);
   const breaking = faults.filter(({ kind }) => kind !== 'refuse' && !isAltering(kind));
@@ -279,7 +279,7 @@ export function drawFaults(faults: readonly Fault[], seed: number | string): Dra
   };
 }
 
-/** Whether the next connection is dropped; each draw follows from the seed and the ones before it. */
+/** Whether to drop the next connection. Each draw depends on the seed and all previous draws. */
 export function drawRefusals(faults: readonly Fault[], seed: number | string): () => boolean {
   const refusals = faults.filter(({ kind }) => kind === 'refuse');
   const random = Random.of('connections', seed);
@@ -287,8 +287,8 @@ export function drawRefusals(faults: readonly Fault[], seed: number | string): (
 }
 
 /**
- * Drops a share of connections, with the first request that asks anything of the service.
- * @param isRefused whether a connection is dropped, which is drawn once for each.
+ * Drops a share of the connections, at the first request to the service.
+ * @param isRefused whether to drop a connection; draws once per connection.
  */
 export function refuseConnections(server: Server, isRefused: (connection: object) => boolean): void {
   server.prependListener('request', ({ socket, url = '/', headers }) => {
@@ -297,8 +297,8 @@ export function refuseConnections(server: Server, isRefused: (connection: object
 }
 
 /**
- * The response that stands in for the service's own; undefined for a fault that sends none.
- * @param target where the request went. @param response the service's own, where the work is done.
+ * The response a fault sends instead of the service's own; undefined for a fault that sends none.
+ * @param target request target. @param response the service's own, if the work was done.
  */
 function standIn(fault: Fault, target: string, response?: SandboxResponse): SandboxResponse | undefined {
   const { kind, status, ms, variants, body: own } = fault;
@@ -315,7 +315,7 @@ function standIn(fault: Fault, target: string, response?: SandboxResponse): Sand
   return { status, headers: { location: elsewhere(target, response) }, body: null };
 }
 
-/** What the service itself would say with a status; `details` of a code are those of no order, so there are none. */
+/** The service's error body for a status. `details` stay empty, as no order is involved. */
 function errorBody(status: number, code: string | undefined): object {
   const message = 'A fault that is on in this sandbox.';
   if (status === 422 && code === undefined)
@@ -340,7 +340,7 @@ function gatewayPage(status: number): SandboxResponse {
   return { status, headers: { 'content-type': 'text/html' }, body };
 }
 
-/** Where a redirect leads: to the same place, or to what was made there. */
+/** Target of a redirect: the same URL, or the created resource. */
 function elsewhere(target: string, response: SandboxResponse | undefined): string {
   const { pathname, search } = readTarget(target);
   const made =
@@ -349,7 +349,7 @@ function elsewhere(target: string, response: SandboxResponse | undefined): strin
   return `${pathname}?${[...(search === '' ? [] : [search]), `${redirected}=1`].join('&')}`;
 }
 
-/** Sends half of a response under the length of the whole, then breaks off. */
+/** Sends half of a response with the full content length, then drops the connection. */
 export async function sendHalf(
   response: ServerResponse,
   { status, headers, body }: SandboxResponse,
@@ -360,23 +360,23 @@ export async function sendHalf(
   response.destroy();
 }
 
-/** What a caller gets: a response, half of one under the length of the whole, or a connection that is broken off. */
+/** What a client receives: a response, half a response with the full content length, or a dropped connection. */
 export type Reply =
   | { readonly kind: 'whole' | 'half'; readonly response: SandboxResponse }
   | { readonly kind: 'reset' };
 
 interface Replying {
   readonly target: string;
-  /** The faults that fall on the request. */
+  /** Faults drawn for the request. */
   readonly drawn: Drawn;
   readonly noted: Pick<Noting, 'done'>;
-  /** Ends a delay. */
+  /** Aborts a delay. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * What the service makes of a request, and the faults of that, whatever carries the two. @param work the service's.
- * @throws what the signal was aborted with.
+ * Handles a request and applies its faults, independent of the transport. @param work runs the service.
+ * @throws the abort reason of the signal.
  */
 export async function replyTo(
   { target, drawn: { fault, alter }, noted, signal }: Replying,
@@ -407,14 +407,14 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** What a fault makes of a request, with the service's response where the work was done. */
+/** Applies a breaking fault, using the service's response if the work was done. */
 function spoiled(fault: Fault, target: string, response?: SandboxResponse): Reply {
   const instead = standIn(fault, target, response);
   if (instead) return { kind: 'whole', response: instead };
   return fault.kind === 'truncate' && response ? { kind: 'half', response } : { kind: 'reset' };
 }
 
-/** The store's own trouble, without the name of the file. */
+/** Reports a store error without revealing the file name. */
 function storeUnavailable(error: unknown): SandboxResponse {
   if (!(error instanceof DatabaseError)) throw error;
   const message = `The sandbox cannot use its data now: ${error.reason}.`;
@@ -422,8 +422,8 @@ function storeUnavailable(error: unknown): SandboxResponse {
 }
 
 /**
- * Ends a connection with a reset. One whose own end is still on its way is closed: Node would count it as reset and never
- * let go of it, and the process could not end.
+ * Closes a connection with a TCP reset. Destroys it instead if its FIN is still pending: Node would count it as reset
+ * but never release it, which would keep the process alive.
  */
 export function reset(socket: Socket | null): void {
   if (socket?.writableEnded && !socket.writableFinished) socket.destroy();

@@ -3,29 +3,29 @@ import { errorCodes } from '../../api/error-codes.ts';
 import { isObject } from '../../api/json.ts';
 import { normaliseSpellings, oddIds } from '../../api/sandbox-faults.ts';
 
-/** What stands in for a response or breaks it off. */
+/** Faults that replace, delay or break off a response. */
 type BreakingKind = 'refuse' | 'reset' | 'delay' | 'truncate' | 'status' | 'html' | 'bare' | 'redirect';
-/** What changes a response that is sent. */
+/** Faults that alter a response. */
 type AlteringKind = 'normalise' | 'id' | 'another-order';
 export type FaultKind = BreakingKind | AlteringKind;
 
-/** One fault of a served sandbox. */
+/** A fault of a served sandbox. */
 export interface Fault {
-  /** As it was written. */
+  /** As originally written. */
   readonly text: string;
   readonly kind: FaultKind;
-  /** Whether the service does the work first. */
+  /** Whether the fault applies after the service has done the work. */
   readonly after: boolean;
   readonly status: number;
-  /** How long to wait, for `delay`; the `retry-after` of a 429, ms. */
+  /** Duration of a `delay`, or `retry-after` of a 429, ms. */
   readonly ms: number;
-  /** Which spellings or ids, for what changes a response, none leaving the choice to the seed; of a status its error code. */
+  /** Spellings or ids for altering faults (empty lets the seed choose); the error code for a status. */
   readonly variants: readonly string[];
-  /** JSON in place of the service's own error body. */
+  /** JSON sent instead of the service's own error body. */
   readonly body?: string;
-  /** Of the requests that match, 0 to 1. */
+  /** Share of matching requests, 0 to 1. */
   readonly share: number;
-  /** Method and path that it falls on; every one without it. */
+  /** Whether the fault applies to a method and path; by default to all. */
   readonly matches: (method: string, pathname: string) => boolean;
 }
 
@@ -33,9 +33,9 @@ interface Form {
   readonly kind: FaultKind;
   readonly after?: true;
   readonly status?: number;
-  /** The lowest and highest status that can stand after the colon, where one has to. */
+  /** Allowed range of the status after the colon, if one is required. */
   readonly statuses?: readonly [min: number, max: number];
-  /** What can stand after the colon, separated by commas where there is more than one. */
+  /** Names allowed after the colon, separated by commas if there are several. */
   readonly names?: readonly string[];
   readonly takesOneName?: true;
   readonly takesBody?: true;
@@ -62,7 +62,7 @@ const grammar =
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
 const usualMs = 1000;
 
-/** Reads one fault, such as `reset-after:20%@POST /orders`; undefined for a text that is not one. */
+/** Parses a fault such as `reset-after:20%@POST /orders`; undefined if the text is not a valid fault. */
 export function readFault(text: string): Fault | undefined {
   const { body, rest } = withoutBody(text.trim());
   const parts = grammar.exec(rest)?.groups;
@@ -91,11 +91,11 @@ export function readFault(text: string): Fault | undefined {
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** A path is compared without its query, and faults spare what controls the sandbox. */
+/** Whether a fault could never apply: paths are matched without query, and faults skip the control API. */
 const canNeverFall = (method = 'GET', path = '/'): boolean =>
   !methods.has(method) || /[?#]/.test(path) || path === healthPath || isControl(path);
 
-/** A body of the user's own stands behind the first `=`: `402={"code":"card_declined"}:20%@POST /orders`. */
+/** Splits off a custom body, which follows the first `=`: `402={"code":"card_declined"}:20%@POST /orders`. */
 function withoutBody(text: string): { readonly body?: string; readonly rest: string } {
   const from = text.indexOf('={') + 1;
   const to = text.lastIndexOf('}') + 1;
@@ -111,7 +111,7 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** A status in the service's own error body. */
+/** A status with the service's own error body. */
 function serviceError(name: string): Form | undefined {
   const [, digits, after] = /^([45]\d\d)(-after)?$/.exec(name) ?? [];
   if (digits === undefined) return undefined;
@@ -127,13 +127,13 @@ function serviceError(name: string): Form | undefined {
   };
 }
 
-/** The error codes that come with a status. */
+/** Error codes that use a status. */
 export const codesOf = (status: number): string[] =>
   Object.entries(errorCodes)
     .filter(([, row]) => row.status === status)
     .map(([code]) => code);
 
-/** Responses with these have no body, so that no field can carry the fault. */
+/** Statuses without a body, which leave no field to carry the fault. */
 const bodyless: ReadonlySet<number> = new Set([204, 205, 304]);
 
 type Variant = Partial<Pick<Fault, 'status' | 'after' | 'variants'>>;
@@ -153,7 +153,7 @@ function readVariant(
   return names && variants.every((name) => names.includes(name)) ? { status, variants } : undefined;
 }
 
-/** `*` stands for anything within a path. */
+/** Matches a method and a path, where `*` matches anything. */
 function matcher(method: string | undefined, path: string | undefined): Fault['matches'] {
   if (path === undefined) return () => true;
   const parts = path.split('*');

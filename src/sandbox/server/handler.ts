@@ -11,21 +11,21 @@ type BodyOf<N extends OperationName> = Table[N] extends { body: { schema: infer 
     ? Shape<S>
     : undefined
   : undefined;
-/** The query of an operation as its row of the table declares it. */
+/** Query parameters of an operation, as declared in its table row. */
 export type QueryOf<N extends OperationName> = Table[N] extends { query: infer S } ? ValuesOf<S> : Nothing;
 type PathOf<N extends OperationName> = Table[N] extends { pathParameters: infer S } ? ValuesOf<S> : Nothing;
-/** No name can be read of it. */
+/** An object type without any readable property. */
 type Nothing = Readonly<Record<never, never>>;
 type CallerOf<N extends OperationName> = Table[N]['auth'] extends 'bearer' | 'basic' ? Caller : null;
 
-/** A request whose path, query and body have been read and checked by the contract. */
+/** A request whose path, query and body have been validated against the contract. */
 export interface Call<N extends OperationName> {
   readonly caller: CallerOf<N>;
   readonly path: PathOf<N>;
   readonly query: QueryOf<N>;
   readonly body: BodyOf<N>;
   readonly request: SandboxRequest;
-  /** ms since the epoch; one time for the whole call. */
+  /** ms since the epoch; constant throughout the call. */
   readonly now: number;
 }
 
@@ -35,16 +35,16 @@ type ResultShape<N extends OperationName> = Table[N]['response'] extends { schem
     : never
   : never;
 
-/** What a handler returns when it succeeds; refusals are thrown. */
+/** Result of a successful handler; refusals are thrown. */
 export type HandlerResult<N extends OperationName> =
   | {
       readonly value: ResultShape<N>;
-      /** Its records come from the store, where a newer version may have given them fields that this one does not know. */
+      /** Whether its records come from the store, where a newer version may have added fields unknown to this one. */
       readonly isStored?: true;
       readonly headers?: Readonly<Record<string, string>>;
       readonly count?: number;
     }
-  /** JSON composed of records that were checked when they were written. */
+  /** JSON assembled from records that were validated when written. */
   | {
       readonly text: string;
       readonly headers?: Readonly<Record<string, string>>;
@@ -58,11 +58,11 @@ type Handler<N extends OperationName> = (
   call: Call<N>,
 ) => HandlerResult<N> | Promise<HandlerResult<N>>;
 
-/** One handler for each operation of the table: one that is missing does not compile. */
+/** One handler per operation; a missing one is a compile error. */
 export type AllHandlers = { readonly [N in OperationName]: Handler<N> };
 
 const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-/** A line of CSV (RFC 4180). */
+/** Formats a line of CSV (RFC 4180). */
 export const csvLine = (cells: readonly unknown[]): string =>
   `${cells.map((cell) => quoted(String(cell ?? ''))).join(',')}\r\n`;

@@ -6,35 +6,35 @@ import { endianness, release } from 'node:os';
 import { controlTokenHeader } from '../../api/control.ts';
 import type { Sender } from './wire.ts';
 
-/** The parameter of the printed address. */
+/** Query parameter of the printed URL. */
 export const codeParameter = 'token';
 
-/** Why a request is refused that has neither the token nor the cookie, where the system does not tell whose it is. */
+/** Refusal of a request with neither token nor cookie, on systems that cannot tell which user sent it. */
 export const unknownUser = 'this request does not show whose it is';
 
-/** What the system tells of users; a test can have it tell nothing, as most systems do. */
+/** User information from the operating system. Tests can provide none, as most systems do. */
 export interface Users {
-  /** Who serves; undefined where the system does not tell who sends. */
+  /** The user running the sandbox; undefined if the system cannot tell who sends a request. */
   readonly own: number | undefined;
   readonly at: typeof userAt;
 }
 
 const systemUsers = (): Users => ({ own: ownUser(), at: userAt });
 
-/** Who serves a sandbox, and so may see and control all of it; every other user of the machine has the service alone. */
+/** The user running a sandbox, who may see and control all of it. Other users of the machine can only use the API. */
 export class Owner {
-  /** Where the system does not tell who sends, what a command line sends that can read the file it is kept in. */
+  /** Token sent by CLIs that can read its file, on systems that cannot tell who sends a request. */
   readonly token: string | undefined;
-  /** There too, what the printed address carries, for one browser. */
+  /** Single-use code in the printed URL, for one browser on such a system. */
   readonly code: string | undefined;
   readonly #session = secret();
   readonly #cookie: string;
   readonly #users: Users;
-  /** Whose a connection is, once that is certain. */
+  /** Caches the user behind a connection once it is certain. */
   readonly #known = new WeakMap<object, number>();
   #isCodeUsed = false;
 
-  /** @param port browsers keep cookies by host, whatever the port. */
+  /** @param port makes the cookie name unique, because browsers share cookies across ports. */
   constructor(port: number, users: Users = systemUsers()) {
     this.#users = users;
     this.#cookie = `errand_sandbox_${port}`;
@@ -62,7 +62,7 @@ export class Owner {
     return user === own ? undefined : 'this request comes from another user';
   }
 
-  /** Whether a request has the token of a command line, or the cookie of a browser. */
+  /** Whether a request has a CLI's token or a browser's cookie. */
   #isShown({ headers }: IncomingMessage): boolean {
     const token = headers[controlTokenHeader];
     if (this.token !== undefined && typeof token === 'string' && isSame(token, this.token)) return true;
@@ -80,24 +80,24 @@ export class Owner {
 
 const secret = (): string => randomBytes(24).toString('base64url');
 
-/** Compares in a time that tells nothing of the secret. */
+/** Compares in constant time, so that timing reveals nothing about the secret. */
 function isSame(given: string, kept: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(given), hash(kept));
 }
 
-/** The two ends of a connection. */
+/** Both ends of a connection. */
 type Ends = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 const tables = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
-/** The state of a connection that both ends have open; only then the table has the user of it for certain. */
+/** TCP state of an established connection; only then is the user in the table reliable. */
 const established = '01';
-/** What the system writes in place of every user of another namespace. */
+/** User id that the system shows for users of other namespaces. */
 const overflowUser = 65_534;
 
 /**
- * The user of this process, where the system tells which one is at the other end of a connection; elsewhere undefined.
- * Linux tells it; below Windows (WSL) it names the relay in place of the browser.
+ * The user of this process, if the system can tell which user is at the other end of a connection; otherwise undefined.
+ * Linux can; WSL reports its relay instead of the browser.
  */
 function ownUser(): number | undefined {
   if (process.platform !== 'linux' || /microsoft/i.test(release())) return undefined;
@@ -105,11 +105,11 @@ function ownUser(): number | undefined {
   return user === overflowUser || readTable(tables[0]) === undefined ? undefined : user;
 }
 
-/** The user at the other end of a connection within this machine; undefined where that is not certain. */
+/** The user at the other end of a local connection; undefined if uncertain. */
 export function userAt({ localAddress, localPort, remoteAddress, remotePort }: Ends): number | undefined {
   const here = hexOf(localAddress, localPort);
   const there = hexOf(remoteAddress, remotePort);
-  // Seen from the other end, and as a socket for both families has it.
+  // The connection from its other end, in IPv4 and dual-stack notation.
   const names = there.map((from, index) => `${from} ${here[index]}`);
   for (const table of tables) {
     for (const line of readTable(table)?.split('\n') ?? []) {
@@ -129,7 +129,7 @@ function readTable(path: string): string | undefined {
   }
 }
 
-/** An end as the tables write it: of IPv4 as a socket for it has it, and as one for both families does. */
+/** Formats an endpoint as in the kernel's tables; an IPv4 endpoint also in its dual-stack form. */
 function hexOf(address = '', port = 0): string[] {
   const end = `:${port.toString(16).padStart(4, '0').toUpperCase()}`;
   const mapped = address.replace(/^::ffff:/i, '');
@@ -140,7 +140,7 @@ function hexOf(address = '', port = 0): string[] {
   return address === '::1' ? [`${'0'.repeat(24)}${word([0, 0, 0, 1])}${end}`] : [];
 }
 
-/** Four bytes in the order of the machine. */
+/** Four bytes in native byte order. */
 const word = (bytes: readonly number[]): string =>
   Buffer.from(endianness() === 'LE' ? bytes.toReversed() : bytes)
     .toString('hex')

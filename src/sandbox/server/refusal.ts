@@ -4,13 +4,13 @@ import type { SandboxResponse } from './wire.ts';
 
 type Headers = Readonly<Record<string, string | string[]>>;
 
-/** A documented refusal; its response has the body that the specification gives it. */
+/** A documented refusal. Its response body follows the specification. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
   readonly headers: Headers;
-  /** Members of the body beside the three that every refusal has. */
+  /** Body members in addition to the three common ones. */
   readonly extension: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -28,14 +28,14 @@ export class Refusal extends Error {
   }
 }
 
-/** A form of the console that did something already and comes again with other values. @param did `added money` */
+/** Refuses a console form that already took effect and is resubmitted with other values. @param did `added money` */
 export const usedForm = (did: string): Refusal =>
   new Refusal(
     'already_exists',
     `This form has ${did} already, with other values, and did nothing now. Load its page again for another.`,
   );
 
-/** A request that fails validation: 422 with `{detail}`. */
+/** A request fails validation: 422 with `{detail}`. */
 export class Invalid extends Error {
   override readonly name = 'Invalid';
   readonly issues: readonly ValidationIssue[];
@@ -52,7 +52,7 @@ export const json = (status: number, value: unknown, headers: Headers = {}): San
   body: JSON.stringify(value),
 });
 
-/** The response to an error; undefined where the error is not a refusal. */
+/** Converts an error to a response; undefined if it is not a refusal. */
 export function responseTo(error: unknown): SandboxResponse | undefined {
   if (error instanceof Invalid) return json(422, { detail: error.issues });
   if (!(error instanceof Refusal)) return undefined;

@@ -9,22 +9,22 @@ import type { Deed, FindRoute, Found } from './routes.ts';
 import { copyOf, foreignJson, ownJson, shownTarget, withoutSecrets } from './secrets.ts';
 import type { SandboxBody, SandboxRequest, SandboxResponse } from './wire.ts';
 
-/** A request that is over, and whose it was. */
+/** A finished request and the user behind it. */
 export interface Logged extends Omit<ServedRequest, 'did'> {
   readonly userId: string | null;
 }
 
-/** A request with what was said in it. */
+/** A request with its contents and response. */
 export interface Exchange {
-  /** Numbers begin with 1. */
+  /** Sequence number, starting at 1. */
   readonly number: number;
   readonly request: Logged;
-  /** The sandbox's time when it came to it, ms since the epoch; of one that never did, the machine's. */
+  /** Sandbox time of its arrival, ms since the epoch; real time if it never reached the sandbox. */
   readonly sandboxAt: number;
-  /** The order that it made, or was about. */
+  /** The order that it created or referred to. */
   readonly orderId: string | null;
   readonly sent: KeptSide;
-  /** What the service responded with, whatever a fault made of it; null where a fault came before it. */
+  /** The service's own response, before any fault altered it; null if a fault prevented it. */
   readonly received: KeptSide | null;
 }
 
@@ -32,24 +32,24 @@ interface Begun extends Pick<Logged, 'at' | 'method' | 'target'>, Pick<SandboxRe
   readonly fault: Fault | undefined;
 }
 
-/** A request under way. */
+/** Callbacks that record a request in progress. */
 export interface Noting {
   readonly identified: (userId: string) => void;
-  /** @param at the sandbox's time, ms since the epoch. */
+  /** @param at sandbox time, ms since the epoch. */
   readonly came: (at: number) => void;
-  /** Its body has come. */
+  /** Called when its body has been received. */
   took(body: Uint8Array): void;
-  /** @param response the service's own; null where a fault came before it. */
+  /** @param response the service's own; null if a fault prevented it. */
   done(response: SandboxResponse | null): void;
 }
 
-/** Requests that are kept, the newest. */
+/** Maximum number of requests kept; older ones are dropped. */
 export const mostKept = 1000;
-/** Of all bodies together, characters; of older requests the bodies go first. */
+/** Limit for all bodies together, characters. The oldest bodies are dropped first. */
 const mostOfBodies = 500_000;
-/** Of more requests in a second nothing is kept but their lines. */
+/** Beyond this many requests in a second, only the request line is logged, not the contents. */
 const mostReadInSecond = 200;
-/** Enough to show that much of, characters. */
+/** Length at which a target is cut before redaction, characters; enough for what is shown. */
 const longestKept = 2000;
 
 /**
@@ -63,13 +63,13 @@ export class RequestLog {
   readonly #onEach: ((request: ServedRequest) => void) | undefined;
   #next = 0;
   #bodies = 0;
-  /** The oldest whose bodies are kept. */
+  /** Index of the oldest request whose bodies are still kept. */
   #oldestWhole = 0;
-  /** The second that goes on, and how many requests were read in it. */
+  /** The current second, and the number of requests read in it. */
   #second = 0;
   #readInSecond = 0;
 
-  /** @param onEach called with each request as it may be shown, once it is over. */
+  /** @param onEach called with each finished request, with secrets removed. */
   constructor(findRoute: FindRoute, onEach?: (request: ServedRequest) => void) {
     this.#findRoute = findRoute;
     this.#onEach = onEach;
@@ -91,7 +91,7 @@ export class RequestLog {
         body = bytes;
       },
       done: (response) => {
-        // Pages are left out: a live page is fetched every second and would soon fill the log.
+        // Skip pages: a live page is fetched every second and would quickly fill the log.
         if (response && method !== 'POST' && isPage(response)) return;
         if (target === healthPath || (target === controlPath && method === 'GET')) return;
         const isRead = this.#isRead();
@@ -121,7 +121,7 @@ export class RequestLog {
     return this.#findRoute(method, readTarget(target).pathname);
   }
 
-  /** To read what is said in each request would slow down whoever measures how fast the sandbox is. */
+  /** Whether to read the contents of a request. Reading all of them would slow down benchmarks. */
   #isRead(): boolean {
     const second = Math.floor(realMs() / 1000);
     if (second !== this.#second) [this.#second, this.#readInSecond] = [second, 0];
@@ -143,7 +143,7 @@ export class RequestLog {
     return exchange;
   }
 
-  /** What it did is read off its response where that is shown: a response may be long. */
+  /** Computes `did` lazily, because it requires parsing a potentially long response. */
   #tell(request: Logged, deed: () => string | null): void {
     this.#onEach?.({
       ...request,
@@ -205,9 +205,9 @@ function sentStatus(fault: Fault | undefined, response: SandboxResponse | null):
   return fault?.kind === 'reset' ? null : (response?.status ?? null);
 }
 
-/** A longer response is not read to tell what it did, characters. */
+/** Longer responses are not parsed to find out what the request did, characters. */
 const longestRead = 100_000;
-/** Longest that is told of a request, characters. */
+/** Maximum length of the description of a request's effect, characters. */
 const longestDeed = 60;
 
 const short = (id: unknown): string => (typeof id === 'string' ? id.slice(0, 8) : '');
@@ -216,7 +216,7 @@ const counted = (count: unknown, noun: string): string =>
     ? `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
     : `${noun}s`;
 
-/** What each operation that changes something has done, once it has. */
+/** Describes the effect of each mutating operation. */
 const deeds: Partial<Readonly<Record<OperationName, Deed>>> = {
   'order.create': (_, { id }) => `placed ${short(id)}`,
   'agent.order.create': (_, { id }) => `paid and placed ${short(id)}`,
@@ -244,8 +244,8 @@ const controls: Readonly<Record<string, Deed>> = {
 };
 
 /**
- * What a request has done, `placed 1a2b3c4d`, or why it was refused, `insufficient_funds`; null for one that only read.
- * No secret is in it, but names of fields may be from outside: whoever shows it makes it safe to show.
+ * The effect of a request, such as `placed 1a2b3c4d`, or the reason it was refused, such as `insufficient_funds`; null
+ * for reads. Contains no secrets, but may contain untrusted field names, which must be escaped for display.
  */
 function deedOf(method: string, found: Found, response: SandboxResponse | null): string | null {
   if (!response) return null;
@@ -271,14 +271,14 @@ function done(method: string, found: Found, { headers }: SandboxResponse, body: 
   }
 }
 
-/** A code that a person types is no one else's to read. */
+/** Describes a trigger. Omits device codes, which are secret. */
 function triggered({ event, id }: JsonObject): string {
   const { target = 'none' } = Object.entries(sandboxTriggers).find(([name]) => name === event)?.[1] ?? {};
   const what = target === 'account' ? String(id) : target === 'order' || target === 'return' ? short(id) : '';
   return `${String(event)} ${what}`.trim();
 }
 
-/** The error code, or the first field that is wrong. */
+/** The error code, or the first invalid field. */
 function refusal({ code, detail }: JsonObject): string | null {
   if (typeof code === 'string') return code;
   const [issue] = Array.isArray(detail) ? detail : [];
@@ -292,12 +292,12 @@ function jsonIn(text: string): JsonObject {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : {};
   } catch {
-    // A page of a gateway, which a fault made, may begin like JSON.
+    // A gateway page sent by a fault may start like JSON.
     return {};
   }
 }
 
-/** The member of a response that names the order. */
+/** Finds the order id in each operation's response. */
 const named: Partial<Record<OperationName, RegExp>> = {
   'order.create': /"id":"([\da-f-]{36})"/,
   'agent.order.create': /"id":"([\da-f-]{36})"/,
@@ -305,7 +305,7 @@ const named: Partial<Record<OperationName, RegExp>> = {
   'return.get': /"order_id":"([\da-f-]{36})"/,
 };
 
-/** The order that a request made, or was about. */
+/** The order that a request created or referred to. */
 function orderIn(found: Found, sent: KeptSide, received: KeptSide | null): string | null {
   if ('allowed' in found) return null;
   if (found.kind === 'operation') {
@@ -320,29 +320,29 @@ function orderIn(found: Found, sent: KeptSide, received: KeptSide | null): strin
 const asOrder = (id: string | undefined): string | null =>
   id !== undefined && uuidPattern.test(id) ? id.toLowerCase() : null;
 
-/** A body as it may be kept: its beginning, without secrets, or nothing but its size. */
+/** A body prepared for logging: a redacted prefix, or just its size. */
 export interface KeptBody {
-  /** JSON, whole or cut; null where it is not kept. */
+  /** JSON, complete or truncated; null if not kept. */
   readonly text: string | null;
-  /** Of the whole, bytes; null where it came in pieces. */
+  /** Size of the full body, bytes; null if it was streamed. */
   readonly bytes: number | null;
   readonly isCut: boolean;
 }
 
-/** One side of a request, as it may be kept. */
+/** One side of an exchange, redacted for logging. */
 export interface KeptSide {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: KeptBody;
 }
 
-/** Most of a body that is kept, characters. */
+/** Maximum length of a stored body, characters. */
 const longestBody = 8_000;
-/** A larger body of a request is not read for the secrets in it, bytes. */
+/** Larger request bodies are not scanned for secrets, so they are not stored; bytes. */
 const maxBodyRead = 64 * 1024;
 const longestHeader = 300;
 const mostHeaders = 60;
 
-/** Headers whose value is a secret; of those that name a scheme it stays. */
+/** Headers with secret values. If a value starts with an auth scheme, the scheme is kept. */
 const secretHeader =
   /^(?!idempotency-key$|x-idempotency-key$|sec-websocket-)(?:.*[-_])?(?:(?:proxy-?)?authorization|cookie|password|secret|token|(?:api)?key|signature|credential|payment-receipt)$/i;
 
@@ -358,7 +358,7 @@ const receivedSide = ({ headers, body }: SandboxResponse): KeptSide => ({
   body: receivedBody(body, typeIn(headers)),
 });
 
-/** Nothing of a side that nobody had the time to read. */
+/** Placeholder for a side that was skipped to save time. */
 const unread: KeptSide = { headers: [], body: { text: null, bytes: null, isCut: false } };
 
 const typeIn = (headers: Headers): string => String(headers['content-type'] ?? '');
@@ -383,7 +383,7 @@ const schemeOf = (value: string): string => `${/^(?:Basic|Bearer|Payment) /i.exe
 const headerText = (value: string): string =>
   withoutSecrets(value.length > longestHeader ? `${copyOf(value.slice(0, longestHeader))}…` : value);
 
-/** A body that says nothing of itself is JSON. */
+/** A body without a content type counts as JSON. */
 function sentBody(body: Uint8Array, type: string): KeptBody {
   const { length: bytes } = body;
   if (bytes === 0 || bytes > maxBodyRead || !isJson(type)) return { text: null, bytes, isCut: false };

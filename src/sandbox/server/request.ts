@@ -5,11 +5,11 @@ import { Invalid, json } from './refusal.ts';
 import type { Found } from './routes.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
 
-/** The response to a body of more than `limit` bytes. */
+/** The response to a body larger than `limit` bytes. */
 export const bodyTooLarge = (limit: number): SandboxResponse =>
   json(413, { code: 'bad_request', message: `The body is larger than ${limit} bytes.`, details: {} });
 
-/** Path and query of a request target. An absolute one, as a proxy sends it, names its path too (RFC 9112, 3.2.2). */
+/** Splits a request target into path and query. Accepts absolute targets, as sent by proxies (RFC 9112, 3.2.2). */
 export function readTarget(target: string): { pathname: string; search: string } {
   const local = target.replace(/^https?:\/\/[^/?#]*/i, '') || '/';
   const mark = local.indexOf('?');
@@ -18,7 +18,7 @@ export function readTarget(target: string): { pathname: string; search: string }
     : { pathname: local.slice(0, mark), search: local.slice(mark + 1) };
 }
 
-/** Every value of each query parameter, in order. */
+/** All values of each query parameter, in order. */
 export function readQuery(search: string): Record<string, string[]> {
   const query: Record<string, string[]> = Object.create(null);
   if (search === '') return query;
@@ -29,7 +29,7 @@ export function readQuery(search: string): Record<string, string[]> {
   return query;
 }
 
-/** JSON, or a form where one is taken. A body that does not say what it is, is JSON. @throws Invalid. */
+/** Parses JSON, or a form where allowed. A body without a content type counts as JSON. @throws Invalid. */
 function readValue(
   declared: NonNullable<Operation['body']>,
   request: SandboxRequest,
@@ -45,7 +45,7 @@ function readValue(
   throw new Invalid([{ loc: ['body'], msg, type: 'content_type' }]);
 }
 
-/** The largest part of the program: a process that only reads orders never loads it. To ask the loader again takes its time. */
+/** Caches the lazy import of the largest module; a process that only reads orders never loads it. */
 let shapes: Promise<typeof import('../../api/schemas/check.ts')> | undefined;
 
 interface ReadBody {
@@ -53,7 +53,7 @@ interface ReadBody {
   readonly issues: readonly ValidationIssue[];
 }
 
-/** The body, held against its shape. @throws Invalid where it is missing or no JSON. */
+/** Parses the body and validates it against its schema. @throws Invalid if it is missing or not valid JSON. */
 export async function readBody(
   declared: Operation['body'],
   request: SandboxRequest,
@@ -77,15 +77,15 @@ const deepest = 100;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 interface JsonLimits {
-  /** Of any one list or object. */
+  /** Limit per array or object. */
   readonly entries: number;
-  /** Of all of them together. */
+  /** Limit for the whole body. */
   readonly values: number;
 }
 
 /**
- * The JSON of a request body. Refused with 422: text that is not UTF-8 or not JSON, a key given twice, `__proto__`,
- * nesting deeper than 100 levels, and more than there may be in it. @throws Invalid.
+ * Parses a JSON request body. Rejects with 422: invalid UTF-8 or JSON, duplicate keys, `__proto__`, nesting deeper than
+ * 100 levels, and exceeded limits. @throws Invalid.
  */
 export function readJson(bytes: Uint8Array, limits: JsonLimits): unknown {
   let text: string;
@@ -109,19 +109,19 @@ const malformed = (msg: string, type: string): Invalid => new Invalid([{ loc: ['
 
 const marks = '{}[]:,';
 
-/** A list or an object that is not closed yet. */
+/** An array or object that is still open. */
 interface Open {
-  /** The key that it stands under; undefined in a list. */
+  /** Key in the parent object; undefined in an array. */
   readonly name: string | undefined;
-  /** Of an object. */
+  /** Keys seen so far, for an object. */
   readonly keys: Set<string> | undefined;
   entries: number;
 }
 
-/** One pass over the text, before anything is built of it: depth, and the keys and entries of each list and object. */
+/** Checks depth, keys and entry counts in a single pass over the text, before parsing it. */
 function guard(text: string, limits: JsonLimits): void {
   const open: Open[] = [];
-  // The last string, where nothing but space has come behind it; its end is 0 for none.
+  // Position of the last string if only whitespace followed it; `end` is 0 if there is none.
   let [start, end] = [0, 0];
   let name: string | undefined;
   let values = 0;
@@ -158,7 +158,7 @@ function tooLong(open: readonly Open[], most: number): Invalid {
   ]);
 }
 
-/** The index behind the string that begins at `start`; the text's end where it is not closed. */
+/** Index just past the string that begins at `start`; the text's length if it is unterminated. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const quote = text.indexOf('"', at);
@@ -189,22 +189,22 @@ function unquoted(token: string): string {
   }
 }
 
-/** How much a request may bring, so that it keeps nobody waiting for long. The specification names no bound. */
+/** Limits on the size of a request, so that none blocks others for long. The specification sets no limit. */
 interface BodyLimits extends JsonLimits {
   readonly bytes: number;
 }
 
-/** An order and its lines, a return, an account. */
+/** For orders, returns and accounts. */
 export const usualLimits: BodyLimits = { bytes: 1024 * 1024, entries: 1_000, values: 20_000 };
-/** A table of rows. */
+/** For tables of rows. */
 const tableLimits: BodyLimits = { bytes: 10 * 1024 * 1024, entries: 10_000, values: 300_000 };
 
-/** The limits of an operation's body. */
+/** The body limits of an operation. */
 export function limitsOf(name: OperationName): BodyLimits {
   const operation = operations[name];
   return 'body' in operation && operation.body.schema === 'BulkUploadRequest' ? tableLimits : usualLimits;
 }
 
-/** The limits of whatever a request leads to. */
+/** The body limits for a route. */
 export const limitsFor = (found: Found): BodyLimits =>
   'kind' in found && found.kind === 'operation' ? limitsOf(found.name) : usualLimits;

@@ -28,16 +28,16 @@ type Target<P extends string> =
 /** @param P names of pages. */
 export interface Route<P extends string = string> {
   readonly method: Method;
-  /** Parameters in braces, each from the beginning of its segment. */
+  /** Parameters are in braces and start at the beginning of a segment. */
   readonly path: string;
   readonly target: Target<P>;
-  /** Only for requests that prefer a page; the API has the same path. */
+  /** Only for requests that prefer HTML; the API has the same path. */
   readonly isForReaders?: boolean;
 }
 
 export type Match<P extends string = string> = Target<P> & { readonly path: Parts };
 
-/** A segment of a path: a text, or a parameter with what ends the segment after it. */
+/** A path segment: a literal, or a parameter with the suffix that follows it. */
 type Segment = string | { readonly parameter: string; readonly end: string };
 
 const segmentOf = (text: string): Segment => {
@@ -49,7 +49,7 @@ interface ReadRoute<P extends string> extends Route<P> {
   readonly segments: readonly Segment[];
 }
 
-/** A slash at the end changes nothing. */
+/** Ignores a trailing slash. */
 const split = (path: string): string[] => path.replace(/\/$/, '').split('/');
 
 const parameterCount = ({ segments }: { readonly segments: readonly Segment[] }): number =>
@@ -75,7 +75,7 @@ const [mostKnown, longestKnown] = [1_000, 200];
 /** Finds the route of a request among those that the features have registered. */
 export function routeFinder<P extends string>(table: readonly Route<P>[]): FindRoute<P> {
   const routes = bySegments(table);
-  /** Several look for the route of one request, and many requests take the same. */
+  /** Caches lookups: each request is routed several times, and many share the same path. */
   const foundBefore = new Map<string, Found<P>>();
   return (method, pathname, isReader = false) => {
     if (pathname.length > longestKnown) return readRoute(routes, method, pathname, isReader);
@@ -91,7 +91,7 @@ export function routeFinder<P extends string>(table: readonly Route<P>[]): FindR
 
 type Routes<P extends string> = ReadonlyMap<number, readonly ReadRoute<P>[]>;
 
-/** Routes by their number of segments; a literal segment wins over a parameter, and a page over the API. */
+/** Routes by number of segments. Literal segments take precedence over parameters, and pages over the API. */
 function bySegments<P extends string>(table: readonly Route<P>[]): Routes<P> {
   const routes = new Map<number, ReadRoute<P>[]>();
   for (const route of table
@@ -128,7 +128,7 @@ function match(template: readonly Segment[], segments: readonly string[]): Parts
   const path: Record<string, string> = {};
   for (const [index, part] of template.entries()) {
     const segment = segments[index] ?? '';
-    // Escaped or not, it is the same path (RFC 3986, 6.2.2.2).
+    // Percent-encoding does not change the path (RFC 3986, 6.2.2.2).
     const value = segment.includes('%') ? decoded(segment) : segment;
     if (value === part) continue;
     if (value === undefined || typeof part === 'string') return undefined;

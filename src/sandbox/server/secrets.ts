@@ -5,30 +5,30 @@ import { readTarget } from './request.ts';
 
 const longestTarget = 300;
 
-/** Fields whose whole value is a secret: passwords, keys, codes that lead to a key, what signs, what pays. */
+/** Fields whose entire value is secret: passwords, keys, codes that lead to a key, signatures, means of payment. */
 const secretNames =
   '[\\w-]{0,40}(?:password|passphrase|secret|token|api[_-]?key|private[_-]?key)|device_code|user_code|verification_uri_complete|payment_method|signature|cvv|cvc|pin';
 const secretField = new RegExp(`^(?:${secretNames})$`, 'i');
-/** With its value, as far as it is there: a body may be cut. */
+/** Matches a secret field with its value, which may be truncated. */
 const fieldInJson = new RegExp(
   `("(?:${secretNames})"\\s{0,9}:\\s{0,9})(?:"(?:[^"\\\\]|\\\\[\\s\\S])*"?|-?\\d[\\d.eE+-]{0,40})`,
   'gi',
 );
 const structuredSecret = new RegExp(`"(?:${secretNames})"\\s{0,9}:\\s{0,9}[[{]`, 'i');
-/** How such a field ends: whether there is one at all is found fast. */
+/** Cheap pre-check: matches the end of any secret field name. */
 const anySecretField =
   /(?:password|passphrase|secret|token|api[_-]?key|private[_-]?key|device_code|user_code|verification_uri_complete|payment_method|signature|cv[vc]|pin)"\s{0,9}:/i;
 
-/** Also where a base URL ends with the slash that the path begins with, or the whole link is searched for. */
+/** Also matches where a base URL ends with the path's leading slash, and in searches for the whole link. */
 const claimAnywhere = new RegExp(`(${claimPath}/)[^/?&"\\s]+`, 'gi');
 const keyAnywhere = /(?<![A-Za-z0-9])([A-Za-z0-9]{1,32}_(?:test|live)_)[A-Za-z0-9_-]+/g;
 const parameterAnywhere =
   /([?&;][\w-]{0,40}(?:secret|token|key|sig|signature|auth|hmac|pass|password|pwd|credential|code)=)[^&#\s"'<>\\]+/gi;
 const credentialsInUrl = /(:\/\/)[^\s/?#"'<>@]{1,500}@/g;
 
-/** A text without the keys of any sandbox, the tokens of claim links, and what signs or opens a URL. */
+/** Redacts API keys of any sandbox, claim tokens, and signatures or credentials in URLs. */
 export function withoutSecrets(text: string): string {
-  // Nearly every text has none of these, and is told by it fast.
+  // Fast path: most texts contain none of these.
   const keyless =
     text.includes('_test_') || text.includes('_live_') ? text.replace(keyAnywhere, '$1…') : text;
   const unclaimed = /claim/i.test(keyless) ? keyless.replace(claimAnywhere, '$1…') : keyless;
@@ -36,20 +36,22 @@ export function withoutSecrets(text: string): string {
   return unsigned.includes('@') ? unsigned.replace(credentialsInUrl, '$1…@') : unsigned;
 }
 
-/** JSON that the service wrote, whole or cut, as it may be kept; null where it cannot be told what is secret in it. */
+/**
+ * Redacts JSON written by the service, complete or truncated. Returns null if the secrets in it cannot be identified.
+ */
 export function ownJson(json: string, isCut: boolean): string | null {
   const hasSecret = anySecretField.test(json);
-  // A secret may be more than a text, stand in other signs, or once more in a sentence: then it is read.
+  // Parse it if a secret may be structured, escaped, or repeated inside other text.
   if (!isCut && (hasSecret || json.includes('\\u') || json.includes('"webhook'))) return foreignJson(json);
   if (json.includes('\\u') || json.includes('"webhook') || (hasSecret && structuredSecret.test(json)))
     return null;
   return withoutSecrets(hasSecret ? json.replace(fieldInJson, '$1"…"') : json);
 }
 
-/** Shorter ones stand in other words by chance, characters. */
+/** Shorter secrets would match unrelated text by chance; characters. */
 const shortestSecret = 6;
 
-/** JSON that anyone wrote, as it may be kept; null for what is none: of that nobody can tell what is secret in it. */
+/** Redacts JSON from any source. Returns null if it is not valid JSON, as its secrets cannot be identified. */
 export function foreignJson(json: string): string | null {
   try {
     const secrets = new Set<string>();
@@ -60,11 +62,11 @@ export function foreignJson(json: string): string | null {
   }
 }
 
-/** An address that webhooks go to is known to its receiver alone, but for its host and path. */
+/** Whether the field holds webhook addresses, of which only host and path are not secret. */
 const isWebhook = (name: string): boolean => /^webhook/i.test(name);
 
 interface Reading {
-  /** Receives each secret, as JSON writes it. */
+  /** Collects each secret in its JSON-escaped form. */
   readonly secrets: Set<string>;
   readonly inWebhooks: boolean;
 }
@@ -89,7 +91,7 @@ function withoutSecretsIn(value: unknown, reading: Reading): unknown {
   );
 }
 
-/** The queries of the contract hold no secret; of any other the name is enough. */
+/** Query parameters of the contract contain no secrets; for all others only the name is shown. */
 const harmless: ReadonlySet<string> = new Set(
   Object.values(operations).flatMap((operation: Operation) => Object.keys(operation.query ?? {})),
 );
@@ -98,12 +100,12 @@ function decodedPath(pathname: string): string {
   try {
     return decodeURIComponent(pathname);
   } catch {
-    // It cannot be decoded, so nothing of it is shown.
+    // Show nothing of a path that cannot be decoded.
     return '…';
   }
 }
 
-/** A target as it may be kept and shown: decoded, of each query but those of the contract the name alone. */
+/** Decodes and redacts a request target for logging. Query parameters outside the contract appear by name only. */
 export function shownTarget(target: string): string {
   const { pathname, search } = readTarget(target);
   const decoded = decodedPath(pathname);
@@ -114,5 +116,5 @@ export function shownTarget(target: string): string {
   return copyOf(withoutSecrets(whole).slice(0, longestTarget));
 }
 
-/** A part that is kept would keep the whole, if it were no copy. */
+/** Copies a substring so that it does not keep its whole source string alive. */
 export const copyOf = (text: string): string => Buffer.from(text).toString();

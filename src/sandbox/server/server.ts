@@ -20,15 +20,15 @@ import type { RequestLog } from './request-log.ts';
 import type { FindRoute } from './routes.ts';
 import type { Handle, SandboxResponse } from './wire.ts';
 
-/** How long a connection is waited for, ms. */
+/** Connection timeouts, ms. */
 export interface ConnectionLimits {
-  /** For the headers of a request, or for its first byte. */
+  /** Until the headers are complete, or the first byte arrives. */
   readonly headersMs: number;
-  /** For a whole request. */
+  /** Until the whole request has arrived. */
   readonly requestMs: number;
-  /** Between two requests. */
+  /** Between two requests on a connection. */
   readonly idleMs: number;
-  /** For a refused caller to hang up. */
+  /** Until a rejected client hangs up. */
   readonly lingerMs: number;
 }
 
@@ -39,10 +39,13 @@ const usualLimits: ConnectionLimits = {
   lingerMs: 1_000,
 };
 
-/** More than any test needs, and fewer than a process may have open. */
+/** More than any test needs, and below a process's file descriptor limit. */
 const mostConnections = 800;
 
-/** A socket in front of a handler: bounded in header, body and time, and with the documented body for each refusal. */
+/**
+ * Creates an HTTP server with limits on headers and time, which rejects malformed requests with the documented error
+ * body.
+ */
 export function createHttpServer(limits: Partial<ConnectionLimits> = {}): Server {
   const { headersMs, requestMs, idleMs, lingerMs } = { ...usualLimits, ...limits };
   const server = createServer({
@@ -61,29 +64,29 @@ interface Responding {
   readonly findRoute: FindRoute;
   readonly handle: Handle;
   readonly owner: Owner;
-  /** Receives errors that no caller caused. */
+  /** Receives errors not caused by a client. */
   readonly report: (error: unknown) => void;
-  /** Which faults fall on a request. */
+  /** Draws the faults for a request. */
   readonly draw: Draw;
-  /** Where requests are written down. */
+  /** Log of requests. */
   readonly requests: RequestLog;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly now: () => number;
-  /** Ends delays that faults make. */
+  /** Aborts delays caused by faults. */
   readonly signal?: AbortSignal;
-  /** How long a reader may take none of its response, ms. */
+  /** How long a client may stall while reading a response, ms. */
   readonly stalledMs?: number;
 }
 
-/** A reader may be a pager that a person pages through. */
+/** Generous, because the output may go to a pager that a person scrolls through. */
 const usualStalledMs = 10 * 60_000;
 
-/** Responds to requests with `handle`. */
+/** Serves requests with `handle`. */
 export function respondWith(server: Server, responding: Responding): void {
   const uploads = new Uploads();
   server.on('request', (request, response) => {
     respond(responding, uploads, request, response).catch((error: unknown) => {
-      // A caller that hung up is nobody's bug, and a closed server sends no more responses.
+      // Ignore clients that hung up; after close, no responses are expected.
       if (!request.destroyed && !response.destroyed && server.listening) responding.report(error);
       response.destroy();
     });
@@ -100,7 +103,7 @@ export function listen(server: Server, port: number, host: string): Promise<void
   });
 }
 
-/** Takes no new requests; callers that still read get a moment to finish. */
+/** Stops accepting requests. Clients still reading get a short grace period. */
 export function stop(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
@@ -109,7 +112,7 @@ export function stop(server: Server): Promise<void> {
   });
 }
 
-/** What Node's parser gave up on, by its error code; everything else is a 400. */
+/** Responses to parser errors by Node error code; all others get a 400. */
 const broken: Readonly<Record<string, readonly [status: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not come in time.'],
@@ -122,7 +125,7 @@ function refuseBroken(error: Error & { code?: string }, socket: Duplex, lingerMs
   socket.end(
     `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\nx-request-id: ${randomUUID()}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
-  // A caller that was too slow may never hang up.
+  // A slow client may never hang up.
   setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
@@ -133,9 +136,9 @@ async function respond(
   response: ServerResponse,
 ): Promise<void> {
   const { method = 'GET', url: target = '/' } = request;
-  // Its connection was refused.
+  // A fault refused the connection.
   if (request.socket.destroyed) return;
-  // The id is for responses made here; the service gives its own.
+  // This id is for responses generated here; the service sets its own.
   const usual = { 'x-request-id': randomUUID(), ...corsHeaders(request, findRoute) };
   const whole = (made: SandboxResponse): SandboxResponse => ({
     ...made,
@@ -189,7 +192,7 @@ async function write(
   headOnly: boolean,
 ): Promise<void> {
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
-    // Node writes a text in one piece with the headers.
+    // Node sends a string body in one write with the headers.
     const length = body === null ? {} : { 'content-length': Buffer.byteLength(body) };
     response.writeHead(status, { ...headers, ...length });
     response.end(headOnly ? undefined : (body ?? undefined));
@@ -201,8 +204,8 @@ async function write(
 }
 
 /**
- * Web pages under development are clients too: those that this machine serves may call the API, and read all of its
- * responses. The console and what controls the sandbox are for no page but their own. (Fetch standard, CORS protocol.)
+ * CORS: pages served by this machine, such as web apps in development, may call the API and read all responses. The
+ * console and the control API only accept their own pages. (Fetch standard, CORS protocol.)
  */
 
 interface Request {
@@ -211,7 +214,7 @@ interface Request {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** What lets the page that sent a request read the response; nothing for a page of another machine. */
+/** Headers that let the requesting page read the response; empty for pages of other machines. */
 function corsHeaders(
   { method = 'GET', url = '/', headers }: Request,
   findRoute: FindRoute,
@@ -224,7 +227,7 @@ function corsHeaders(
     : varies;
 }
 
-/** The response to a browser that asks whether a page may send a request; undefined where it does not ask, or may not. */
+/** Answers a CORS preflight; undefined if the request is not one, or is not allowed. */
 function preflight(request: Request, findRoute: FindRoute): Record<string, string> | undefined {
   const { method, url, headers } = request;
   const asked = headers['access-control-request-method'];
@@ -240,13 +243,15 @@ function preflight(request: Request, findRoute: FindRoute): Record<string, strin
   };
 }
 
-/** Whether a page of this machine has an origin, whatever its port. */
+/** Whether an origin is on this machine, on any port. */
 function isLocalPage(origin: string): boolean {
   if (!/^https?:\/\/[^\s/\\?#@]{1,300}$/.test(origin) || !URL.canParse(origin)) return false;
   return isLoopback(new URL(origin).hostname);
 }
 
-/** Whether a request leads to the API; one that only spells it wrong shall learn so. */
+/**
+ * Whether a request targets the API. Includes unknown paths, so that a page can read the error for a misspelled one.
+ */
 function isApi(findRoute: FindRoute, method: string, url: string, { accept }: IncomingHttpHeaders): boolean {
   const { pathname } = readTarget(url);
   const found = findRoute(method === 'HEAD' ? 'GET' : method, pathname, prefersHtml(accept));
@@ -257,16 +262,16 @@ function isApi(findRoute: FindRoute, method: string, url: string, { accept }: In
 
 const isOpen = (kind: string): boolean => kind === 'operation' || kind === 'label' || kind === 'health';
 
-/** What all bodies together may hold, from their first byte until they were worked on, bytes. */
+/** Limit for all request bodies held at once, bytes. */
 const mostHeld = 64 * 1024 * 1024;
-/** What any body may hold whatever the others do: small requests are never turned away, bytes. */
+/** Part of each body that does not count against the total, bytes, so small requests are never rejected. */
 const alwaysFree = 64 * 1024;
 
 const noBody = new Uint8Array();
 
 type Upload = { readonly body: Uint8Array; release(): void } | { readonly refusal: SandboxResponse };
 
-/** Reads the bodies of requests, bounded one by one and all together. */
+/** Reads request bodies with a limit per body and for all together. */
 class Uploads {
   readonly #mostHeld: number;
   #held = 0;
@@ -276,8 +281,8 @@ class Uploads {
   }
 
   /**
-   * The whole body. `release` is to be called once it was worked on. Of one that is refused nothing is kept, while a
-   * caller that sends it to its end gets the refusal; one that goes on for too long is broken off.
+   * Reads a complete body. Call `release` once it has been processed. A rejected body is discarded, but read on so that
+   * the client sees the response; the connection is cut if it is far too long.
    */
   read(request: IncomingMessage, limit: number): Promise<Upload> | Upload {
     if (!hasBody(request)) return { body: noBody, release: () => {} };

@@ -8,85 +8,85 @@ import type { Snapshot } from '../store/snapshots.ts';
 import type { Store } from '../store/store.ts';
 import type { Exchange } from './request-log.ts';
 
-/** How much is done in the background at a time, in one transaction and with one wait for the disk. */
+/** Size of one unit of background work: a single transaction with one fsync. */
 export interface Piece {
-  /** Records. */
+  /** Maximum number of records. */
   readonly most: number;
   readonly longestMs: number;
 }
 
 /** Lets requests work first, and background work in between. */
 export interface Scheduler {
-  /** A request has come. */
+  /** Records the arrival of a request. */
   came(): void;
-  /** How much the next piece of work in the background may be. */
+  /** Size of the next unit of background work. */
   readonly piece: Piece;
-  /** Runs what a request does for itself alone. */
+  /** Runs the work of a request, ahead of background work. */
   ahead<T>(work: () => Promise<T>): Promise<T>;
-  /** A pause between two pieces of work in the background. @param workedMs how long the piece before took. */
+  /** Pauses between two units of background work. @param workedMs duration of the previous unit. */
   pause(workedMs: number): Promise<void>;
 }
 
 /** How long a read waits for what is due. */
 export interface ReadPatience {
-  /** For a read at `now`, the sandbox's time in ms. @returns ms of real time. */
+  /** The wait for a read at `now`, ms of sandbox time. @returns ms of real time. */
   forRead(now: number): number;
 }
 
-/** A sandbox as a scenario, and what of it no scenario says. */
+/** A sandbox exported as a scenario, and what a scenario cannot express. */
 export interface Exported {
   readonly scenario: Readonly<Record<string, unknown>>;
-  /** In words: `1 batch, whose orders are there`. */
+  /** Descriptions such as `1 batch, whose orders are there`. */
   readonly leftOut: readonly string[];
 }
 
 /**
- * What is done to a sandbox as a whole: the same for one that is served, embedded, in memory or in a file. What changes
- * its time or all of its state goes one after the other. Each method throws a Refusal for what it is not given rightly or
- * cannot be done, DatabaseError where the data is to blame.
+ * Operations on a sandbox as a whole, whether served, embedded, in memory or in a file. Operations that change its time
+ * or entire state run one at a time. Methods throw Refusal for invalid or impossible requests, DatabaseError for
+ * problems with the data.
  */
 export interface Control {
-  /** How it stands, as the control surface says it. */
+  /** The sandbox's state, as returned by the control API. */
   readonly state: ControlState;
   /**
-   * Moves the clock forward by `ms`, through all that is due on the way.
-   * @param budgetMs of the machine's time, after which it ends at the next moment that something was due.
-   * @returns the new time, ms since the epoch, and what of `ms` is left.
+   * Advances the clock by `ms` and processes everything due on the way.
+   * @param budgetMs budget in real time; once spent, stops at the next due time.
+   * @returns the new time, ms since the epoch, and the remainder of `ms`.
    */
   advance(ms: number, budgetMs?: number): Promise<{ readonly now: number; readonly left: number }>;
-  /** Brings about what is due now, and waits until webhooks are attempted. */
+  /** Processes everything due now and waits until webhooks have been attempted. */
   settle(): Promise<void>;
-  /** The kept states, in the order of their names. */
+  /** Snapshots, sorted by name. */
   snapshots(): Snapshot[];
   /**
-   * Keeps the state under a name. @param force also where there is one of that name.
-   * @returns the sandbox's time then, ms since the epoch.
+   * Saves the state as a snapshot. @param force overwrites an existing snapshot of that name.
+   * @returns the sandbox time of the snapshot, ms since the epoch.
    */
   snapshot(name: string, options?: { readonly force?: boolean | undefined }): Promise<number>;
-  /** Brings a kept state back, its time with it; faults and speed stay as they are set now. */
+  /** Restores a snapshot, including its time. Faults and speed keep their current settings. */
   restore(name: string): Promise<void>;
-  /** Deletes all that it holds. It goes on as it was started; snapshots stay. */
+  /** Deletes all data except snapshots. The sandbox continues with its startup configuration. */
   reset(): Promise<void>;
-  /** The speed-up factor of what is created from now on; what has a future already keeps it. */
+  /** The speed factor for new records; existing timelines keep theirs. */
   readonly speed: number;
   setSpeed(speed: number): Promise<void>;
-  /** The faults that are on, as `--fault` writes them, and the seed that their draws follow from. */
+  /** The active faults in `--fault` syntax, and the seed of their random draws. */
   faults(): { readonly faults: readonly string[]; readonly seed: number };
-  /** Switches faults on and off in one step, whatever other processes switch meanwhile. */
+  /** Adds and removes faults atomically, even with concurrent changes from other processes. */
   changeFaults(change: FaultChange): Promise<void>;
-  /** The sandbox as the scenario that comes to it again. */
+  /** Exports the sandbox as a scenario that reproduces it. */
   export(): Promise<Exported>;
-  /** Done once nothing of it is under way. */
+  /** Resolves once no operation is in progress. */
   idle(): Promise<void>;
 }
 
 /** The newest requests of a served sandbox. */
 export interface RequestHistory {
-  /** How many there have been. */
+  /** Total number of requests so far. */
   readonly total: number;
-  /** Those about an order, oldest first. */
+  /** Requests about an order, oldest first. */
   about(orderId: string): Exchange[];
-  /** Those before the one with a number, newest first. */
+  /** Requests with a number below `before`, newest first. */
   newest(limit: number, before?: number): Exchange[];
 }
 
@@ -96,18 +96,18 @@ export interface Service {
   readonly clock: SandboxClock;
   readonly config: SandboxConfig;
   readonly identity: Identity;
-  /** Opened when it is first needed. */
+  /** Opened on first use. */
   catalogue(): Promise<Catalogue>;
-  /** Seals secrets at rest; its key is read or made when it is first needed. */
+  /** Encrypts secrets at rest. Reads or creates its key on first use. */
   sealer(): Promise<Sealer>;
-  /** What is done to the sandbox as a whole; loaded when it is first needed. */
+  /** Controls the sandbox as a whole; loaded on first use. */
   control(): Promise<Control>;
-  /** Sends the webhooks that are due, without waiting for them. */
+  /** Sends due webhooks without waiting for them. */
   deliver(): void;
   readonly pace: Scheduler;
   readonly patience: ReadPatience;
-  /** The requests to a sandbox that is being served. */
+  /** Log of requests, for a served sandbox. */
   readonly requests?: RequestHistory;
-  /** Receives a bug. */
+  /** Reports a bug. */
   report(error: unknown): void;
 }

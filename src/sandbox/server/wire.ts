@@ -1,26 +1,26 @@
-/** A request as the sandbox takes it, from a socket or from this process. Header names are lower-case. */
+/** A request to the sandbox, from a socket or in-process. Header names are lower-case. */
 export interface SandboxRequest {
   readonly method: string;
-  /** Path and query as they came. */
+  /** Path and query, unmodified. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Uint8Array;
   readonly remoteAddress: string;
-  /** Where the connection came in; undefined for a call inside this process. */
+  /** Local address of the connection; undefined for an in-process call. */
   readonly localAddress?: string | undefined;
-  /** Who sent it; undefined for a call inside this process. */
+  /** The sender; undefined for an in-process call. */
   readonly sender?: Sender | undefined;
-  /** Receives the user of the request, once that is known. */
+  /** Called with the request's user once known. */
   readonly identified?: (userId: string) => void;
-  /** Receives the sandbox's own time when the request comes to it, ms since the epoch. */
+  /** Called with the sandbox time at which the request arrives, ms since the epoch. */
   readonly came?: (at: number) => void;
 }
 
-/** Who is at the other end of a connection. */
+/** The other end of a connection. */
 export interface Sender {
-  /** Why it is not the user who serves the sandbox, as far as the system or a secret shows; undefined where it is. */
+  /** Why it is not the user running the sandbox, as far as the system or a secret can tell; undefined if it is. */
   stranger(): string | undefined;
-  /** The cookie for the browser that has opened the printed address; undefined for any other code, and the second time. */
+  /** The cookie for a browser that opened the printed URL; undefined for a wrong or already used code. */
   admit(code: string): string | undefined;
 }
 
@@ -31,13 +31,13 @@ export type SandboxBody =
   | Iterable<string | Uint8Array>
   | null;
 
-/** A body in the pieces that it comes in. */
+/** Iterates over a body in chunks. */
 export const piecesOf = (
   body: SandboxBody,
 ): Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array> =>
   typeof body === 'string' || body instanceof Uint8Array ? [body] : (body ?? []);
 
-/** The half of a body that comes before its connection breaks off, and the length of the whole. */
+/** The first half of a body, and the full length. */
 export async function halfOf(
   body: SandboxBody,
 ): Promise<{ readonly half: Uint8Array; readonly length: number }> {
@@ -55,7 +55,7 @@ export interface SandboxResponse {
 
 export type Handle = (request: SandboxRequest) => Promise<SandboxResponse>;
 
-/** The one value of a header, or undefined. */
+/** The value of a header, the first one if it is repeated; undefined if it is missing. */
 export function headerOf(request: Pick<SandboxRequest, 'headers'>, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value[0] : value;

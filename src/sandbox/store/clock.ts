@@ -1,13 +1,13 @@
 import type { Store } from './store.ts';
 
-/** The latest that a sandbox can reach: ISO 8601 writes years of four digits. Leaves an order room to live. */
+/** Latest possible sandbox time: ISO 8601 years have four digits. Leaves room for an order's timeline. */
 export const lastMs = Date.parse('9999-01-01T00:00:00Z');
 
 const offsetName = 'clock_offset_ms';
-/** Where the clock stands still, ms since the epoch. */
+/** Time at which the clock is stopped, ms since the epoch. */
 const stoppedName = 'clock_stopped_ms';
 
-/** The sandbox's time, ms since the epoch: the real one and what it was advanced by, the same for every process. */
+/** Sandbox time, ms since the epoch: real time plus the offset from advancing. Shared by all processes. */
 export class SandboxClock {
   readonly #store: Store;
   readonly #real: () => number;
@@ -21,21 +21,21 @@ export class SandboxClock {
     return this.#stopped() ?? this.#real() + Number(this.#store.meta(offsetName) ?? 0);
   }
 
-  /** The machine's own time, ms since the epoch, which nobody advances. */
+  /** Real time, ms since the epoch; unaffected by advancing. */
   real(): number {
     return this.#real();
   }
 
   /**
-   * Goes on from a time, ms since the epoch, which may be an earlier one: a state that is brought back has its own.
-   * Within a transaction.
+   * Sets the time, ms since the epoch, which may be earlier than now when restoring a snapshot. Must run in a
+   * transaction.
    */
   set(ms: number): void {
     if (this.#stopped() !== undefined) this.#store.setMeta(stoppedName, String(Math.round(ms)));
     this.#store.setMeta(offsetName, String(Math.round(ms - this.#real())));
   }
 
-  /** Moves the clock forward by `ms`; it never goes back, nor beyond what can be written. @returns the new time. */
+  /** Advances the clock by `ms`. Never moves it backwards or past `lastMs`. @returns the new time. */
   async advance(ms: number): Promise<number> {
     await this.#store.transaction(() => {
       const room = Math.max(0, lastMs - this.now());
@@ -47,17 +47,17 @@ export class SandboxClock {
     return this.now();
   }
 
-  /** Whether only advancing moves it. */
+  /** Whether it moves only by advancing. */
   get isStopped(): boolean {
     return this.#stopped() !== undefined;
   }
 
-  /** Stands still from now on, in every process. Within a transaction. */
+  /** Stops the clock for all processes. Must run in a transaction. */
   stop(): void {
     this.#store.setMeta(stoppedName, String(this.now()));
   }
 
-  /** Goes on from where it stands. Within a transaction. */
+  /** Resumes the clock from its current time. Must run in a transaction. */
   start(): void {
     const now = this.now();
     this.#store.deleteMeta(stoppedName);

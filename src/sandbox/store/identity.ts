@@ -5,21 +5,21 @@ const seedName = 'seed';
 const countName = 'count:';
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Letters and digits that nobody can guess or compute: a seed decides ids, prices and outcomes, never secrets. */
+/** An unpredictable alphanumeric token. The seed determines ids, prices and outcomes, but never secrets. */
 export function secretToken(length: number): string {
   return Array.from({ length }, () => digits[randomInt(digits.length)]).join('');
 }
 
 /**
- * Ids that follow from the store's seed and a counter: the same seed gives the same ones. A store without a seed of its
- * own gets a random one.
+ * Generates ids from the store's seed and a counter, so the same seed yields the same ids. A store without a given seed
+ * gets a random one.
  */
 export class Identity {
   readonly #store: Store;
   readonly #given: number | undefined;
-  /** Ids of each kind that come next, in place of those that would be drawn. */
+  /** Preset ids by kind, used before generated ones. */
   readonly #spelled = new Map<string, string[]>();
-  /** What the store is to get with the next transaction that needs it. */
+  /** A new seed, persisted by the next transaction that needs it. */
   #fresh: string | undefined;
 
   private constructor(store: Store, given: number | undefined) {
@@ -27,14 +27,14 @@ export class Identity {
     this.#given = given;
   }
 
-  /** @param seed kept with a store that has none yet; others are passed over. @throws DatabaseError. */
+  /** @param seed stored if the store has none yet; otherwise ignored. @throws DatabaseError. */
   static async open(store: Store, seed: number | undefined): Promise<Identity> {
     const identity = new Identity(store, seed);
     if (store.meta(seedName) === undefined) await store.transaction(() => identity.seed);
     return identity;
   }
 
-  /** The store's own, whatever it is by now: another process may have emptied the store, or brought an earlier state back. */
+  /** The store's current seed. Another process may have emptied the store or restored a snapshot. */
   get seed(): string {
     const known = this.#store.meta(seedName);
     if (known !== undefined) {
@@ -46,7 +46,7 @@ export class Identity {
     return this.#fresh;
   }
 
-  /** A UUID (version 4 by form). Call within the transaction that keeps it. */
+  /** Generates a UUID in version 4 format. Must be called in the transaction that stores it. */
   uuid(kind: string): string {
     const hex = this.#digest(kind).toString('hex');
     const spelled = this.#spelled.get(kind)?.shift();
@@ -55,7 +55,7 @@ export class Identity {
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
   }
 
-  /** Letters and digits, at most 32. Call within the transaction that keeps them. */
+  /** Generates an alphanumeric token of at most 32 characters. Must be called in the transaction that stores it. */
   token(kind: string, length: number): string {
     return [...this.#digest(kind)]
       .slice(0, length)
@@ -63,19 +63,19 @@ export class Identity {
       .join('');
   }
 
-  /** Makes the next id of a kind this one; they are counted as if it had been drawn. */
+  /** Presets the next id of a kind. The counter advances as usual. */
   spell(kind: string, id: string): void {
     const ids = this.#spelled.get(kind);
     if (ids) ids.push(id);
     else this.#spelled.set(kind, [id]);
   }
 
-  /** Goes on from another seed, before any id was given out. Within a transaction. */
+  /** Replaces the seed; only before any id has been generated. Must run in a transaction. */
   reseed(seed: string): void {
     this.#store.setMeta(seedName, seed);
   }
 
-  /** How many ids of each kind were given out. */
+  /** Number of ids generated per kind. */
   get counts(): Record<string, number> {
     const rows = this.#store.all(
       `SELECT name, value FROM meta WHERE name LIKE '${countName}%' ORDER BY name`,
@@ -85,7 +85,7 @@ export class Identity {
     );
   }
 
-  /** Goes on as if so many ids of a kind had been given out. Within a transaction. */
+  /** Sets the number of ids generated for a kind. Must run in a transaction. */
   count(kind: string, given: number): void {
     this.#store.setMeta(`${countName}${kind}`, String(given));
   }

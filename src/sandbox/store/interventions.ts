@@ -1,14 +1,14 @@
 import type { Store } from './store.ts';
 
-/** What was done to an order or a return, besides what came of it by itself. */
+/** A forced event on an order or a return, which did not follow from its own plan. */
 interface Intervention {
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly at: number;
   readonly event: string;
   readonly errorType: string | null;
 }
 
-/** Notes what is done to the order or return of an id. Within the transaction that does it. */
+/** Records an intervention on an order or return. Must run in the transaction that performs it. */
 export function noteIntervention(store: Store, id: string, { at, event, errorType }: Intervention): void {
   store.run(
     'INSERT INTO interventions (subject, at, event, error_type) VALUES (?, ?, ?, ?)',
@@ -19,7 +19,7 @@ export function noteIntervention(store: Store, id: string, { at, event, errorTyp
   );
 }
 
-/** What was done to the order or return of an id, the first first. */
+/** Interventions on an order or return, in chronological order. */
 export const interventionsIn = (store: Store, id: string): Intervention[] =>
   store
     .all('SELECT at, event, error_type FROM interventions WHERE subject = ? ORDER BY seq', id)

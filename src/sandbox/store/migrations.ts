@@ -1,11 +1,11 @@
-/** SQL of a return's status as it is called now. */
+/** SQL that maps a return's status to its current name. */
 const currentStatus = (status: string): string =>
   `CASE ${status} WHEN 'in_progress' THEN 'open' WHEN 'completed' THEN 'approved' ELSE ${status} END`;
 
 const currentReturn = (json: string): string =>
   `json_set(${json}, '$.status', ${currentStatus(`json_extract(${json}, '$.status')`)})`;
 
-/** SQL of an order record, or a change of one, whose `job_result` has the retailers' numbers as objects. */
+/** SQL that converts retailer order numbers in `job_result` to objects, in an order record or a transition. */
 const currentResult = (json: string): string =>
   `CASE json_type(${json}, '$.job_result.merchant_order_ids') WHEN 'array' THEN
      json_set(${json}, '$.job_result.merchant_order_ids', (SELECT json_group_array(json_object('merchant_order_id', id.value))
@@ -19,7 +19,7 @@ const currentOrder = (json: string): string =>
        '{"gift":null,"items":null,"quantity":null,"excluded_merchants":[],"concessions":[]}')),
      '$.returns', (SELECT json_group_array(json(${currentReturn('summary.value')})) FROM json_each(${json}, '$.returns') summary))`;
 
-/** The store's tables, in order; each runs once. Times are ms since the epoch, money is cents. */
+/** The store's migrations, in order; each runs once. Times are ms since the epoch, money is cents. */
 export const migrations: readonly string[] = [
   `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 
@@ -75,11 +75,11 @@ export const migrations: readonly string[] = [
      result_count INTEGER, retailer TEXT, product_id TEXT) STRICT;
    CREATE INDEX calls_user ON calls (user_id, at)`,
 
-  // Filters on part of an id, a name or an email walk this index alone, and read no record that they do not show.
+  // Filters on parts of an id, a name or an email scan only this index, so only records of returned rows are read.
   `DROP INDEX orders_newest;
    CREATE INDEX orders_newest ON orders (user_id, created_at, seq, id, recipient, created_by)`,
 
-  // Passwords and two-factor secrets are sealed. An order on an account holds it from queue_start to queue_end.
+  // Passwords and two-factor secrets are encrypted. An order occupies its account from queue_start to queue_end.
   `CREATE TABLE accounts (
      seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, short_id TEXT NOT NULL UNIQUE,
      user_id TEXT NOT NULL REFERENCES users (id), email TEXT NOT NULL, retailer TEXT, password TEXT, totp_secret TEXT,
@@ -102,21 +102,21 @@ export const migrations: readonly string[] = [
      passthrough TEXT NOT NULL, PRIMARY KEY (batch_seq, place)) STRICT, WITHOUT ROWID;
    CREATE INDEX batch_rows_due ON batch_rows (due) WHERE due IS NOT NULL`,
 
-  // When a product's page was last read, or will have been: a response is as old as that.
+  // When a product's page was last read, or will finish being read; determines the age of a response.
   `CREATE TABLE product_reads (
      retailer TEXT NOT NULL, product_id TEXT NOT NULL, read_at INTEGER NOT NULL,
      PRIMARY KEY (retailer, product_id)) STRICT, WITHOUT ROWID`,
 
-  // Device sign-ins (RFC 8628). Codes that lead to a key are hashed; the user's code is short-lived and typed by hand.
+  // Device sign-ins (RFC 8628). Codes that lead to a key are hashed; the user code is short-lived and typed by hand.
   `CREATE TABLE devices (
      code_hash TEXT PRIMARY KEY, user_code TEXT NOT NULL UNIQUE, name TEXT, state TEXT NOT NULL, email TEXT,
      interval_s INTEGER NOT NULL, polled_at INTEGER, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
      asked_from TEXT NOT NULL) STRICT`,
 
-  // The order request that a legacy retry made of a failed one.
+  // The order created by a legacy retry of a failed one.
   `ALTER TABLE orders ADD COLUMN retried_as TEXT`,
 
-  // Webhooks: where a user wants them, and what is to be sent. A delivery is open until it is delivered or given up.
+  // Webhook addresses by user, and deliveries. A delivery is open until it is delivered or given up.
   `CREATE TABLE hook_addresses (
      user_id TEXT PRIMARY KEY REFERENCES users (id), url TEXT NOT NULL, updated_at INTEGER NOT NULL) STRICT;
    CREATE TABLE deliveries (
@@ -131,7 +131,7 @@ export const migrations: readonly string[] = [
      took_ms INTEGER NOT NULL) STRICT;
    CREATE INDEX delivery_attempts_of ON delivery_attempts (delivery_seq)`,
 
-  // What was paid by challenge; a challenge pays once, and a key makes one order.
+  // Payments by challenge. A challenge pays once, and an idempotency key creates one order.
   `CREATE TABLE payments (
      challenge_id TEXT PRIMARY KEY, method TEXT NOT NULL, reference TEXT NOT NULL, operation TEXT NOT NULL,
      cents INTEGER NOT NULL, digest TEXT, source TEXT, order_id TEXT, idempotency_key TEXT, at INTEGER NOT NULL)
@@ -139,7 +139,7 @@ export const migrations: readonly string[] = [
    CREATE UNIQUE INDEX payments_order ON payments (order_id) WHERE order_id IS NOT NULL;
    CREATE UNIQUE INDEX payments_key ON payments (idempotency_key) WHERE idempotency_key IS NOT NULL`,
 
-  // What lists of returns search; number is the retailer's own. labels is how many a return has.
+  // Columns searched in lists of returns. number is the retailer's own; labels counts a return's labels.
   `ALTER TABLE returns ADD COLUMN order_id TEXT NOT NULL DEFAULT '';
    ALTER TABLE returns ADD COLUMN number TEXT NOT NULL DEFAULT '';
    ALTER TABLE returns ADD COLUMN labels INTEGER NOT NULL DEFAULT 0;
@@ -147,13 +147,13 @@ export const migrations: readonly string[] = [
    CREATE INDEX returns_newest ON returns (user_id, created_at, seq, id, order_id, number);
    CREATE INDEX returns_status ON returns (user_id, status, created_at, seq, id, order_id, number)`,
 
-  // The code that a person types is hashed like the device's own. Those waiting live for minutes; they begin anew.
+  // The user code is now hashed like the device code. Pending sign-ins last only minutes, so they are dropped.
   `DELETE FROM devices;
    ALTER TABLE devices RENAME COLUMN user_code TO user_code_hash;
    CREATE INDEX devices_asked ON devices (asked_from, expires_at)`,
 
-  // Of an order's open deliveries to one address only the first is not behind another: what is due is found without
-  // reading those that wait. A lease is one process's own, until a time of the machine, not of the sandbox.
+  // Among an order's open deliveries to one address, all but the first have behind set, so due ones are found without
+  // reading those waiting. A lease belongs to one process and expires in real time, not sandbox time.
   `ALTER TABLE deliveries ADD COLUMN behind INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE deliveries ADD COLUMN lease TEXT;
    UPDATE deliveries SET leased_until = NULL, behind = EXISTS (
@@ -163,11 +163,11 @@ export const migrations: readonly string[] = [
    CREATE INDEX deliveries_due ON deliveries (next_at, seq) WHERE next_at IS NOT NULL AND behind = 0;
    CREATE INDEX deliveries_leased ON deliveries (lease) WHERE lease IS NOT NULL`,
 
-  // An order's deliveries, as the console shows them.
+  // An order's deliveries, for the console.
   'CREATE INDEX deliveries_order ON deliveries (order_id, seq)',
 
-  // Users have numbers. Records have the shapes that strict readers expect: objects where null stood, the retailers'
-  // numbers as objects in job_result, and only the current statuses of returns.
+  // Adds user numbers, and updates records for strict readers: objects instead of null, retailer order numbers as
+  // objects in job_result, and only current statuses of returns.
   `ALTER TABLE users ADD COLUMN number INTEGER;
    UPDATE users SET number = 1000 + rowid;
    CREATE UNIQUE INDEX users_number ON users (number);
@@ -179,14 +179,14 @@ export const migrations: readonly string[] = [
      record = ${currentReturn('record')}, status = ${currentStatus('status')};
    UPDATE returns SET next_due = json_extract(plan, '$[0].at')`,
 
-  // An event keeps its id over retries and replays.
+  // An event keeps its id across retries and replays.
   `ALTER TABLE deliveries ADD COLUMN event_id TEXT NOT NULL DEFAULT '';
    UPDATE deliveries SET event_id = id`,
 
-  // What an order moved, as the console adds it up.
+  // An order's ledger entries, for the console.
   'CREATE INDEX ledger_order ON ledger (order_id, seq) WHERE order_id IS NOT NULL',
 
-  // What the console counts and looks for, without reading a record that it does not show. A host is that of a line's URL.
+  // Lets the console count and search orders while reading only the records it shows. A host comes from a line's URL.
   `CREATE INDEX orders_kinds ON orders (status, user_id);
    CREATE TABLE order_hosts (
      host TEXT NOT NULL, order_seq INTEGER NOT NULL REFERENCES orders (seq), PRIMARY KEY (host, order_seq))
@@ -196,29 +196,30 @@ export const migrations: readonly string[] = [
        SELECT o.seq, substr(item.value ->> '$.url', instr(item.value ->> '$.url', '://') + 3) AS address
          FROM orders o, json_each(o.record, '$.items') item)`,
 
-  // What an order or a return came to by itself follows from its creation and the speed then; what was done to it stands here.
+  // Records interventions, and the speed at creation. The rest of an order's or return's history follows from its
+  // creation.
   `ALTER TABLE orders ADD COLUMN speed REAL NOT NULL DEFAULT 1;
    ALTER TABLE returns ADD COLUMN speed REAL NOT NULL DEFAULT 1;
    CREATE TABLE interventions (
      seq INTEGER PRIMARY KEY, subject TEXT NOT NULL, at INTEGER NOT NULL, event TEXT NOT NULL, error_type TEXT) STRICT;
    CREATE INDEX interventions_of ON interventions (subject, seq)`,
 
-  // What deliveries the console counts and looks for, without reading a body.
+  // Lets the console count and search deliveries without reading bodies.
   `ALTER TABLE deliveries ADD COLUMN last_status INTEGER;
    UPDATE deliveries SET last_status = (SELECT a.status FROM delivery_attempts a
      WHERE a.delivery_seq = deliveries.seq ORDER BY a.rowid DESC LIMIT 1) WHERE attempts > 0;
    CREATE INDEX deliveries_kinds ON deliveries (event, last_status, delivered_at, given_up_at, attempts, user_id)`,
 
-  // How far batches are, and which one an order is of, without reading their rows.
+  // Finds a batch's progress and an order's batch without reading the rows.
   `CREATE INDEX batch_rows_failed ON batch_rows (batch_seq) WHERE error IS NOT NULL;
    CREATE INDEX batch_rows_placed ON batch_rows (batch_seq) WHERE order_seq IS NOT NULL;
    CREATE INDEX batch_rows_order ON batch_rows (order_seq) WHERE order_seq IS NOT NULL`,
 
-  // A wallet's ledger is added up without reading a row of it.
+  // Lets a wallet's ledger be summed from the index alone.
   `DROP INDEX ledger_user;
    CREATE INDEX ledger_user ON ledger (user_id, seq, kind, cents)`,
 
-  // What earlier versions gave up for good is tried again. What cannot go on is found without reading a plan.
+  // Retries records that earlier versions abandoned, and finds stuck ones without reading their plans.
   ['orders', 'returns']
     .map(
       (table) =>

@@ -1,4 +1,4 @@
-/** A stream of numbers that follows from its seed alone (mulberry32). */
+/** A pseudo-random number stream, fully determined by its seed (mulberry32). */
 export class Random {
   #state: number;
 
@@ -6,12 +6,12 @@ export class Random {
     this.#state = state;
   }
 
-  /** The stream of a name: each name has its own, so that drawing more under one changes no other. */
+  /** Creates a named stream. Streams are independent, so additional draws from one do not affect the others. */
   static of(...name: readonly (string | number)[]): Random {
     return new Random(hash(name.join('\n')));
   }
 
-  /** From 0 up to 1. */
+  /** In [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -20,7 +20,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** From `min` to `max`, both included. */
+  /** Between `min` and `max`, inclusive. */
   integer(min: number, max: number): number {
     return min + Math.floor(this.next() * (max - min + 1));
   }
@@ -33,7 +33,7 @@ export class Random {
     return values[this.integer(0, values.length - 1)] ?? values[0];
   }
 
-  /** Some of the values, at least `least`, in their order. */
+  /** A random subset of the values, at least `least`, in their original order. */
   some<T>(values: readonly T[], least: number): T[] {
     const left = values.slice();
     let drop = this.integer(0, Math.max(0, values.length - least));
@@ -42,7 +42,7 @@ export class Random {
   }
 }
 
-/** FNV-1a with the finish of MurmurHash3: 32 bits of a text. */
+/** 32-bit hash of a text: FNV-1a with MurmurHash3 finalization. */
 export function hash(text: string): number {
   let mixed = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) mixed = Math.imul(mixed ^ text.charCodeAt(at), 0x01000193);

@@ -1,19 +1,19 @@
 import { isObject } from '../../api/json.ts';
 import type { Store } from './store.ts';
 
-/** Faults as they were switched on while the sandbox runs. */
+/** Faults set at runtime. */
 export interface KeptFaults {
-  /** As `--fault` writes them. */
+  /** In `--fault` syntax. */
   readonly faults: readonly string[];
-  /** What each draw follows from. */
+  /** Seed of the random draws. */
   readonly seed: number;
 }
 
 const names = { faults: 'faults', draws: 'fault_draws', speed: 'speed' } as const;
 
 /**
- * How a sandbox behaves by what was set while it runs. It is kept with the store, so that every process on it goes by it;
- * a snapshot that is brought back leaves it as it is.
+ * Settings changed at runtime. Stored, so that all processes on the store follow them. Restoring a snapshot leaves them
+ * unchanged.
  */
 export class RunTime {
   readonly #store: Store;
@@ -22,29 +22,32 @@ export class RunTime {
     this.#store = store;
   }
 
-  /** Divides every delay; undefined where nobody has set it. */
+  /** Divides every delay; undefined unless set. */
   get speed(): number | undefined {
     const speed = Number(this.#read(names.speed));
     return speed >= 1 ? speed : undefined;
   }
 
-  /** Within a transaction. */
+  /** Must run in a transaction. */
   setSpeed(speed: number): void {
     this.#store.setMeta(names.speed, String(speed));
   }
 
-  /** The faults as they are kept: each change is another text. Undefined where nobody has switched one on or off. */
+  /** The stored faults, as a text that differs after each change; undefined unless set. */
   get faultsText(): string | undefined {
     return this.#read(names.faults);
   }
 
-  /** @param changed makes the text another one than that of the same faults before. Within a transaction. */
+  /**
+   * Must run in a transaction. @param changed unique value, so that setting the same faults again still changes the
+   * text.
+   */
   setFaults(kept: KeptFaults, changed: string): void {
     this.#store.setMeta(names.faults, JSON.stringify({ ...kept, changed }));
     this.#store.setMeta(names.draws, '0');
   }
 
-  /** The number of the next draw, over all processes on the store, from 0. */
+  /** Number of the next draw, starting at 0, counted across all processes on the store. */
   nextDraw(): Promise<number> {
     return this.#store.transaction(() => {
       const drawn = Number(this.#store.meta(names.draws) ?? 0);
@@ -53,7 +56,9 @@ export class RunTime {
     });
   }
 
-  /** What is to outlive a change of the whole state. @returns what puts it back, within a transaction. */
+  /**
+   * Saves the settings before the whole state is replaced. @returns a function that restores them, in a transaction.
+   */
   keep(): () => void {
     const kept = Object.values(names).map((name) => [name, this.#store.meta(name)] as const);
     return () => {
@@ -69,7 +74,7 @@ export class RunTime {
   }
 }
 
-/** What was kept, read again; nothing of a text that another version wrote in another form. Pure. */
+/** Parses stored faults; ignores content in another version's format. Pure. */
 export function readKeptFaults(text: string): KeptFaults {
   const kept: unknown = JSON.parse(text);
   const { faults, seed } = isObject(kept) ? kept : {};

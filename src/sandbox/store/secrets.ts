@@ -7,15 +7,15 @@ import { keyFileOf } from './store.ts';
 const algorithm = 'aes-256-gcm';
 const [keyBytes, nonceBytes, tagBytes] = [32, 12, 16];
 
-/** Keeps secrets so that the store's file alone does not reveal them. */
+/** Encrypts secrets, so that the store's file alone does not reveal them. */
 export interface Sealer {
-  /** @param owner what the secret belongs to; it opens there and nowhere else. */
+  /** @param owner identifies what the secret belongs to; it cannot be opened for anything else. */
   seal(secret: string, owner: string): string;
-  /** The secret; undefined where it was sealed with another key, or for another owner. */
+  /** The secret; undefined if it was sealed with another key or for another owner. */
   open(sealed: string, owner: string): string | undefined;
 }
 
-/** The sealer of a store, with the key that stands beside it; made where there is none. @throws DatabaseError. */
+/** Opens the sealer of a store. Creates the key file next to it if there is none. @throws DatabaseError. */
 export function sealerOf(storeFile: string, tell: Tell): Sealer {
   const key = storeFile === ':memory:' ? randomBytes(keyBytes) : keyIn(keyFileOf(storeFile), tell);
   return {
@@ -34,7 +34,7 @@ export function sealerOf(storeFile: string, tell: Tell): Sealer {
         const parts = [opener.update(sealed.subarray(nonceBytes + tagBytes)), opener.final()];
         return Buffer.concat(parts).toString('utf8');
       } catch {
-        // What does not authenticate is not ours to read.
+        // Authentication failed.
         return undefined;
       }
     },
@@ -54,7 +54,7 @@ function keyIn(file: string, tell: Tell): Buffer {
   }
 }
 
-/** Whole from its first moment under its name: of several processes one makes the key and the others read it. */
+/** Creates the key file atomically: one of several processes creates it, the others read it. */
 function makeKey(file: string, tell: Tell): Buffer {
   const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`;
   const opened = openSync(draft, 'wx', 0o600);

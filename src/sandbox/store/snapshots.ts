@@ -16,30 +16,30 @@ import type { SandboxClock } from './clock.ts';
 import { Store } from './store.ts';
 import { replaceAll, tablesOf } from './tables.ts';
 
-/** A kept state. */
+/** A saved state. */
 export interface Snapshot {
   readonly name: string;
-  /** By the machine's clock, ms since the epoch. */
+  /** In real time, ms since the epoch. */
   readonly takenAt: number;
 }
 
-/** States of a store that are kept by name. Each method that works on the store throws DatabaseError. */
+/** Named snapshots of a store. Methods that access the store throw DatabaseError. */
 export interface Snapshots {
-  /** In the order of their names. */
+  /** Sorted by name. */
   list(): Snapshot[];
   /**
-   * Keeps the state as it is now, whole or not at all. @param force in place of the one of that name, if any.
-   * @returns the sandbox's time then, ms since the epoch; undefined where one of that name is kept already.
+   * Saves the current state atomically. @param force overwrites an existing snapshot of that name.
+   * @returns the sandbox time of the snapshot, ms since the epoch; undefined if the name is taken.
    */
   take(name: string, force: boolean): Promise<number | undefined>;
   /**
-   * Brings a state back, its time with it, in one transaction: processes that use the store go on with the earlier state.
-   * It stays kept. @param finish what belongs to the same transaction.
+   * Restores a snapshot, including its time, in one transaction; other processes continue with the restored state. The
+   * snapshot is kept. @param finish runs in the same transaction.
    */
   restore(name: string, finish: () => void): Promise<void>;
 }
 
-/** Letters and digits first: a name never leads out of its folder. */
+/** Starts with a letter or digit, so a name cannot escape its folder. */
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const suffix = '.db';
 const keptAt = 'snapshot_at_ms';
@@ -49,7 +49,7 @@ const pathOf = (file: string, name: string): string => join(folderOf(file), `${n
 
 export const isSnapshotName = (name: string): boolean => nameForm.test(name);
 
-/** The states of a store in a file, each in a file of its own beside it. */
+/** Snapshots of a file-based store, each in its own file next to it. */
 export class FileSnapshots implements Snapshots {
   readonly #store: Store;
   readonly #clock: SandboxClock;
@@ -83,7 +83,7 @@ export class FileSnapshots implements Snapshots {
       const at = this.#clock.now();
       const kept = await Store.open(draft);
       await kept.transaction(() => kept.setMeta(keptAt, String(at)));
-      // Back to one file that can be moved.
+      // Leave WAL mode, so that a single file can be moved.
       await kept.perform('PRAGMA journal_mode = DELETE');
       await kept.close();
       return putInPlace(draft, pathOf(file, name), force) ? at : undefined;
@@ -100,9 +100,9 @@ export class FileSnapshots implements Snapshots {
     try {
       checkPrivateFile(pathOf(store.file, name), () => {});
       removeDraft(draft);
-      // Nothing is written through a link that has come to stand there.
+      // COPYFILE_EXCL: never write through a symlink placed there.
       copyFileSync(pathOf(store.file, name), draft, constants.COPYFILE_EXCL);
-      // Opened once, so that a state kept by an earlier version has today's tables.
+      // Open it once, which migrates snapshots of earlier versions.
       await (await Store.open(draft)).close();
       await store.perform('ATTACH ? AS kept', draft);
       try {
@@ -132,8 +132,8 @@ const removeDraft = (draft: string): void => {
 };
 
 /**
- * Looking for one of that name and putting this one there is one step, so that of several processes one takes it.
- * @returns false where one of that name is there, and stays.
+ * Checks the name and moves the snapshot into place in one atomic step, so only one of several processes wins.
+ * @returns false if the name is taken; the existing snapshot stays.
  */
 function putInPlace(draft: string, path: string, force: boolean): boolean {
   if (force) {
@@ -145,14 +145,14 @@ function putInPlace(draft: string, path: string, force: boolean): boolean {
     return true;
   } catch (cause) {
     if (existsSync(path)) return false;
-    // A file system without links has no such step.
+    // File systems without hard links have no atomic way.
     if (!hasCode(cause, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw cause;
     renameSync(draft, path);
     return true;
   }
 }
 
-/** What processes have left half written that ended before they could remove it. */
+/** Removes incomplete files left by processes that crashed. */
 function removeHalves(folder: string): void {
   for (const entry of readdirSync(folder)) {
     const pid = /\.db\.(\d{1,10})(?:-journal|-wal|-shm)?$/.exec(entry)?.[1];
@@ -173,13 +173,13 @@ const hasCode = (cause: unknown, ...codes: readonly string[]): boolean =>
   cause instanceof Error && codes.includes(String(Reflect.get(cause, 'code')));
 
 interface Kept extends Snapshot {
-  /** Names its tables. */
+  /** Identifies its tables. */
   readonly number: number;
-  /** The sandbox's time, ms since the epoch. */
+  /** Sandbox time, ms since the epoch. */
   readonly at: number;
 }
 
-/** States of a store that are kept in the memory of this process, for as long as the store is open. */
+/** Snapshots in the memory of this process; they last as long as the store is open. */
 export class KeptStates implements Snapshots {
   readonly #store: Store;
   readonly #clock: SandboxClock;
@@ -231,5 +231,5 @@ export class KeptStates implements Snapshots {
   }
 }
 
-/** @param table quoted. */
+/** @param table quoted name. */
 const nameOf = (table: string, number: number): string => `kept."${number} ${table.slice(1)}`;

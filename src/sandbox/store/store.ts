@@ -8,10 +8,10 @@ import { migrations } from './migrations.ts';
 
 export type { StoredRow } from '../../platform/sqlite/database.ts';
 
-/** Beside a store stands the key that its secrets are sealed with. */
+/** Path of the key that encrypts a store's secrets; next to the store. */
 export const keyFileOf = (file: string): string => `${file}.key`;
 
-/** All that a store is made of, and what stands beside it. */
+/** All files of a store, including its key. */
 export const filesOf = (file: string): string[] => [
   ...['', '-wal', '-shm'].map((suffix) => file + suffix),
   keyFileOf(file),
@@ -20,37 +20,37 @@ export const filesOf = (file: string): string[] => [
 const mostCached = 10_000;
 
 export interface StoreOptions {
-  /** Receives the file if it was open to others and is not any more. */
+  /** Called with the file if its permissions had to be tightened because others could access it. */
   readonly tell?: Tell | undefined;
   readonly waiting?: Waiting | undefined;
-  /** Opens a copy of a file that cannot be written: whatever is written to it is lost. */
+  /** Opens a copy if the file is not writable; writes to it are lost. */
   readonly readsCopy?: boolean | undefined;
 }
 
 interface Grouped {
-  /** Does the work; the function given back reports it once it is durable. */
+  /** Does the work. The returned function reports the result once it is durable. */
   readonly run: () => () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Why a group is undone and run again. */
+/** Signals that a group must be rolled back and run again. */
 const halfDone = new Error('a part of a group failed after it had written');
 
 /**
- * SQLite shared by several processes; every commit is on disk before it resolves.
- * Every method throws DatabaseError where the file is to blame (full disk, read-only, held by another process).
+ * SQLite store shared by several processes. Every commit is on disk before it resolves, except for `derived` ones.
+ * Every method throws DatabaseError for file problems (disk full, read-only, locked by another process).
  */
 export class Store {
   readonly #database: Database;
   readonly #cache = new Map<string, unknown>();
-  /** What is kept while the rest of the store changes. */
+  /** Cache entries that survive changes to the rest of the store. */
   readonly #lasting = new Map<string, unknown>();
-  /** How often anything was written. */
+  /** Number of writes so far. */
   #writes = 0;
   #waiting: Grouped[] = [];
-  /** The groups that were begun, one after the other. */
+  /** Serializes the groups in progress. */
   #groups: Promise<void> = Promise.resolve();
-  /** What the cache holds true for: the last change of another connection, and this one's own. */
+  /** Version the cache is valid for: the last change by another connection and by this one. */
   #cachedVersion: unknown;
   #isCacheChecked = false;
 
@@ -58,7 +58,7 @@ export class Store {
     this.#database = database;
   }
 
-  /** @param file path, or `:memory:`. @throws DatabaseError where it cannot be opened or written. */
+  /** @param file path, or `:memory:`. @throws DatabaseError if it cannot be opened or written. */
   static async open(
     file: string,
     { tell = () => {}, waiting = {}, readsCopy = false }: StoreOptions = {},
@@ -76,7 +76,7 @@ export class Store {
     return this.#database.file;
   }
 
-  /** Why this is a copy that is lost once it is closed; undefined where it is the store itself. */
+  /** Why this is a temporary copy, lost when closed; undefined for the store itself. */
   get unwritable(): unknown {
     return this.#database.unwritable;
   }
@@ -93,53 +93,59 @@ export class Store {
     return this.#database.all(sql, ...values.map(whole));
   }
 
-  /** Writes, within a transaction. */
+  /** Runs a write; must be called in a transaction. */
   run(sql: string, ...values: SqlValue[]): { changes: number; lastId: number } {
     this.#noteWrite();
     return this.#database.run(sql, ...values.map(whole));
   }
 
-  /** As `get`, of a statement that writes and gives back what it wrote. */
+  /** Like `get`, for a write with a RETURNING clause. */
   returning(sql: string, ...values: SqlValue[]): StoredRow | undefined {
     this.#noteWrite();
     return this.#database.returning(sql, ...values.map(whole));
   }
 
-  /** What SQLite does in no transaction. */
+  /** Runs a statement that SQLite does not allow in a transaction. */
   perform(sql: string, ...values: SqlValue[]): Promise<void> {
     return this.#database.perform(sql, ...values);
   }
 
-  /** What `load` reads in this store, kept until anyone changes the store. @param name of what is read. */
+  /** Caches the result of `load` until anyone changes the store. @param name cache key. */
   cached<T>(name: string, load: () => T): T {
     if (!this.#isCacheChecked) this.#checkCache();
     if (!this.#cache.has(name)) this.#cache.set(name, load());
     return this.#cache.get(name) as T;
   }
 
-  /** As `cached`, of what only `forget` and other processes change. */
+  /**
+   * Like `cached`, but survives writes by this process until `forget`. For values that only change through `forget` or
+   * other processes.
+   */
   lasting<T>(name: string, load: () => T): T {
     if (!this.#isCacheChecked) this.#checkCache();
     if (!this.#lasting.has(name)) this.#lasting.set(name, load());
     return this.#lasting.get(name) as T;
   }
 
-  /** Before anything changes that is kept as lasting. */
+  /** Clears the lasting cache. Call before changing anything stored in it. */
   forget(): void {
     this.#lasting.clear();
   }
 
-  /** Runs `work` in one transaction, durable when this resolves. */
+  /** Runs `work` in one transaction; resolves once it is durable. */
   transaction<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
     return this.#kept(this.#database.transaction(() => this.#uncached(work), ...check));
   }
 
-  /** As `transaction`, for what comes of the store and the time alone: it is not waited for until it is on disk. */
+  /** Like `transaction`, for results that follow from store and time alone. Resolves without waiting for fsync. */
   derived<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
     return this.#kept(this.#database.derived(() => this.#uncached(work), ...check));
   }
 
-  /** Within a transaction: runs `work` so that nothing of it stays if it throws, and the rest can go on. */
+  /**
+   * Runs `work` in a savepoint of the current transaction: if it throws, its changes are rolled back and the
+   * transaction can continue.
+   */
   attempt<T>(work: () => T, ...check: Synchronous<T>): T {
     try {
       return this.#database.savepoint(work, ...check);
@@ -151,9 +157,8 @@ export class Store {
   }
 
   /**
-   * Runs `work` in a transaction that it shares with others requested in the same moment, so that they wait for the disk
-   * once. Resolves when it is durable; what it throws undoes its own work alone. @param work may be run again where it was
-   * undone.
+   * Runs `work` in a transaction shared with other calls made at the same moment, so they need only one fsync. Resolves
+   * once durable; an error rolls back only its own work. @param work may run again after a rollback.
    */
   grouped<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -168,7 +173,7 @@ export class Store {
     });
   }
 
-  /** A fact of the store itself: its seed, the clock's offset. */
+  /** A stored fact about the store itself, such as its seed or the clock offset. */
   meta(name: string): string | undefined {
     return this.lasting(`meta ${name}`, () => {
       const value = this.get('SELECT value FROM meta WHERE name = ?', name)?.value;
@@ -190,7 +195,7 @@ export class Store {
     this.run('DELETE FROM meta WHERE name = ?', name);
   }
 
-  /** What was requested is written first. */
+  /** Writes pending groups first. */
   async close(): Promise<void> {
     await this.#runGroup();
     this.#database.close();
@@ -215,9 +220,9 @@ export class Store {
   }
 
   /**
-   * Runs a group without savepoints, each of which costs as much as a small piece of work: what fails has nearly always
-   * written nothing yet.
-   * @returns undefined where one had, so that all were undone.
+   * Runs a group without savepoints, which cost as much as a small write. Work that fails has almost never written
+   * anything yet.
+   * @returns undefined if one had, so that the whole group was rolled back.
    */
   async #together(group: readonly Grouped[]): Promise<(() => void)[] | undefined> {
     try {
@@ -233,14 +238,14 @@ export class Store {
     try {
       return isApart ? this.attempt(run) : run();
     } catch (error) {
-      // Of the file's own trouble nothing of the group is kept.
+      // A storage error rolls back the whole group.
       if (error instanceof DatabaseError) throw error;
       if (!isApart && this.#writes !== before) throw halfDone;
       return () => reject(error);
     }
   }
 
-  /** Of what was undone nothing is known any more. */
+  /** A rollback invalidates the lasting cache. */
   async #kept<T>(transaction: Promise<T>): Promise<T> {
     try {
       return await transaction;
@@ -255,7 +260,7 @@ export class Store {
     this.#cache.clear();
   }
 
-  /** Until the transaction had begun another process may have changed the store. */
+  /** Another process may have changed the store before the transaction began. */
   #uncached<T>(work: () => T): T {
     this.#isCacheChecked = false;
     try {
@@ -265,7 +270,7 @@ export class Store {
     }
   }
 
-  /** Once for all that runs in one turn: another process may have changed the store since the last. */
+  /** Checks once per event-loop turn whether another process has changed the store. */
   #checkCache(): void {
     const version = this.get('PRAGMA data_version')?.data_version;
     if (version !== this.#cachedVersion || this.#cache.size + this.#lasting.size > mostCached) {
@@ -280,7 +285,7 @@ export class Store {
   }
 }
 
-/** What SQLite would cut short (at NUL) or merge (surrogates without their other half) is kept as JSON writes it. */
+/** Strings that SQLite would truncate (at NUL) or alter (lone surrogates) are stored JSON-escaped. */
 const whole = (value: SqlValue): SqlValue =>
   typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())
     ? JSON.stringify(value)

@@ -1,6 +1,6 @@
 import type { Store } from './store.ts';
 
-/** Names of all tables of a store, quoted, in the order in which they were made: each after those it refers to. */
+/** Quoted names of all tables of a store in creation order, so that each follows the tables it references. */
 export const tablesOf = (store: Store): string[] =>
   store
     .all(
@@ -9,8 +9,8 @@ export const tablesOf = (store: Store): string[] =>
     .map(({ name }) => `"${String(name).replaceAll('"', '""')}"`);
 
 /**
- * Deletes all that a store holds, its seed with it, in one transaction: processes that use the store go on with an
- * empty one, where a file that is gone would leave them one of their own. @throws DatabaseError.
+ * Deletes the store's contents, including its seed, in one transaction. Other processes continue with an empty store;
+ * deleting the file would leave them with their own copy. @throws DatabaseError.
  */
 export async function emptyStore(store: Store): Promise<void> {
   await store.transaction(() => deleteAll(store));
@@ -18,8 +18,8 @@ export async function emptyStore(store: Store): Promise<void> {
 }
 
 /**
- * Puts the rows of other tables in place of all that a store holds, in one transaction.
- * @param from the table, quoted, that has the rows of one of the store's. @param finish what belongs to the same transaction.
+ * Replaces the store's contents with rows from other tables, in one transaction.
+ * @param from returns the source table (quoted) for a table of the store. @param finish runs in the same transaction.
  */
 export function replaceAll(store: Store, from: (table: string) => string, finish: () => void): Promise<void> {
   return store.transaction(() => {
@@ -29,7 +29,7 @@ export function replaceAll(store: Store, from: (table: string) => string, finish
   });
 }
 
-/** First what refers to others: to look for what refers to a row that goes would read a table for each. */
+/** Deletes referencing tables first; otherwise each deleted row would trigger a scan for references. */
 function deleteAll(store: Store): void {
   store.forget();
   store.run('PRAGMA defer_foreign_keys = ON');

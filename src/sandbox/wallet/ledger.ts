@@ -1,25 +1,25 @@
 import type { Store, StoredRow } from '../store/store.ts';
 import type { LedgerKind } from './wallet.ts';
 
-/** One change of a wallet. */
+/** A change of a wallet's balance. */
 export interface Entry {
   readonly seq: number;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly at: number;
   readonly kind: LedgerKind;
-  /** Negative where they left the wallet. */
+  /** Negative for money leaving the wallet. */
   readonly cents: number;
   readonly orderId: string | null;
 }
 
 export interface EntryWithBalance extends Entry {
-  /** The wallet right after it, cents. */
+  /** Balance after this entry, cents. */
   readonly balance: number;
 }
 
 const columns = 'seq, at, kind, cents, order_id';
 
-/** What changed a wallet, newest first. @param before entries below a number of the store. */
+/** A wallet's ledger, newest first. @param before only entries with a smaller row number. */
 export function readLedger(
   store: Store,
   userId: string,
@@ -41,27 +41,27 @@ export function readLedger(
   });
 }
 
-/** The wallet before an entry of that number, cents. */
+/** The wallet balance before the given entry, cents. */
 const balanceBefore = (store: Store, userId: string, before: number): number =>
   Number(
     store.get('SELECT total(cents) AS cents FROM ledger WHERE user_id = ? AND seq < ?', userId, before)
       ?.cents,
   );
 
-/** What each kind of change comes to, cents; kinds that never happened are missing. */
+/** Total per ledger kind, cents; kinds that never occurred are missing. */
 export const totalsOf = (store: Store, userId: string): ReadonlyMap<LedgerKind, number> =>
   new Map(
     store
       .all('SELECT kind, sum(cents) AS cents FROM ledger WHERE user_id = ? GROUP BY kind', userId)
-      // The column is written from a kind.
+      // This column is written from a LedgerKind.
       .map(({ kind, cents }) => [String(kind) as LedgerKind, Number(cents)]),
   );
 
-/** What an order moved, oldest first. */
+/** Ledger entries of an order, oldest first. */
 export const entriesOf = (store: Store, orderId: string): Entry[] =>
   store.all(`SELECT ${columns} FROM ledger WHERE order_id = ? ORDER BY seq`, orderId).map(entryIn);
 
-/** The orders that money is set aside for, newest first, and how many they are. */
+/** Orders with reserved money, newest first, and their total count. */
 export function holdsOf(
   store: Store,
   userId: string,
@@ -71,7 +71,7 @@ export function holdsOf(
   readonly count: number;
 } {
   const open = "FROM orders WHERE user_id = ? AND status IN ('pending', 'in_progress') AND reserved > 0";
-  // By its sign SQLite looks for the few that are open, and sorts those, in place of walking through all by their time.
+  // The unary `+` makes SQLite look up the few open orders and sort them, instead of scanning all orders by time.
   const rows = store.all(`SELECT id, reserved ${open} ORDER BY +created_at DESC LIMIT ?`, userId, limit);
   const count =
     rows.length < limit ? rows.length : store.get(`SELECT count(*) AS count ${open}`, userId)?.count;
@@ -84,7 +84,7 @@ export function holdsOf(
 const entryIn = (row: StoredRow): Entry => ({
   seq: Number(row.seq),
   at: Number(row.at),
-  // The column is written from a kind.
+  // This column is written from a LedgerKind.
   kind: String(row.kind) as LedgerKind,
   cents: Number(row.cents),
   orderId: row.order_id === null ? null : String(row.order_id),

@@ -7,7 +7,7 @@ import { Refusal } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import { insufficientFunds, requireFunds, walletOf } from './wallet.ts';
 
-/** Writes a call down for `GET /usage`, with whatever else is written next; no response waits for it. */
+/** Records a call for `GET /usage` as a deferred write; no response waits for it. */
 export function noteCall(
   service: Noting,
   userId: string,
@@ -32,7 +32,7 @@ export function noteCall(
   );
 }
 
-/** What usage counts: calls that cost something to serve. Reads of orders are not among them. */
+/** Operations counted as usage: those that are costly to serve, which excludes order reads. */
 const counted: ReadonlySet<OperationName> = new Set<OperationName>([
   'search',
   'product.search',
@@ -41,12 +41,12 @@ const counted: ReadonlySet<OperationName> = new Set<OperationName>([
   'order.create',
 ]);
 
-/** A call for data of a caller with an account. */
+/** A data call by a caller with an account. */
 type DataCall = Extract<OperationName, 'search' | 'product.search' | 'product.get' | 'product.offers'>;
 
 /**
- * What the wallet has to cover for a data call, cents: as much as one without an account costs. Nothing is charged: the
- * specification lists the 402 and no price.
+ * Balance required for a data call, cents: the price of such a call without an account. Nothing is charged, since the
+ * specification lists the 402 but no price.
  */
 const coveredCents = limits.agentDataCallCents;
 
@@ -56,8 +56,8 @@ const messages = {
 } as const;
 
 /**
- * Refuses a data call for money: where the wallet is empty, and where what is searched for or read is the slug of a test
- * product that is refused with a 402 of this call.
+ * Rejects a data call if the wallet is empty, or if the term is the slug of a test product that is refused with a 402
+ * of this call.
  * @throws Refusal insufficient_funds, payment_failed, payment_method_required.
  */
 export function refuseDataCall({ store }: Service, userId: string, name: DataCall, term: string): void {

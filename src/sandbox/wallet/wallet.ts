@@ -2,7 +2,7 @@ import { fullestSandboxWalletCents } from '../../api/limits.ts';
 import { Refusal, usedForm } from '../server/refusal.ts';
 import type { Store } from '../store/store.ts';
 
-/** Why the wallet's balance changed; `payment` and `payout` are those of an order that is paid by challenge. */
+/** Reason for a change of the balance. `payment` and `payout` belong to orders paid by challenge. */
 export type LedgerKind =
   | 'opening'
   | 'funding'
@@ -18,13 +18,13 @@ export type LedgerKind =
 export interface Wallet {
   readonly id: string;
   readonly balance: number;
-  /** Balance less what pending orders may still cost. */
+  /** Balance minus what pending orders may still cost. */
   readonly spendable: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** Opens a wallet with its first row in the ledger. Within a transaction. */
+/** Opens a wallet with an opening ledger entry. Must run in a transaction. */
 export function openWallet(store: Store, userId: string, id: string, cents: number, now: number): void {
   store.run(
     'INSERT INTO wallets (user_id, id, balance, created_at, updated_at) VALUES (?, ?, 0, ?, ?)',
@@ -49,7 +49,10 @@ export function walletOf(store: Store, userId: string): Wallet {
   };
 }
 
-/** A row in the ledger, and the balance that is their sum. Negative cents leave the wallet. Within a transaction. */
+/**
+ * Adds a ledger entry and updates the balance, which is their sum. Negative cents leave the wallet. Must run in a
+ * transaction.
+ */
 export function enter(
   store: Store,
   userId: string,
@@ -76,8 +79,8 @@ export function enter(
 }
 
 /**
- * Puts `cents` into a wallet. Within a transaction. @param once a name under which it happens once: whoever repeats it
- * adds nothing. @returns the balance, cents. @throws Refusal bad_request for more than a wallet holds.
+ * Adds `cents` to a wallet. Must run in a transaction. @param once idempotency key: repeating it adds nothing. @returns
+ * the balance, cents. @throws Refusal bad_request for more than a wallet can hold.
  */
 export function fund(
   store: Store,
@@ -105,25 +108,25 @@ export function fund(
   return balance + cents;
 }
 
-/** Takes all that no order has set aside. Within a transaction. @returns what left the wallet, and the balance; cents. */
+/** Withdraws all unreserved money. Must run in a transaction. @returns the amount withdrawn, and the balance; cents. */
 export function empty(store: Store, userId: string, now: number): { taken: number; balance: number } {
   const { balance, spendable } = walletOf(store, userId);
   enter(store, userId, 'withdrawal', -spendable, now, null);
   return { taken: spendable, balance: balance - spendable };
 }
 
-/** Sets `cents` aside for an order, so that orders placed at once cannot spend the same money. Within a transaction. */
+/** Reserves `cents` for an order, so concurrent orders cannot spend the same money. Must run in a transaction. */
 export function reserve(store: Store, userId: string, cents: number): void {
   store.run('UPDATE wallets SET reserved = reserved + ? WHERE user_id = ?', cents, userId);
 }
 
-/** The way forward where the wallet pays for the goods, so that the ceiling is what is set aside. */
+/** Funding option offered when the wallet pays for the goods: a lower ceiling means a smaller reservation. */
 export const lowerCeiling = {
   rail: 'lower_max_price',
   message: 'Lower max_price to what the wallet can cover.',
 };
 
-/** @throws Refusal insufficient_funds with `required`, `available` and every way forward in `fund_with`. */
+/** @throws Refusal insufficient_funds with `required`, `available`, and all options in `fund_with`. */
 export function requireFunds(
   available: number,
   required: number,

@@ -3,22 +3,22 @@ import { isLocalName } from '../../platform/net/lookup.ts';
 import type { SandboxConfig } from '../config.ts';
 import { Refusal } from '../server/refusal.ts';
 
-/** Where webhooks may go. */
+/** Allowed webhook targets. */
 export type WebhookReach = SandboxConfig['webhooks'];
 
-/** Where one webhook goes, read once from its URL. */
+/** The target of a webhook, parsed once from its URL. */
 interface Target {
-  /** A name to look up, or an IP address. */
+  /** A host name or an IP address. */
   readonly host: string;
-  /** Why it is not called, as far as the URL alone shows; undefined where it may be called. */
+  /** Why it may not be called, judging by the URL alone; undefined if it may be. */
   readonly refusal: string | undefined;
-  /** Whether the connection may go to an IP address that the host's name leads to. */
+  /** Whether it may connect to an IP address that the host name resolves to. */
   mayReach(ip: string): boolean;
 }
 
 /**
- * Reads a webhook's URL. A receiver that was named to the sandbox (`isNamed`) may be anywhere but at a forbidden
- * address; a name that leads into a private network without having been named may be a trap. Pure.
+ * Parses a webhook URL. An explicitly named receiver (`isNamed`) may be at any address that is not forbidden. An
+ * unnamed host that resolves to a private network may be an SSRF attempt. Pure.
  */
 export function targetOf(url: URL, reach: WebhookReach): Target {
   const isNamed = reach.named.includes(url.host) || reach.named.includes(url.hostname);
@@ -54,7 +54,9 @@ const onlyNamed =
 
 const nameKind = (host: string): 'loopback' | 'public' => (isLocalName(host) ? 'loopback' : 'public');
 
-/** Refuses an address that is never going to be called, and says no more of it than the field. @throws Refusal. */
+/**
+ * Rejects an address that can never be called. Error messages mention only the field, not the address. @throws Refusal.
+ */
 export function requireAddress(address: string, field: string, { webhooks }: SandboxConfig): void {
   const { refusal } = targetOf(new URL(address), webhooks);
   if (refusal === undefined) return;

@@ -3,13 +3,13 @@ import type { OrderBody, OrderRecord, Step } from '../orders/lifecycle/types.ts'
 import type { Identity } from '../store/identity.ts';
 import type { Store } from '../store/store.ts';
 
-/** Whose order it is, and the addresses that the order itself names for each event. */
+/** An order's owner, and the webhook addresses set on the order itself. */
 interface Concerned {
   readonly userId: string;
   readonly webhooks: OrderBody['webhooks'];
 }
 
-/** Queues the events of what an order went through, in their order. Within the transaction that keeps the change. */
+/** Queues the webhook events of an order's steps, in order. Must run in the transaction that stores the change. */
 export function enqueueEvents(
   store: Store,
   identity: Identity,
@@ -49,15 +49,15 @@ interface NewDelivery {
   readonly userId: string;
   readonly orderId: string;
   readonly event: string;
-  /** The same for each address that it goes to. */
+  /** Shared by all addresses that the event goes to. */
   readonly eventId: string;
   readonly url: string;
   readonly body: string;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly at: number;
 }
 
-/** It waits behind those of the same order to the same address that have not ended yet. Within a transaction. */
+/** Queues a delivery behind open ones of the same order to the same address. Must run in a transaction. */
 export function insertDelivery(
   store: Store,
   { id, userId, orderId, event, eventId, url, body, at }: NewDelivery,
@@ -88,7 +88,7 @@ function registeredAddress(store: Store, userId: string): string | undefined {
   return row && String(row.url);
 }
 
-/** The addresses of an event and of the older names for it, each once. */
+/** The distinct addresses for an event, including its legacy names. */
 function ownAddresses(webhooks: OrderBody['webhooks'], event: WebhookEvent): string[] {
   if (!webhooks) return [];
   const older = Object.entries(webhookEventSynonyms).filter(([, meant]) => meant === event);
@@ -99,7 +99,7 @@ function ownAddresses(webhooks: OrderBody['webhooks'], event: WebhookEvent): str
   });
 }
 
-/** The order's standard JSON; of a failed one with its error type (specification, Events, rule 5). */
+/** The order's standard JSON, with the error type for a failed one (specification, Events, rule 5). */
 function bodyOf(record: OrderRecord): string {
   const errorType = record.job_result?.error_type;
   return JSON.stringify(errorType ? { ...record, error_type: errorType } : record);

@@ -24,12 +24,12 @@ interface UnderWay {
 const mostInFlight = 20;
 const attemptLimitMs = 10_000;
 
-/** How long closing waits for what is due, ms. */
+/** Grace period for due deliveries on close, ms. */
 const graceMs = 300;
 
 /**
- * Delivers the webhooks that are queued in the store while others go on with their work: nobody waits for it. What is
- * claimed here is left alone by every other process on the store; what was not delivered stays queued.
+ * Delivers queued webhooks in the background. Deliveries claimed here are skipped by other processes on the store;
+ * whatever is not delivered stays queued.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -37,7 +37,7 @@ export class Outbox {
   readonly #inFlight = new Map<number, UnderWay>();
   #isClosed = false;
   #attempted: Attempted[] = [];
-  /** Looks at what is due, one after the other; undefined where no other pass is due. */
+  /** The loop that processes due deliveries; undefined while it is not running. */
   #turns: Promise<void> | undefined;
   #isWoken = false;
   #waiting: (() => void)[] = [];
@@ -47,19 +47,19 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** Has a look at what is due, soon and not now. */
+  /** Schedules a pass over due deliveries, on a later event-loop turn. */
   wake(): void {
     if (this.#isClosed) return;
     this.#isWoken = true;
     this.#turns ??= this.#takeTurns();
   }
 
-  /** Done once nothing is under way here and nothing more is due for it. */
+  /** Resolves once nothing is in flight and nothing more is due. */
   idle(): Promise<void> {
     return this.#isIdle ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Delivers for a moment more, then lets go of the rest. @returns undefined where there is nothing to wait for. */
+  /** Delivers for a short grace period, then releases the rest. @returns undefined if there is nothing to wait for. */
   close(): Promise<void> | undefined {
     if (!this.#isIdle) return this.#closeInAMoment();
     this.#isClosed = true;
@@ -76,7 +76,7 @@ export class Outbox {
       this.#isWoken = false;
       await this.#guarded(async () => {
         const claimed = await this.#noteAndClaim();
-        // What is claimed by then is released by the end.
+        // Deliveries claimed after closing are released by the closing code.
         if (!this.#isClosed) for (const one of claimed) this.#start(one);
       });
     }
@@ -85,7 +85,7 @@ export class Outbox {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Both in one transaction: a delivery costs one wait for the disk, many at once cost one together. */
+  /** Records and claims in one transaction, so a delivery costs one fsync and concurrent ones share it. */
   async #noteAndClaim(): Promise<Claimed[]> {
     const { store } = this.#options;
     const room = mostInFlight - this.#inFlight.size;
@@ -94,7 +94,10 @@ export class Outbox {
     return this.#noting(() => claim(store, this.#lease, times, room));
   }
 
-  /** Notes what was attempted, and does the rest, in one transaction. Attempts that end meanwhile are noted the next time. */
+  /**
+   * Records finished attempts and runs `rest` in one transaction. Attempts that finish meanwhile are recorded next
+   * time.
+   */
   async #noting<T>(rest: () => T, ...check: Synchronous<T>): Promise<T> {
     const { store, config } = this.#options;
     const attempted = this.#attempted.splice(0);
@@ -128,7 +131,7 @@ export class Outbox {
   }
 
   async #attempt(claimed: Claimed, closing: AbortSignal): Promise<void> {
-    // Loaded with the first delivery: most runs have none.
+    // Lazy import on the first delivery; most runs have none.
     const { post } = await import('./post.ts');
     const { clock, config } = this.#options;
     const began = realMs();
@@ -151,11 +154,11 @@ export class Outbox {
     await Promise.all(left.map(({ done }) => done));
     const { store } = this.#options;
     await this.#guarded(() => this.#noting(() => release(store, this.#lease)));
-    // No turn comes any more that would end their wait.
+    // No later pass will resolve these.
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** The store's trouble is reported once, and again only after it was over; everything stays queued meanwhile. */
+  /** Reports a store error once, and again only after recovery. Deliveries stay queued in the meantime. */
   async #guarded(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -168,7 +171,7 @@ export class Outbox {
   }
 }
 
-/** A delivery that this process may attempt, and no other until its lease ends. */
+/** A delivery leased to this process; others skip it until the lease expires. */
 interface Claimed {
   readonly seq: number;
   readonly orderId: string;
@@ -176,26 +179,26 @@ interface Claimed {
   readonly eventId: string;
   readonly url: string;
   readonly body: string;
-  /** How often it was attempted before. */
+  /** Number of previous attempts. */
   readonly attempts: number;
 }
 
-/** The time of the sandbox, and that of the machine, which nobody advances; ms since the epoch. */
+/** Sandbox time and real time, which advancing does not affect; ms since the epoch. */
 interface Times {
   readonly now: number;
   readonly real: number;
 }
 
-/** How long a process keeps a claimed delivery, ms of the machine's time; longer than an attempt may take. */
+/** Lease duration of a claimed delivery, ms of real time; longer than an attempt may take. */
 const leaseMs = 15_000;
 
-/** A lease that ends later than any can was taken before the machine's clock was set back. */
+/** A lease that ends beyond the maximum dates from before the system clock was set back, so it is ignored. */
 const isFree = `next_at <= ? AND behind = 0 AND (leased_until IS NULL OR leased_until NOT BETWEEN ? + 1 AND ? + ${leaseMs})`;
 
 const anythingDue = (store: Store, { now, real }: Times): boolean =>
   store.get(`SELECT 1 FROM deliveries WHERE ${isFree} LIMIT 1`, now, real, real) !== undefined;
 
-/** Takes up to `room` deliveries that are due, the longest waiting first. Within a transaction. */
+/** Claims up to `room` due deliveries, longest waiting first. Must run in a transaction. */
 function claim(store: Store, lease: string, { now, real }: Times, room: number): Claimed[] {
   const rows = store.all(
     `SELECT seq, order_id, event, event_id, url, body, attempts FROM deliveries WHERE ${isFree} ORDER BY next_at, seq LIMIT ?`,
@@ -219,12 +222,12 @@ function claim(store: Store, lease: string, { now, real }: Times, room: number):
   });
 }
 
-/** Gives back what this process holds and did not bring to an end. */
+/** Releases unfinished deliveries leased by this process. */
 function release(store: Store, lease: string): void {
   store.run('UPDATE deliveries SET lease = NULL, leased_until = NULL WHERE lease = ?', lease);
 }
 
-/** What a state that is brought back was in the middle of is free again. Within a transaction. */
+/** Releases all leases contained in a restored snapshot. Must run in a transaction. */
 export function releaseAll(store: Store): void {
   store.run('UPDATE deliveries SET lease = NULL, leased_until = NULL WHERE lease IS NOT NULL');
 }
@@ -232,18 +235,18 @@ export function releaseAll(store: Store): void {
 interface Attempted {
   readonly claimed: Claimed;
   readonly result: AttemptResult;
-  /** When the attempt ended, ms of the sandbox's time. */
+  /** End of the attempt, ms of sandbox time. */
   readonly at: number;
-  /** How long it took, ms of the machine's time. */
+  /** Duration, ms of real time. */
   readonly tookMs: number;
 }
 
 /**
- * Writes an attempt down: delivered with a 2xx, tried again later, or given up. Nothing but the log changes where the
- * lease ended meanwhile and another process took the delivery. Within a transaction.
+ * Records an attempt: delivered on a 2xx, otherwise scheduled for a retry or given up. If the lease has expired and
+ * another process took over, only the attempt log is written. Must run in a transaction.
  */
 function note(store: Store, lease: string, { claimed, result, at, tookMs }: Attempted, speed: number): void {
-  // The delivery is gone where the store was emptied meanwhile, or an earlier state of it brought back.
+  // The delivery is gone if the store was emptied or a snapshot restored.
   store.run(
     `INSERT INTO delivery_attempts (delivery_seq, at, status, error, took_ms)
      SELECT seq, ?, ?, ?, ? FROM deliveries WHERE seq = ? AND order_id = ? AND event = ?`,
@@ -272,7 +275,7 @@ function note(store: Store, lease: string, { claimed, result, at, tookMs }: Atte
   if (changes === 1 && wait === null) callNext(store, claimed);
 }
 
-/** The next of the same order to the same address can be sent once the one before it is over. */
+/** Unblocks the next delivery of the same order to the same address. */
 function callNext(store: Store, { orderId, url }: Claimed): void {
   store.run(
     `UPDATE deliveries SET behind = 0 WHERE seq = (
@@ -283,14 +286,14 @@ function callNext(store: Store, { orderId, url }: Claimed): void {
 }
 
 const firstMs = 1_000;
-/** A receiver that has come back is not left waiting for longer than this. */
+/** Maximum backoff, ms, so that a recovered receiver does not wait longer. */
 const longestMs = 600_000;
 const dayMs = 24 * 3600 * 1000;
 
 /**
- * How long to wait after a failed attempt, ms of the sandbox's time: 1 s, then twice as long each time up to 10 min, for
- * a day in all; null once that is over. `speed` divides it, as it does an order's life.
- * @param attempts how many have failed, at least 1.
+ * Backoff after a failed attempt, ms of sandbox time: 1 s, doubling up to 10 min, for a day in total; null after that.
+ * `speed` divides it, as for order timelines.
+ * @param attempts number of failed attempts, at least 1.
  */
 export function retryDelay(attempts: number, speed: number): number | null {
   let wait = 0;

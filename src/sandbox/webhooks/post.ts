@@ -6,7 +6,7 @@ import { basicCredentials, hasCredentials } from '../../platform/net/urls.ts';
 import { clearTimeout, setTimeout } from '../../platform/own-timers.ts';
 import { targetOf, type WebhookReach } from './address.ts';
 
-/** What came of one attempt. `error` is null where it was delivered, and never shows more of the address than its host. */
+/** Result of an attempt. `error` is null on success, and reveals no more of the URL than its host. */
 export interface AttemptResult {
   readonly status: number | null;
   readonly error: string | null;
@@ -21,16 +21,16 @@ interface OutgoingWebhook {
 
 interface PostOptions {
   readonly reach: WebhookReach;
-  /** For the whole attempt, ms. */
+  /** Timeout for the whole attempt, ms. */
   readonly limitMs: number;
-  /** Ends the attempt without an outcome. One signal for each attempt, because a signal keeps its listeners. */
+  /** Aborts the attempt without a result. Use a separate signal per attempt, because a signal retains its listeners. */
   readonly closing: AbortSignal;
 }
 
-/** How much of a response's body is read, bytes. Reading it lets the receiver finish. */
+/** How much of a response body is read, bytes. Reading it lets the receiver finish. */
 const mostRead = 64 * 1024;
 
-/** Sends one webhook, once; redirects are not followed. @returns undefined where `closing` ended it. Never throws. */
+/** Sends a webhook once, without following redirects. @returns undefined if aborted by `closing`. Never throws. */
 export async function post(
   webhook: OutgoingWebhook,
   options: PostOptions,
@@ -48,12 +48,12 @@ function outcomeOf(status: number): AttemptResult {
   return { status, error: `HTTP ${status}${redirect}` };
 }
 
-/** Why nothing was delivered. */
+/** The webhook was not delivered; the message says why. */
 class Undelivered extends Error {
   override readonly name = 'Undelivered';
 }
 
-/** Messages of Node's network errors name host and port, and nothing else of an address. */
+/** Messages of Node's network errors reveal only host and port. */
 function reason(error: unknown): string {
   if (error instanceof Undelivered) return error.message;
   if (error instanceof Error && 'code' in error) return error.message || String(error.code);
@@ -106,7 +106,7 @@ function statusFrom(outgoing: ClientRequest, bytes: Uint8Array): Promise<number>
   });
 }
 
-/** What the receiver says after its status changes nothing any more, not even that it breaks off. */
+/** Drains the response. Nothing after the status changes the result, not even a dropped connection. */
 function discard(response: IncomingMessage, done: () => void): void {
   let size = 0;
   response.on('data', (chunk: Buffer) => {

@@ -1,7 +1,7 @@
 import type { WebhookEvent } from '../../api/events.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 
-/** A webhook delivery and what came of its last attempt. Times in ms since the epoch. */
+/** A webhook delivery and its last attempt. Times in ms since the epoch. */
 export interface Delivery {
   readonly seq: number;
   readonly id: string;
@@ -13,12 +13,12 @@ export interface Delivery {
   readonly createdAt: number;
   readonly attempts: number;
   readonly state: 'delivered' | 'given up' | 'behind' | 'open';
-  /** When it was delivered or given up, or is due next. */
+  /** When it was delivered, given up, or is next due. */
   readonly at: number;
   readonly last: Outcome | null;
 }
 
-/** What came of an attempt. */
+/** Result of an attempt. */
 interface Outcome {
   readonly status: number | null;
   readonly error: string | null;
@@ -26,16 +26,16 @@ interface Outcome {
 }
 
 export interface Attempt extends Outcome {
-  /** When it ended, ms since the epoch. */
+  /** End of the attempt, ms since the epoch. */
   readonly at: number;
 }
 
-/** What a delivery is read with, of the row `d`. */
+/** Columns of a delivery, from row `d`. */
 export const deliveryColumns = `d.seq, d.id, d.order_id, d.event, d.url, d.body, d.created_at, d.next_at, d.behind, d.attempts, d.delivered_at,
   d.given_up_at, a.status, a.error, a.took_ms FROM deliveries d LEFT JOIN delivery_attempts a ON a.rowid =
   (SELECT max(rowid) FROM delivery_attempts WHERE delivery_seq = d.seq)`;
 
-/** Deliveries of every order, newest first. @param before those below a number of the store. */
+/** Deliveries of all orders, newest first. @param before only those with a smaller row number. */
 export const readDeliveries = (
   store: Store,
   { before, limit }: { readonly before: number; readonly limit: number },
@@ -44,7 +44,7 @@ export const readDeliveries = (
     .all(`SELECT ${deliveryColumns} WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?`, before, limit)
     .map(deliveryIn);
 
-/** The one of an id, with the id of its event. */
+/** Finds a delivery by id, including its event id. */
 export function readDelivery(
   store: Store,
   id: string,
@@ -53,13 +53,13 @@ export function readDelivery(
   return row && { ...deliveryIn(row), eventId: String(row.event_id) };
 }
 
-/** Those of one order, newest first. */
+/** Deliveries of one order, newest first. */
 export const readDeliveriesOf = (store: Store, orderId: string, limit: number): Delivery[] =>
   store
     .all(`SELECT ${deliveryColumns} WHERE d.order_id = ? ORDER BY d.seq DESC LIMIT ?`, orderId, limit)
     .map(deliveryIn);
 
-/** Each attempt of a delivery, newest first. @param seq its number in the store. */
+/** Attempts of a delivery, newest first. @param seq its row number. */
 export const readAttempts = (store: Store, seq: number, limit: number): Attempt[] =>
   store
     .all(
@@ -69,7 +69,7 @@ export const readAttempts = (store: Store, seq: number, limit: number): Attempt[
     )
     .map(attemptIn);
 
-/** Each attempt of the deliveries of an order, newest first. */
+/** Attempts of all deliveries of an order, newest first. */
 export const readAttemptsOf = (
   store: Store,
   orderId: string,
@@ -123,7 +123,7 @@ function outcome(row: StoredRow): Pick<Delivery, 'state' | 'at'> {
   return { state: row.behind === 0 ? 'open' : 'behind', at: Number(row.next_at) };
 }
 
-/** An address without what only its receiver is to know: user, password and query. */
+/** A webhook URL without the parts known only to its receiver: user, password and query. */
 export function addressOf(url: string): string {
   if (!URL.canParse(url)) return url;
   const { origin, pathname, search } = new URL(url);

@@ -6,8 +6,8 @@ import { targetOf } from './address.ts';
 import { insertDelivery } from './enqueue.ts';
 
 /**
- * Sends a delivery once more: one that has ended is queued again as a new one, one that waits is due at `now` (ms).
- * @returns the id of its order; undefined for a delivery that is not there.
+ * Resends a delivery: queues a finished one again as a new delivery, and makes a waiting one due at `now` (ms).
+ * @returns the id of its order; undefined if there is no such delivery.
  */
 export function replay(
   store: Store,
@@ -21,7 +21,7 @@ export function replay(
     const orderId = String(row.order_id);
     if (row.next_at === null) {
       insertDelivery(store, {
-        // A counter of its own: the ids of what happens by itself stay the same.
+        // Uses a separate counter, so that replays do not change other generated ids.
         id: identity.uuid('replay'),
         userId: String(row.user_id),
         orderId,
@@ -39,16 +39,16 @@ export function replay(
 }
 
 interface Edited {
-  /** Of the new delivery: who gives the same id twice sends one. */
+  /** Id of the new delivery; repeating an id sends nothing more. */
   readonly newId: string;
   readonly url: string;
-  /** Any text: a receiver must bear what is no JSON too. */
+  /** Any text: receivers must also handle invalid JSON. */
   readonly body: string;
-  /** Whether a receiver is to take it for an event of its own. */
+  /** Whether receivers should see a new event. */
   readonly isNewEvent: boolean;
 }
 
-/** Why a webhook is not sent to an address; undefined where it may be, as far as the address alone shows. */
+/** Why a webhook may not be sent to a URL; undefined if it may be, judging by the URL alone. */
 export function refusedTarget(url: string, reach: SandboxConfig['webhooks']): string | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (!parsed || !/^https?:$/.test(parsed.protocol)) return 'it is not an http or https address';
@@ -56,9 +56,9 @@ export function refusedTarget(url: string, reach: SandboxConfig['webhooks']): st
 }
 
 /**
- * Sends what a delivery sent once more, with another body or to another address, at `now` (ms), as a delivery of its own.
- * @returns the id of its order; undefined for a delivery that is not there.
- * @throws Refusal already_exists where `newId` sent something else.
+ * Resends a delivery with a changed body or address at `now` (ms), as a new delivery.
+ * @returns the id of its order; undefined if there is no such delivery.
+ * @throws Refusal already_exists if `newId` was used with other values.
  */
 export function replayEdited(
   store: Store,

@@ -17,7 +17,7 @@ import type {
   Transition,
 } from './types.ts';
 
-/** The events of each change, in the order they fire (specification, Events). */
+/** Webhook events of a transition, in firing order (specification, Events). */
 function eventsOf(change: Transition): readonly WebhookEvent[] {
   if (change.kind === 'tracked' && !change.complete) return ['tracking_updated'];
   return events[change.kind];
@@ -33,7 +33,7 @@ const events: Readonly<Record<Transition['kind'], readonly WebhookEvent[]>> = {
   cancelled_by_retailer: ['status_updated'],
 };
 
-/** Money that a change moves: the actual price when placed, all of it back when the retailer cancels. */
+/** Money moved by a transition: the actual price on placing, all of it refunded if the retailer cancels. */
 function ledgerEffects(before: OrderRecord, after: OrderRecord): readonly LedgerEffect[] {
   if (before.status === after.status) return [];
   const price = after.job_result?.price_components;
@@ -54,15 +54,15 @@ export function payerOf(record: OrderRecord): LedgerEffect['payer'] {
   return record.connect ? 'connect' : 'wallet';
 }
 
-/** Whether a cancel is still accepted (specification, States and transitions). */
+/** Whether the order can still be cancelled (specification, States and transitions). */
 function isCancellable(record: OrderRecord): boolean {
   return cancellableOrderStatuses.some((status) => status === record.status);
 }
 
-/** When the next change is due, ms since the epoch; null when nothing more happens by itself. */
+/** Time of the next transition, ms since the epoch; null if none is scheduled. */
 export const nextDue = (plan: OrderPlan): number | null => plan[0]?.at ?? null;
 
-/** Brings everything due by `now` (ms) about. How often this is called in between makes no difference. */
+/** Applies all transitions due by `now` (ms). The result does not depend on how often it is called. */
 export function advance(state: OrderState, now: number): Advanced {
   const steps: Step[] = [];
   let { record } = state;
@@ -76,7 +76,7 @@ export function advance(state: OrderState, now: number): Advanced {
   return { record, plan: state.plan.slice(steps.length), steps };
 }
 
-/** Cancels an order that is still pending at `now` (ms); nothing is charged. Refused once it is taken up. */
+/** Cancels an order that is still pending at `now` (ms), without charge. Refused once processing has started. */
 export function cancelPending(
   state: OrderState,
   now: number,
@@ -89,7 +89,7 @@ export function cancelPending(
   return resumed(due, [{ at: now, kind: 'cancelled', reason }], now);
 }
 
-/** Goes on from what was reached with another plan. */
+/** Continues from a reached state with a different plan. */
 export function resumed(reached: Advanced, plan: OrderPlan, now: number): Advanced {
   const next = advance({ record: reached.record, plan }, now);
   return { ...next, steps: [...reached.steps, ...next.steps] };
@@ -97,7 +97,7 @@ export function resumed(reached: Advanced, plan: OrderPlan, now: number): Advanc
 
 type Change<K extends Transition['kind']> = Extract<Transition, { kind: K }>;
 
-/** The record after a change; the one given stays as it was. */
+/** Returns the record after a transition; does not mutate its argument. */
 function applyTransition(record: OrderRecord, change: Transition): OrderRecord {
   return { ...changed(record, change), updated_at: isoTime(change.at) };
 }
@@ -146,7 +146,7 @@ function settled(record: OrderRecord, change: Change<'placed' | 'failed'>): Orde
   return {
     ...record,
     items: withChanges(record, change.at, change.items),
-    // The timeline is read off the record alone, so the record keeps the moment.
+    // Store the time here, because the timeline is derived from the record alone.
     job_result: { ...change.job_result, completed_at: isoTime(change.at) },
     fulfillment: withConcessions(record, change.concessions),
   };
@@ -187,7 +187,7 @@ function withdrawn(
   return { ...record, status: kind, items };
 }
 
-/** Changes all items but those that were skipped: they are no longer part of the order. */
+/** Changes all items except skipped ones, which are no longer part of the order. */
 function everyItem(record: OrderRecord, at: number, change: Omit<ItemChange, 'id'>): OrderItem[] {
   const taking = record.items.filter(({ status }) => status !== 'skipped');
   return withChanges(

@@ -17,17 +17,17 @@ import type {
 } from './types.ts';
 import { decide, failedItems, failedResult, type Refusal, type Verdict } from './verdict.ts';
 
-/** The parts of an error response; the status is that of the code. */
+/** The parts of an error response. The code determines the status. */
 interface CreationRefusal {
   readonly code: RehearsedRefusal;
   readonly message: string;
-  /** Empty for `insufficient_funds`: the wallet's keeper knows `required`, `available` and `fund_with`. */
+  /** Empty for `insufficient_funds`: the wallet code fills in `required`, `available` and `fund_with`. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** Whether it shows only when the order is placed: who checks a table of orders beforehand does not know it. */
+  /** Whether it is only detected when the order is placed, not by the up-front check of a table of orders. */
   readonly isLate: boolean;
 }
 
-/** Why an order's test products refuse it at creation, or null (specification, Errors, rule 8). */
+/** Why an order's test products cause a rejection at creation, or null (specification, Errors, rule 8). */
 export function creationRefusal(order: OrderBody, shopUrl: string): CreationRefusal | null {
   for (const [index, { url }] of order.products.entries()) {
     const code = refusalRehearsedBy(url, shopUrl);
@@ -39,7 +39,10 @@ export function creationRefusal(order: OrderBody, shopUrl: string): CreationRefu
   return null;
 }
 
-/** The code that an order of a test product is refused with at creation; null where it is not, or the URL is of no such product. */
+/**
+ * The code with which a test product is rejected at creation; null if it is not rejected, or the URL is not a test
+ * product.
+ */
 export function refusalRehearsedBy(url: string, shopUrl: string): RehearsedRefusal | null {
   const slug = slugOf(url, shopUrl);
   if (slug === null) return null;
@@ -50,7 +53,7 @@ export function refusalRehearsedBy(url: string, shopUrl: string): RehearsedRefus
 interface Refused {
   readonly order: OrderBody;
   readonly url: string;
-  /** Of the product line. */
+  /** Index of the product line. */
   readonly index: number;
 }
 
@@ -141,13 +144,13 @@ function addressRefused({ shipping_address: { address_line1, postal_code } }: Or
   return { message: 'The shipping address could not be verified.', details };
 }
 
-/** A new order and its whole future. The order is taken as accepted: see `creationRefusal` for those that are not. */
+/** Creates an order with its entire plan. Assumes the order was accepted; see `creationRefusal` for rejections. */
 export function createOrder(input: NewOrder): OrderState {
   const record = initialRecord(input);
   return { record, plan: planOrder(record, input, input.startAt ?? input.createdAt) };
 }
 
-/** Everything that will happen to a pending order that is taken up at `startAt` (ms since the epoch). */
+/** Plans all transitions of a pending order whose processing starts at `startAt` (ms since the epoch). */
 function planOrder(record: OrderRecord, surroundings: Surroundings, startAt: number): OrderPlan {
   const lines = linesOf(record, surroundings);
   const paces = new Set(lines.map((line) => line.test?.pace));
@@ -163,7 +166,7 @@ function planOrder(record: OrderRecord, surroundings: Surroundings, startAt: num
   return [started, ...rest];
 }
 
-/** The order's failure as a change at `at` (ms). */
+/** The transition that fails the order at `at` (ms). */
 export function failure(
   record: OrderRecord,
   refusal: Refusal,
@@ -179,7 +182,7 @@ export function failure(
   };
 }
 
-/** Placing and all that follows it, in order of time. */
+/** The placing transition and everything after it, in chronological order. */
 export function purchase(
   record: OrderRecord,
   verdict: Omit<Verdict, 'refusal'>,
@@ -223,7 +226,7 @@ function placedResult(
   };
 }
 
-/** One order number for each retailer, in the dashed form that people copy from its emails. */
+/** One order number per retailer, in the dashed format that people copy from its emails. */
 function merchantOrderIds(lines: readonly OrderLine[], draw: Draw): JobResult['merchant_order_ids'] {
   const retailers = [...new Set(lines.map(({ facts }) => facts.retailer))];
   return retailers.map((retailer) => {

@@ -18,13 +18,13 @@ import type {
 } from './types.ts';
 import { blamesLine, overCeiling } from './verdict.ts';
 
-/** The plan with everything up to `index` happening at `now` (ms) and the rest following at its own distance. */
+/** The plan with all transitions up to `index` moved to `now` (ms); later ones keep their distance. */
 function broughtForward({ record, plan }: OrderState, index: number, now: number): OrderPlan {
   const earlier = (plan[index]?.at ?? now) - now;
   return retimed(record, plan, ({ at }, place) => (place <= index ? now : at - earlier));
 }
 
-/** Where in the plan the last parcel that has not left yet leaves; -1 when all have, or none ever will. */
+/** Index in the plan at which the last unshipped parcel departs; -1 if all have left or none ever will. */
 function lastDeparture(record: OrderRecord, plan: OrderPlan): number {
   const gone = new Set(
     record.tracking_numbers.filter(({ status }) => status !== 'pending').map(({ id }) => id),
@@ -40,11 +40,11 @@ function lastDeparture(record: OrderRecord, plan: OrderPlan): number {
 
 const lastArrival = (plan: OrderPlan): number => plan.findLastIndex(isArrival);
 
-/** The plan with each journey that is still under way ending in this way. */
+/** Replaces the ending of every journey still in progress. */
 const endingIn = (ending: Ending, plan: OrderPlan): OrderPlan =>
   plan.map((change) => (isArrival(change) ? { ...change, ...arrival(ending, change) } : change));
 
-/** Parcels that wait for pickup being fetched at `now` (ms). */
+/** Transitions that collect all parcels waiting for pickup, at `now` (ms). */
 function pickups(record: OrderRecord, now: number): OrderPlan {
   const waiting = record.tracking_numbers.filter(({ status }) => status === 'available_for_pickup');
   const items = record.items
@@ -80,15 +80,15 @@ function isArrival(change: Transition): change is Extract<Transition, { kind: 's
 interface Force {
   readonly state: OrderState;
   readonly kind: ForcedKind;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly now: number;
-  /** Why the order fails, for `failed`; `checkout_failed` when absent. */
+  /** Failure reason for `failed`; defaults to `checkout_failed`. */
   readonly errorType?: ErrorType;
-  /** As they were when the order was created. */
+  /** The same as when the order was created. */
   readonly surroundings: Surroundings;
 }
 
-/** Makes something happen now, and lets the future go on from there; or says which state forbids it. */
+/** Forces a transition now and continues with the remaining plan. Returns a refusal if the state does not allow it. */
 export function forceTransition(force: Force): Advanced | Refused {
   const reached = advance(force.state, force.now);
   const plan = forced[force.kind](reached, force);
@@ -149,7 +149,7 @@ const notNow = ({ record }: OrderState, why: string): Refused => ({
 const takenUp = ({ record }: OrderState, now: number): OrderPlan =>
   record.status === 'pending' ? [{ at: now, kind: 'started' }] : [];
 
-/** A plan that buys every line as if nothing stood against it, but the ceiling: that is never relaxed. */
+/** Plans the purchase of every line, ignoring all obstacles except the ceiling, which is never relaxed. */
 function boughtAnyway(reached: OrderState, { now, surroundings }: Force): OrderPlan | Refused {
   const { record } = reached;
   const purchases = linesOf(record, surroundings).map((line) => ({ line, quantity: line.item.quantity }));

@@ -1,6 +1,6 @@
 /**
- * The life of an order: pure, time and seed are arguments. The core calls `createOrder` once and `advance`
- * before each read, and keeps `{record, plan}` in between.
+ * The order lifecycle. Pure: time and seed are arguments. The core calls `createOrder` once and `advance` before each
+ * read, and stores `{record, plan}` in between.
  */
 export { advance, cancelPending, nextDue } from './advance.ts';
 export { createOrder, creationRefusal } from './creation.ts';

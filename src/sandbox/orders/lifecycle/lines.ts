@@ -2,20 +2,20 @@ import { type Draw, drawFor } from './schedule.ts';
 import { slugOf, type TestProduct, testFacts, testProductOf, testProducts } from './test-products.ts';
 import type { LineFacts, OrderItem, OrderRecord, Surroundings } from './types.ts';
 
-/** A product line with everything known of it. */
+/** A product line with everything known about it. */
 export interface OrderLine {
   readonly index: number;
   readonly item: OrderItem;
   readonly facts: LineFacts;
-  /** The test product that it is, if it is one. */
+  /** The test product it corresponds to, if any. */
   readonly test: TestProduct | null;
 }
 
-/** Prices of products that no catalogue lists, USD cents. */
+/** Price range of products without a catalogue listing, USD cents. */
 const inventedPrice = { min: 500, max: 12_000 };
-/** The part of what the ceiling leaves that such a product may take, so that there is something to give back. */
+/** Share of the remaining ceiling that such a product may cost, so that some money is released. */
 const usedShare = { min: 0.6, max: 0.98 };
-/** `test-price-exceeded` costs at least this much more than the ceiling, USD cents. */
+/** Minimum by which `test-price-exceeded` exceeds the ceiling, USD cents. */
 const priceRise = 1_000;
 
 export function linesOf(record: OrderRecord, surroundings: Surroundings): OrderLine[] {
@@ -36,7 +36,7 @@ export function linesOf(record: OrderRecord, surroundings: Surroundings): OrderL
   }));
 }
 
-/** A listing may behave as one of the test products. */
+/** Makes a listing behave like the test product of its outcome, if it has one. */
 function rehearsing(
   facts: LineFacts | null,
   ceiling: number,
@@ -62,7 +62,7 @@ function knownCost(record: OrderRecord, known: readonly { facts: LineFacts | nul
   return cost.reduce((sum, part) => sum + part, 0);
 }
 
-/** A product nobody lists sells at a price of chance, within what the ceiling leaves for one unit. */
+/** Generates facts for an unlisted product: a random price within what the ceiling leaves for one unit. */
 function inventedFacts(url: string, affordable: number, draw: Draw, index: number): LineFacts {
   const between = ({ min, max }: { min: number; max: number }, name: string) =>
     min + draw.fraction(`${name} ${index}`) * (max - min);
@@ -80,23 +80,23 @@ function inventedFacts(url: string, affordable: number, draw: Draw, index: numbe
   };
 }
 
-/** US cents for 10,000 minor units of a currency: the sandbox's fixed rates. */
+/** Fixed exchange rates: US cents per 10,000 minor units of a currency. */
 const usdPerTenThousand: Readonly<Record<string, number>> = { USD: 10_000, EUR: 10_850, GBP: 12_700 };
-/** What the card network adds to a converted payment, in parts of 10,000. */
+/** Card network markup on a converted payment, in basis points. */
 const conversionMarkup = 250;
 
 export const paymentCurrency = 'USD';
 
-/** Rounds to whole cents and keeps within what a JSON integer holds exactly, however absurd the quantity. */
+/** Rounds to whole cents and clamps to the safe integer range, even for absurd quantities. */
 export const wholeCents = (amount: number): number => Math.min(Math.round(amount), Number.MAX_SAFE_INTEGER);
 
-/** US cents charged for an amount in another currency's minor units, conversion markup included. */
+/** US cents charged for an amount in another currency's minor units, including the conversion markup. */
 export function chargedInUsd(amount: number, currency: string): number {
   if (currency === paymentCurrency) return amount;
   const rate = usdPerTenThousand[currency] ?? 10_000;
   return wholeCents((amount * rate * (10_000 + conversionMarkup)) / 1e8);
 }
 
-/** `1999, USD` as `19.99 USD`, for messages. */
+/** Formats an amount for messages: `1999, USD` as `19.99 USD`. */
 export const spokenAmount = (cents: number, currency: string): string =>
   `${(cents / 100).toFixed(2)} ${currency}`;

@@ -14,7 +14,7 @@ import type {
 
 export type Ending = Extract<TrackingStatus, 'delivered' | 'available_for_pickup' | 'undeliverable'>;
 
-/** How a parcel's journey can end: what the carrier says, and what becomes of the items in it. */
+/** Possible endings of a parcel's journey: the carrier's message and the resulting item status. */
 export const endings: Readonly<Record<Ending, { message: string; item: ItemStatus }>> = {
   delivered: { message: 'Delivered: left at the front door', item: 'delivered' },
   available_for_pickup: { message: 'Ready for pickup at the parcel shop', item: 'available_for_pickup' },
@@ -25,22 +25,25 @@ interface Parcel {
   readonly key: string;
   readonly itemIds: readonly string[];
   readonly ending: Ending;
-  /** Items count as shipped with their first parcel and as arrived with their last. */
+  /** Items count as shipped with their first parcel and as delivered with their last. */
   readonly first: boolean;
   readonly last: boolean;
 }
 
 const carriers = ['Northline Parcel', 'Swiftpost', 'Bluevan Express'] as const;
-/** Days from placing to the carrier's estimate: at least 2, at most 5. */
+/** Days from placing to the estimated delivery: 2 to 5. */
 const transitDays = { min: 2, spread: 4 };
 
-/** The estimate of carrier and retailer, a calendar date at the destination. */
+/** Estimated delivery by carrier and retailer, as a calendar date at the destination. */
 export function estimatedDelivery(record: OrderRecord, placedAt: number, draw: Draw): string {
   const days = transitDays.min + Math.floor(draw.fraction('transit days') * transitDays.spread);
   return localDate(record.shipping_address, placedAt, days);
 }
 
-/** The journeys of all parcels of an order: one parcel for each of the first retailers and kind of ending, sometimes two. */
+/**
+ * The journeys of an order's parcels: one parcel per retailer and ending, sometimes two. Retailers beyond `mostSenders`
+ * share parcels.
+ */
 export function journeys(
   record: OrderRecord,
   purchases: readonly Purchase[],
@@ -53,7 +56,10 @@ export function journeys(
   });
 }
 
-/** Each scan of a parcel is a change of the whole record, so what more retailers send travels together. */
+/**
+ * Maximum number of separate senders; goods of further retailers ship together. Bounds the cost, as every scan changes
+ * the whole record.
+ */
 const mostSenders = 10;
 
 function parcelsOf(purchases: readonly Purchase[]): Parcel[] {
@@ -156,7 +162,7 @@ type Location = Pick<UntimedCheckpoint, 'city' | 'state' | 'zip' | 'country' | '
 type Hub = readonly [string, string, string];
 type Hubs = readonly [Hub, ...Hub[]];
 
-/** Sorting centres by country; the position is the first digit of the postal codes that each serves. */
+/** Sorting centres by country, indexed by the first digit of the postal codes they serve. */
 const hubsOf: Readonly<Record<string, Hubs>> = {
   US: [
     ['Boston', 'MA', '02108'],
@@ -195,7 +201,7 @@ const hubsOf: Readonly<Record<string, Hubs>> = {
     ['Palermo', 'PA', '90121'],
   ],
 };
-/** Standard time of each US postal zone, hours from UTC; Germany and Italy share theirs. */
+/** Standard time per US postal zone, as hours from UTC. Germany and Italy share one time zone. */
 const usHours = [-5, -5, -5, -5, -5, -6, -6, -6, -7, -8] as const;
 const europeHours = 1;
 
@@ -205,13 +211,13 @@ export function destination(address: Address): Location {
   return locationIn(address.city, address.state, address.postal_code, address.country);
 }
 
-/** The sorting centre that serves an address; the address's own city in a country without centres. */
+/** The sorting centre serving an address; in countries without centres, the address's own city. */
 function nearestHub(address: Address): Location {
   const hub = hubsOf[address.country]?.[zoneOf(address)];
   return hub ? locationIn(...hub, address.country) : destination(address);
 }
 
-/** Where the retailer ships from: some centre of the destination's country. */
+/** The retailer's shipping location: a random centre in the destination country. */
 function origin(address: Address, draw: Draw, parcel: string): Location {
   const hubs = hubsOf[address.country];
   return hubs ? locationIn(...draw.pick(`origin ${parcel}`, hubs), address.country) : destination(address);
@@ -233,14 +239,14 @@ function locationIn(city: string, state: string | null, zip: string, country: st
   return { city, state, zip, country, location: [city, region, country].filter(Boolean).join(', ') };
 }
 
-/** The plan with everything happening `earlier` by so many ms. */
+/** The plan with all transitions moved earlier by `earlier` ms. */
 export function moved(record: OrderRecord, plan: OrderPlan, earlier: number): OrderPlan {
   return retimed(record, plan, ({ at }) => at - earlier);
 }
 
 /**
- * The plan with each change at a time of its own (ms). Estimates of delivery are dates that were reckoned from the
- * day of placing: they move with that day, and stay where the order has been placed already.
+ * The plan with new transition times (ms). Estimated delivery dates are relative to the placing day: they shift with
+ * it, and stay unchanged once the order is placed.
  */
 export function retimed(
   record: OrderRecord,

@@ -6,10 +6,10 @@ type Blocks = Pick<OrderRecord, 'payment' | 'connect'>;
 type CardPayment = NonNullable<Blocks['payment']>;
 type Connect = NonNullable<Blocks['connect']>;
 
-/** The card processor's own charge: 2.9 % and 30 cents. */
+/** The card processor's fee: 2.9 % plus 30 cents. */
 const processorFee = (cents: number): number => (cents > 0 ? wholeCents(cents * 0.029) + 30 : 0);
 
-/** The payment blocks of a new order: the ceiling held on the card, nothing taken. All simulated. */
+/** Payment blocks of a new order: the ceiling is authorised on the card, nothing captured. All simulated. */
 export function securedBlocks(order: OrderBody, orderFeeCents: number, draw: Draw): Blocks {
   const { payment } = order;
   const intent = `pi_sim_${draw.digits('payment intent', 16)}`;
@@ -36,7 +36,7 @@ export function securedBlocks(order: OrderBody, orderFeeCents: number, draw: Dra
     state: 'secured',
     secured_amount: wholeCents(order.max_price + wholeCents(atCeiling)),
     order_cost: null,
-    // A percentage is known only once the cost is.
+    // A percentage margin is unknown until the cost is known.
     customer_margin: margin?.type === 'percent' ? null : wholeCents(atCeiling),
     stripe_fee: null,
     final_charge: null,
@@ -48,7 +48,7 @@ export function securedBlocks(order: OrderBody, orderFeeCents: number, draw: Dra
   return { payment: null, connect };
 }
 
-/** The blocks once the retailer took the order at `cost` (USD cents). */
+/** Payment blocks after the retailer accepted the order at `cost` (USD cents). */
 export function capturedBlocks(record: OrderRecord, cost: number): Blocks {
   return {
     payment: record.payment && capturedCard(record.payment, record.retailer_credentials_id ? 0 : cost),
@@ -77,7 +77,7 @@ function capturedConnect(connect: Connect, ceiling: number, cost: number): Conne
   };
 }
 
-/** The blocks of an order that came to nothing: a hold is released, a charge refunded. */
+/** Payment blocks of an unsuccessful order: holds are released, charges refunded. */
 export function returnedBlocks(record: OrderRecord, state: 'released' | 'refunded'): Blocks {
   return {
     payment: record.payment && { ...record.payment, state },
@@ -91,8 +91,8 @@ export interface Purchase {
 }
 
 /**
- * What the retailers charge for the purchases: in their currency when they share one, else all in USD.
- * No tax is added, so that a ceiling a little over the shown price holds.
+ * What the retailers charge: in their currency if all share one, otherwise in USD. Adds no tax, so a ceiling slightly
+ * above the listed price is enough.
  */
 export function priceOf(purchases: readonly Purchase[]): PriceComponents {
   const currency = commonCurrency(purchases);
@@ -126,8 +126,8 @@ export function priceOf(purchases: readonly Purchase[]): PriceComponents {
 }
 
 /**
- * What is charged, USD cents, and what `max_price` is held against: items, shipping and tax less discount, after
- * conversion. The service's own fee is not part of it.
+ * The amount charged, USD cents, which is compared with `max_price`: items, shipping and tax minus discount, after
+ * conversion. Excludes the service's own fee.
  */
 export const chargedCents = (price: PriceComponents): number => price.converted_payment_total ?? price.total;
 

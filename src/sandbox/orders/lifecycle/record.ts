@@ -7,7 +7,7 @@ import type { NewOrder, OrderBody, OrderItem, OrderRecord, Tracking, TrackingSta
 
 export const isoTime = (at: number): string => new Date(at).toISOString();
 
-/** The record in the response to `POST /orders`: pending, nothing attempted, nothing charged. */
+/** The record returned by `POST /orders`: pending, nothing attempted, nothing charged. */
 export function initialRecord(input: NewOrder): OrderRecord {
   const { order, orderId, createdAt } = input;
   const time = isoTime(createdAt);
@@ -69,7 +69,7 @@ function shippingAddress({ shipping_address: address }: OrderBody): OrderRecord[
   };
 }
 
-/** What a strict order relaxes is nothing: every concern null. */
+/** Fulfillment options. A strict order relaxes nothing, so every concern is null. */
 function fulfillment({ fulfillment: relaxed }: OrderBody): OrderRecord['fulfillment'] {
   return {
     gift: relaxed?.gift ?? null,
@@ -94,7 +94,7 @@ const labels: Readonly<Record<MilestoneType, string>> = {
   cancelled: 'Order cancelled',
 };
 
-/** The carrier's states that are milestones of their own. */
+/** Carrier statuses that have their own milestone. */
 const carrierMilestones: Partial<Record<TrackingStatus, MilestoneType>> = {
   in_transit: 'shipped',
   available_for_pickup: 'available_for_pickup',
@@ -102,7 +102,7 @@ const carrierMilestones: Partial<Record<TrackingStatus, MilestoneType>> = {
   undeliverable: 'undeliverable',
 };
 
-/** The milestones, oldest first, read off the record: what came of the placing, and the carrier's tracking. */
+/** Derives the milestones from the record, oldest first: the placing result and the carrier's tracking. */
 export function milestones(record: OrderRecord): Shape<'OrderTimelineResponse'> {
   const reached = [
     milestone('order_created', record.created_at, 'service', null),
@@ -167,7 +167,7 @@ function milestone(
   return { type, label: labels[type], occurred_at, source, detail };
 }
 
-/** What anyone who holds the order's id may see: where it goes and how far it is, never whom it is for. */
+/** What anyone who knows the order id may see: destination and progress, never the recipient. */
 export function publicTracking(record: OrderRecord): Shape<'PublicTrackingResponse'> {
   const { address_line1, address_line2, city, state, postal_code, country } = record.shipping_address;
   const estimates = record.tracking_numbers.flatMap((tracking) => tracking.estimated_delivery_date ?? []);

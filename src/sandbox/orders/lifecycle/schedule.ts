@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** The compressed clock: ms after an order's start at which each stage is reached. */
+/** Stages of the compressed timeline, ms after the order starts. */
 const stageDelays = {
   started: 1_000,
   settled: 2_500,
@@ -15,11 +15,11 @@ export type Stage = keyof typeof stageDelays;
 
 /** How long `test-slow` stays pending, ms. */
 const slowStartMs = 60_000;
-/** Parcels of one order follow each other within this, ms, so that the last still ends within about 10 s. */
+/** Maximum offset between an order's parcels, ms; keeps the last one's end within about 10 s. */
 const staggerMs = 500;
 const jitterMs = { min: -150, max: 250 };
 
-/** When a stage is reached, in ms since the epoch; `share` (0 to 1) says how far a parcel trails the first. */
+/** Returns the time of a stage, ms since the epoch; `share` (0 to 1) is how far a parcel trails the first one. */
 export type Schedule = (stage: Stage, share?: number) => number;
 
 export function scheduleFor(
@@ -35,11 +35,11 @@ export function scheduleFor(
   };
 }
 
-/** Chance, fixed by the seed and the order. Each draw has a name, so that adding one changes no other. */
+/** Random values derived from the seed and the order. Draws are named, so adding one does not change the others. */
 export interface Draw {
-  /** From 0 up to, not including, 1. */
+  /** In [0, 1). */
   fraction(name: string): number;
-  /** At most 18 digits. */
+  /** `count` is at most 18. */
   digits(name: string, count: number): string;
   uuid(name: string): string;
   pick<T>(name: string, choices: readonly [T, ...T[]]): T;

@@ -4,20 +4,20 @@ import type { Shape } from '../../../api/schemas/index.ts';
 import { trimSlashes } from '../../../platform/net/urls.ts';
 import type { LineFacts } from './types.ts';
 
-/** The codes that an order's creation is refused with, of which each has a test product. */
+/** Error codes for rejection at creation that have a test product each. */
 export type RehearsedRefusal = Exclude<
   (typeof operations)['order.create']['errors'][number],
   'already_exists' | 'bad_request'
 >;
 
-/** A product of the sandbox shop and the outcome it rehearses (specification, Errors, rule 8, and our own). */
+/** A product of the sandbox shop and the outcome it rehearses (specification, Errors, rule 8, plus our own). */
 export interface TestProduct {
   readonly scenario: string;
   readonly name: string;
   readonly description: string;
-  /** The order is refused at creation with this code. */
+  /** Error code with which creation is rejected. */
   readonly refusesCreation?: RehearsedRefusal;
-  /** The order, or its line, fails with this once processed. */
+  /** Error type with which processing of the order, or of its line, fails. */
   readonly fails?: ErrorType;
   readonly facts?: Partial<LineFacts>;
   readonly pace?: 'slow' | 'never';
@@ -41,7 +41,7 @@ const fails = (code: ErrorType, name: string, description: string): TestProduct 
   row(code, name, description, { fails: code });
 const refuses = (code: RehearsedRefusal, name: string, description: string): TestProduct =>
   row(code, name, description, { refusesCreation: code });
-/** Of a code that an order can also fail with later, or that the specification's own products leave out. */
+/** For codes that can also occur as later failures, or that the specification's products do not cover. */
 const refusesAtOnce = (code: RehearsedRefusal, name: string, description: string): TestProduct =>
   row(`refused_${code}`, name, description, { refusesCreation: code });
 
@@ -194,12 +194,12 @@ export type TestSlug = keyof typeof testProducts;
 
 export const testSlugs = Object.keys(testProducts).filter(isTestSlug);
 
-/** The outcomes that a listing can be given: those of the test products whose orders are not refused at once. */
+/** Outcomes available to listings: those of test products that are not rejected at creation. */
 export const listingOutcomes: readonly string[] = Object.values<TestProduct>(testProducts).flatMap(
   ({ scenario, refusesCreation }) => (refusesCreation ? [] : [scenario]),
 );
 
-/** The test product of a scenario. */
+/** Finds the test product of a scenario. */
 export const testProductOf = (scenario: string): TestProduct | undefined =>
   Object.values<TestProduct>(testProducts).find((one) => one.scenario === scenario);
 
@@ -222,7 +222,7 @@ export function testProductsResponse(shopUrl: string): Shape<'TestProductsRespon
   return { products };
 }
 
-/** The price and the options of a test product. USD cents. */
+/** Price (USD cents) and options of a test product. */
 export function testFacts(slug: TestSlug): LineFacts {
   const { name, facts }: TestProduct = testProducts[slug];
   return { ...shopFacts, productId: slug, title: name, ...facts };
@@ -234,15 +234,15 @@ const shopFacts = {
   currency: 'USD',
   available: true,
   giftOption: true,
-  // So that line_rejections, which only one retailer reports, can be rehearsed too.
+  // Allows rehearsing line_rejections, which only one retailer reports.
   reportsRejections: true,
 } as const;
 
 const loopback = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * The test product that a product URL names, or null. Recognised at the shop's own address, and by the same
- * path at any loopback host and port: the sandbox runs embedded and on ports chosen at start.
+ * Returns the test product that a product URL refers to, or null. Matches the shop's own address, and the same path on
+ * any loopback host and port, because the sandbox runs embedded and on ports chosen at startup.
  */
 export function slugOf(url: string, shopUrl: string): TestSlug | null {
   if (url.length > longestKnown) return readSlug(url, shopUrl);
@@ -255,7 +255,7 @@ export function slugOf(url: string, shopUrl: string): TestSlug | null {
   return slug;
 }
 
-/** What was read of URLs, by shop: an order's are looked at several times, and many orders are for the same. */
+/** Caches parsed URLs per shop: they are looked up repeatedly, and many orders use the same ones. */
 const shops = new Map<string, Map<string, TestSlug | null>>();
 const [mostKnown, longestKnown] = [1_000, 1_000];
 

@@ -12,7 +12,7 @@ export type Concession = Shape<'FulfillmentConcession'>;
 export type JobResult = Shape<'OrderJobResult'>;
 export type PriceComponents = Shape<'OrderPriceComponents'>;
 
-/** What the catalogue knows of one product line. Money in minor units of `currency`. */
+/** Catalogue data for a product line. Money in minor units of `currency`. */
 export interface LineFacts {
   readonly retailer: string;
   readonly productId: string;
@@ -21,56 +21,56 @@ export interface LineFacts {
   readonly currency: string;
   readonly available: boolean;
   readonly giftOption: boolean;
-  /** Charged once for each retailer of an order (the highest of its lines); 0 when absent. */
+  /** Charged once per retailer in an order (the highest of its lines); 0 if absent. */
   readonly shippingCents?: number;
   readonly quantityCap?: number;
-  /** Values that each variant label takes; absent: every variant is taken. */
+  /** Accepted values per variant label; if absent, any variant is accepted. */
   readonly options?: Readonly<Record<string, readonly string[]>>;
-  /** Conditions on offer; absent: every condition is taken. */
+  /** Available conditions; if absent, any condition is accepted. */
   readonly conditions?: readonly ProductCondition[];
-  /** Compared with `handling_days_max`; absent: always quick enough. */
+  /** Compared with `handling_days_max`; if absent, always fast enough. */
   readonly handlingDays?: number;
-  /** The one large marketplace retailer that reports `line_rejections`. */
+  /** Set for the one large marketplace retailer that reports `line_rejections`. */
   readonly reportsRejections?: boolean;
-  /** The test product that an order of it behaves as, by its scenario. */
+  /** Scenario of the test product whose behaviour an order of this listing follows. */
   readonly outcome?: string;
 }
 
-/** The sandbox's own addresses and fee, as far as a record shows them. */
+/** The sandbox's addresses and fee that appear in a record. */
 export interface LifecycleConfig {
-  /** The fixed prefix of keys and ids, without its underscore. */
+  /** Prefix of keys and ids, without the underscore. */
   readonly prefix: string;
-  /** Where `/<order id>` shows public tracking. No trailing slash. */
+  /** Base URL of public tracking, at `/<order id>`. No trailing slash. */
   readonly trackingUrlBase: string;
   /** The shop's address. No trailing slash. */
   readonly shopUrl: string;
-  /** The service's fee for one order, cents. Never part of the price held against `max_price`. */
+  /** Service fee per order, cents. Not included in the price compared with `max_price`. */
   readonly orderFeeCents: number;
 }
 
-/** What an order's future depends on besides the order itself. */
+/** External inputs that determine an order's future. */
 export interface Surroundings {
   readonly seed: string | number;
   readonly config: LifecycleConfig;
-  /** One for each product line, in their order; null for a URL that the catalogue does not list. */
+  /** One per product line, in order; null for a URL the catalogue does not list. */
   readonly lines: readonly (LineFacts | null)[];
-  /** Divides every delay; 1 when absent. */
+  /** Divides every delay; defaults to 1. */
   readonly speed?: number;
-  /** ms since the epoch; later than creation when the managed account is still busy with another order. */
+  /** ms since the epoch. Later than creation if the managed account is busy with another order. */
   readonly startAt?: number;
-  /** Why the managed account cannot be used, if it cannot (`login_failed`, `account_locked` …). */
+  /** Why the managed account is unusable, if it is (`login_failed`, `account_locked` …). */
   readonly accountError?: ErrorType;
 }
 
 export interface NewOrder extends Surroundings {
   readonly order: OrderBody;
   readonly orderId: string;
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly createdAt: number;
-  /** The user's number, as records show it. */
+  /** The user's number as shown in records. */
   readonly userNumber: number;
   readonly createdBy?: string | null;
-  /** UUID of the managed account that `retailer_credentials_id` names. */
+  /** UUID of the managed account referenced by `retailer_credentials_id`. */
   readonly accountUuid?: string | null;
 }
 
@@ -88,8 +88,8 @@ interface Settled {
 }
 
 /**
- * One change of an order, whole but for the time: applying it needs only the record, and writes `at` (ms since
- * the epoch) wherever the record shows when it happened. So a change can be moved in time without being rebuilt.
+ * A transition of an order, complete except for its time. Applying it needs only the record, and writes `at` (ms since
+ * the epoch) wherever the record shows the time. It can therefore be rescheduled without being rebuilt.
  */
 export type Transition = { readonly at: number } & (
   | { readonly kind: 'started' }
@@ -105,7 +105,7 @@ interface Tracked {
   readonly kind: 'tracked';
   readonly tracking: Omit<Tracking, 'created_at' | 'checkpoints'>;
   readonly checkpoint: UntimedCheckpoint;
-  /** True on the last tracking number of the order. */
+  /** True for the order's last tracking number. */
   readonly complete: boolean;
 }
 
@@ -120,7 +120,7 @@ export interface Scan {
 export type UntimedCheckpoint = Omit<Checkpoint, 'checkpoint_time'>;
 export type TransitionKind = Transition['kind'];
 
-/** What is still to come, soonest first. Plain JSON; empty once nothing more happens by itself. */
+/** Scheduled transitions, soonest first. Plain JSON; empty once no more are scheduled. */
 export type OrderPlan = readonly Transition[];
 
 export interface OrderState {
@@ -130,19 +130,19 @@ export interface OrderState {
 
 export interface LedgerEffect {
   readonly reason: 'purchase' | 'refund';
-  /** Only `wallet` moves the wallet's balance. */
+  /** Only `wallet` changes the wallet balance. */
   readonly payer: 'wallet' | 'retailer_account' | 'card' | 'connect';
-  /** USD cents, the service's fee not included; never negative. */
+  /** USD cents, excluding the service fee; never negative. */
   readonly cents: number;
 }
 
-/** One transition that happened: the record right after it, and what follows from it outside the record. */
+/** An applied transition: the resulting record and its side effects. */
 export interface Step {
-  /** ms since the epoch. */
+  /** Current time, ms since the epoch. */
   readonly at: number;
   readonly kind: TransitionKind;
   readonly record: OrderRecord;
-  /** Webhook events, in the order they fire. */
+  /** Webhook events, in firing order. */
   readonly events: readonly WebhookEvent[];
   readonly ledger: readonly LedgerEffect[];
 }
@@ -152,11 +152,11 @@ export interface Advanced extends OrderState {
 }
 
 export interface Refused {
-  /** A sentence that says which state forbids it. */
+  /** A sentence naming the state that does not allow it. */
   readonly refused: string;
 }
 
-/** What `sandbox trigger` can make happen now. */
+/** Transitions that `sandbox trigger` can force. */
 export const forcedKinds = [
   'placed',
   'failed',

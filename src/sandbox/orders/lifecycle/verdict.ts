@@ -5,7 +5,7 @@ import { paymentCurrency, spokenAmount } from './lines.ts';
 import { chargedCents, type Purchase, priceOf } from './payment.ts';
 import type { Concession, ItemChange, JobResult, OrderRecord, PriceComponents } from './types.ts';
 
-/** One sentence for each failure, for people. */
+/** A user-facing sentence for each failure. */
 const sentences: Readonly<Record<ErrorType, string>> = {
   max_price_exceeded: 'The price at checkout is over max_price.',
   out_of_stock: 'The item is out of stock.',
@@ -37,7 +37,7 @@ const sentences: Readonly<Record<ErrorType, string>> = {
   retailer_unavailable: 'The retailer does not respond.',
 };
 
-/** What can go wrong with one line, in the order a checkout meets it. */
+/** Possible problems of a line, in the order a checkout encounters them. */
 const troubles: readonly (readonly [ErrorType, (line: OrderLine, record: OrderRecord) => boolean])[] = [
   ['out_of_stock', ({ facts }) => !facts.available || facts.quantityCap === 0],
   ['invalid_variant', hasUnknownVariant],
@@ -47,10 +47,10 @@ const troubles: readonly (readonly [ErrorType, (line: OrderLine, record: OrderRe
   ['gift_option_unavailable', ({ facts }, record) => record.is_gift && !facts.giftOption],
 ];
 
-/** Failures of the whole order: no line is to blame and nothing relaxes them. */
+/** Failures of the whole order: no line is at fault and no relaxation applies. */
 const orderWide: ReadonlySet<ErrorType> = new Set(['login_failed', 'account_locked', 'order_limit_exceeded']);
 
-/** Every trouble of a line, the first met first; the ceiling and the account are decided for the whole order. */
+/** All problems of a line, in checkout order. Ceiling and account are checked for the order as a whole. */
 function troublesOf(line: OrderLine, record: OrderRecord): ErrorType[] {
   const rehearsed = line.test?.fails;
   const ownLine = rehearsed && rehearsed !== 'max_price_exceeded' && !orderWide.has(rehearsed);
@@ -58,18 +58,18 @@ function troublesOf(line: OrderLine, record: OrderRecord): ErrorType[] {
   return ownLine ? [rehearsed, ...met] : met;
 }
 
-/** The failure that stops the order before any line is looked at, if a test product rehearses one. */
+/** The failure that stops the order before its lines are checked, if a test product rehearses one. */
 function orderTrouble(lines: readonly OrderLine[]): ErrorType | undefined {
   return lines.map((line) => line.test?.fails).find((code) => code !== undefined && orderWide.has(code));
 }
 
-/** The concern that the caller relaxed and that covers this code (specification, Errors, rule 6). */
+/** The relaxed concern that covers this code, if any (specification, Errors, rule 6). */
 function relaxing(code: ErrorType, record: OrderRecord): FulfillmentConcern | null {
   const concern = concernOf(code);
   return concern && record.fulfillment?.[concern] === 'best_effort' ? concern : null;
 }
 
-/** Whether one line is to blame for a failure of this kind, and not the whole order. */
+/** Whether this kind of failure is attributed to a single line rather than the whole order. */
 export const blamesLine = (code: ErrorType): boolean =>
   concernOf(code) !== undefined || code === 'shipping_unavailable';
 
@@ -94,17 +94,20 @@ function isTooSlow({ facts }: OrderLine, record: OrderRecord): boolean {
   return record.handling_days_max !== null && (facts.handlingDays ?? 0) > record.handling_days_max;
 }
 
-/** What comes of an order at the checkout. */
+/** Outcome of an order at checkout. */
 export interface Verdict {
   readonly purchases: readonly Purchase[];
   readonly price: PriceComponents;
   readonly concessions: readonly Concession[];
   readonly skipped: readonly ItemChange[];
-  /** Null when the purchases go ahead. */
+  /** Null if the purchases proceed. */
   readonly refusal: Refusal | null;
 }
 
-/** Strict unless a concern is relaxed; the ceiling and the account's limits never are (specification, Errors, rule 6). */
+/**
+ * Decides the outcome of an order. Strict unless a concern is relaxed; the ceiling and account limits never are
+ * (specification, Errors, rule 6).
+ */
 export function decide(record: OrderRecord, lines: readonly OrderLine[], accountError?: ErrorType): Verdict {
   const decided = lines.map((line) => decideLine(line, record));
   const purchases = decided.flatMap(({ purchase }) => purchase ?? []);
@@ -132,7 +135,7 @@ function refusalOf(
   return overCeiling(record, purchases, price) ? { code: 'max_price_exceeded', rejections, price } : null;
 }
 
-/** Whether the purchases cost more than the caller authorized; `test-price-exceeded` always does. */
+/** Whether the purchases cost more than the caller authorized; always true for `test-price-exceeded`. */
 export function overCeiling(
   record: OrderRecord,
   purchases: readonly Purchase[],
@@ -187,18 +190,17 @@ interface Rejection {
   readonly code: ErrorType;
 }
 
-/** Why an order failed. */
 export interface Refusal {
   readonly code: ErrorType;
-  /** The lines to blame; none when the failure is the account's, the price's or the whole cart's. */
+  /** Lines at fault; empty if the account, the price or the whole cart is the cause. */
   readonly rejections: readonly Rejection[];
-  /** What the cart came to, where the price was the reason. */
+  /** The cart's price, if the price is the cause. */
   readonly price?: PriceComponents;
 }
 
 type Field = Pick<FieldError, 'field' | 'received' | 'expected'>;
 
-/** What the caller would have to change, where a field of the order is the reason. */
+/** What the caller has to change, for failures caused by a field of the order. */
 const fields: Partial<Record<ErrorType, (line: OrderLine, record: OrderRecord) => Field>> = {
   invalid_variant: ({ index, item, facts }) => ({
     field: `products.${index}.variant`,
@@ -225,7 +227,7 @@ const optionsIn = ({ options }: OrderLine['facts']): string | undefined =>
     .map(([label, values]) => `${label}: ${values.join(', ')}`)
     .join('; ');
 
-/** The `job_result` of a failed order (specification, Errors, rules 5 and 7). */
+/** Builds the `job_result` of a failed order (specification, Errors, rules 5 and 7). */
 export function failedResult(record: OrderRecord, refusal: Refusal): JobResult {
   const { code, rejections } = refusal;
   const message = messageOf(record, refusal);
@@ -275,8 +277,8 @@ function fieldErrors(record: OrderRecord, { code, rejections, price }: Refusal):
 }
 
 /**
- * How the items end: those to blame failed with their code and the others cancelled with them; where none is to
- * blame all failed, with the code only if it is about their price.
+ * Final item states of a failed order. If lines are at fault, they fail with their code and the others are cancelled.
+ * Otherwise all fail, with the code only if it concerns their price.
  */
 export function failedItems(
   record: OrderRecord,
