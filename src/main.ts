@@ -1,9 +1,9 @@
 import { hasHandles } from './cli/handles.ts';
-import { lookOf } from './cli/help/layout.ts';
+import { styleOf } from './cli/help/layout.ts';
 import type { CommandLine } from './cli/mount.ts';
 import { mayDraw, writerOf } from './cli/output/writer.ts';
 import { rootHelp } from './commands/root-help.ts';
-import type { ListedRows, Result, TitleOf } from './format/result.ts';
+import type { LastListRows, Result, TitleOf } from './format/result.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './platform/errors.ts';
 import { limitMemory } from './platform/memory.ts';
 import { type Io, processIo } from './platform/streams.ts';
@@ -52,7 +52,7 @@ async function runLine(
   let code = 0;
   try {
     if (asksForRootHelp(argv)) {
-      io.stdout.stream.write(await rootHelp(await lookOf(io)));
+      io.stdout.stream.write(await rootHelp(await styleOf(io)));
       return 0;
     }
     const { runProgram } = await import('./commands/program.ts');
@@ -96,7 +96,7 @@ async function runCommand(
     signal,
     globals,
     version,
-    mendsConfig: command.mendsConfig === true,
+    repairsConfig: command.repairsConfig === true,
     defaultFormat: command.defaultFormat,
     diagnoses: command.diagnoses === true,
     commands: async () => (await import('./commands/program.ts')).printingCommands(),
@@ -116,7 +116,7 @@ async function runCommand(
     const code = await printResult(result, io, {
       ...context.output,
       knownFields,
-      listed: listKeeper(context),
+      onListed: listKeeper(context),
       titles,
     });
     if (context.unreported().length > 0) {
@@ -135,8 +135,8 @@ async function runCommand(
     const run = { intents: context.unreported(), hasWritten: context.hasWritten(), record };
     const failed = await showFailure(process, io, withOutcome(failureOf(error, signal), run));
     // If stdout was cut short, leave the results unreported: running the command again reports them.
-    const isOwed = writerOf(io.stdout.stream).isCutShort;
-    if (failed.isShown && run.intents.length > 0 && !isOwed) {
+    const isCutShort = writerOf(io.stdout.stream).isCutShort;
+    if (failed.isShown && run.intents.length > 0 && !isCutShort) {
       const { reportShown } = await import('./orders/report.ts');
       await reportShown(context);
     }
@@ -162,11 +162,11 @@ async function withWholeIds(
  */
 const listKeeper =
   (context: Context) =>
-  async (list: ListedRows): Promise<void> => {
+  async (list: LastListRows): Promise<void> => {
     const { profile, baseUrl } = context.settings;
     (await context.lastList())?.write({ ...list, profile: profile.value, service: baseUrl.value });
     if (list.kind !== 'products') return;
-    const { keepTitles } = await import('./orders/products/pick.ts');
+    const { saveTitles: keepTitles } = await import('./orders/products/pick.ts');
     await keepTitles(
       context,
       list.rows.map((row) => [row?.facts.url, row?.facts.title]),
@@ -187,12 +187,12 @@ async function showFailure(
   const argv = process.argv.slice(2);
   const { renderError } = await import('./cli/output/error.ts');
   const debug = argv.includes('--debug') || Boolean(process.env.ERRAND_DEBUG);
-  const isShown = await renderError(failure, io, wantedFormat(argv, process.env.ERRAND_OUTPUT), { debug });
+  const isShown = await renderError(failure, io, requestedFormat(argv, process.env.ERRAND_OUTPUT), { debug });
   return { isShown, code: failure instanceof ErrandError ? failure.exitCode : exitCodes.unexpected };
 }
 
 /** Output format for a failure, determined even if the command line does not parse. */
-function wantedFormat(argv: readonly string[], preset: string | undefined): 'json' | 'ndjson' | 'table' {
+function requestedFormat(argv: readonly string[], preset: string | undefined): 'json' | 'ndjson' | 'table' {
   const texts = argv.flatMap((word, index) => {
     if (word === '-o' || word === '--output') return [argv[index + 1]];
     if (word.startsWith('--output=')) return [word.slice('--output='.length)];
@@ -238,11 +238,11 @@ function watchSignals(process: NodeJS.Process, { stderr }: Io): { signal: AbortS
  * and version.
  */
 function watchStreams(process: NodeJS.Process, io: Io): { outcome(): Promise<number> } {
-  let trouble: Error | undefined;
+  let failure: Error | undefined;
   io.stderr.stream.on('error', () => {});
   io.stdout.stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return;
-    trouble = error;
+    failure = error;
     // The error may come after the program's last line.
     process.exitCode = exitCodes.unexpected;
   });
@@ -250,8 +250,8 @@ function watchStreams(process: NodeJS.Process, io: Io): { outcome(): Promise<num
     async outcome() {
       // A stream reports its error on the next turn of the event loop.
       await new Promise((resolve) => setImmediate(resolve));
-      if (!trouble) return 0;
-      io.stderr.stream.write(`error: cannot write the output: ${trouble.message}\n`);
+      if (!failure) return 0;
+      io.stderr.stream.write(`error: cannot write the output: ${failure.message}\n`);
       return exitCodes.unexpected;
     },
   };

@@ -1,4 +1,4 @@
-import { plainLook } from './cli/help/layout.ts';
+import { plainStyle } from './cli/help/layout.ts';
 import { rootHelp } from './commands/root-help.ts';
 import { wantsColor, writeNow } from './platform/streams.ts';
 import { version } from './platform/version.ts';
@@ -9,7 +9,7 @@ import { version } from './platform/version.ts';
  */
 export async function main(process: NodeJS.Process): Promise<number> {
   const isVersion = process.argv[2] === '--version' || process.argv[2] === '-V';
-  const bytes = Buffer.from(isVersion ? `${version}\n` : await rootHelp(plainLook));
+  const bytes = Buffer.from(isVersion ? `${version}\n` : await rootHelp(plainStyle));
   const written = isVersion || !wantsColor(false, process.env) ? writeNow(bytes) : 0;
   if (written === bytes.length) return 0;
   const program = await import('./main.ts');

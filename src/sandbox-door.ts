@@ -8,7 +8,7 @@ import { makeStateFolder } from './config/paths.ts';
 import { keepingToken } from './config/sandbox-token.ts';
 import { steadyTime } from './platform/clock.ts';
 import { StorageError, UsageError } from './platform/errors.ts';
-import type { Tell } from './platform/private-files.ts';
+import type { Warn } from './platform/private-files.ts';
 import { DatabaseError, remedies } from './platform/sqlite/database-error.ts';
 import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts';
 import type { Fault, ScenarioProblem } from './sandbox/in-process.ts';
@@ -37,7 +37,7 @@ interface ServeRequest {
   /** In the format of `--fault`. */
   readonly faults: readonly string[];
   readonly scenario?: GivenScenario | undefined;
-  readonly tell: Tell;
+  readonly warn: Warn;
   /** Called after each request, without secrets. */
   readonly onRequest?: (request: ServedRequest) => void;
   /** Aborts waits for a lock held by another process. */
@@ -62,7 +62,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
     scenario: given,
   } = request;
   const scenario = given?.scenario;
-  const pace = speed ?? scenario?.clock.speed;
+  const clockSpeed = speed ?? scenario?.clock.speed;
   if (!memory && data === undefined) makeStateFolder(stateDir, false);
   const sandbox = await import('./sandbox/serve.ts');
   try {
@@ -72,7 +72,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
       file: memory ? ':memory:' : (data ?? sandboxFile(stateDir)),
       ...seedOf(seed, scenario),
       config: {
-        ...(pace !== undefined && { speed: pace }),
+        ...(clockSpeed !== undefined && { speed: clockSpeed }),
         ...(latencyMs !== undefined && { latencyMs }),
         ...(mintLimitPerDay !== undefined && { mintLimitPerDay }),
         ...(startBalanceCents !== undefined && { startBalanceCents }),
@@ -83,7 +83,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
       report: reportBug,
       faults: [...scenarioFaults(given, sandbox.readFault), ...faultsIn(request.faults, sandbox.readFault)],
       scenario,
-      tell: request.tell,
+      tell: request.warn,
       ...(request.onRequest && { onRequest: request.onRequest }),
       waiting: { signal: request.signal },
     });
@@ -160,7 +160,7 @@ function storageError(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
   return new StorageError(`the sandbox's data ${error.message}`, {
     cause: error,
-    hint: remedies[error.trouble],
+    hint: remedies[error.problem],
   });
 }
 

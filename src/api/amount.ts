@@ -19,7 +19,7 @@ export type ReadAmount =
   | { readonly problem: string };
 
 const decimals = 2;
-const longest = 60;
+const maxLength = 60;
 const form =
   /^(-?)(?:(\p{Sc})|([A-Za-z]{3}))?\s?(-?)(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(?:\s?(?:(\p{Sc})|([A-Za-z]{3})))?$/u;
 
@@ -27,7 +27,7 @@ const form =
 export function readAmount(text: string): ReadAmount {
   const amount = text.trim();
   if (amount === '') return { problem: "is empty; write an amount, such as '$50' or 50.00" };
-  const found = amount.length <= longest ? form.exec(amount) : null;
+  const found = amount.length <= maxLength ? form.exec(amount) : null;
   if (!found) return { problem: `takes an amount, such as '$50' or 50.00, not "${shortened(amount)}"` };
   const [, minus, sign, code, innerMinus, grouped = '', fraction, signAfter, codeAfter] = found;
   if (minus || innerMinus) return { problem: `must not be negative: ${amount}` };

@@ -108,7 +108,12 @@ export const errorHint = (code: string): string | undefined =>
  * Picks the hint for a refusal. The legacy surface uses its own token; a failed order has nothing left to cancel.
  * @param details of the refusal, as received. @param isRead whether the call orders nothing.
  */
-export function refusalHint(code: string, auth: Auth, details: unknown, isRead = false): string | undefined {
+export function errorResponseHint(
+  code: string,
+  auth: Auth,
+  details: unknown,
+  isRead = false,
+): string | undefined {
   if (isRead && code === ('insufficient_funds' satisfies ErrorCode)) return fundForReads;
   if (code === ('order_not_cancellable' satisfies ErrorCode) && isFailedOrder(textIn(details, 'status')))
     return neverCancelled;

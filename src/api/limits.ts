@@ -43,4 +43,4 @@ export const apiKeyPattern = /^([A-Za-z0-9]+)_(test|live)_([A-Za-z0-9_-]+)$/;
 /** Initial balance of a sandbox wallet, cents. */
 export const sandboxWalletCents = 100_000;
 /** Maximum balance of a sandbox wallet, cents; far below the limit of exact integers in JSON. */
-export const fullestSandboxWalletCents = 1e12;
+export const maxSandboxWalletCents = 1e12;

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCodes } from './error-codes.ts';
 import type { Operation, SuccessResponse } from './operation.ts';
-import { refusalCodes } from './refusals.ts';
+import { errorResponseCodes } from './refusals.ts';
 import type { SchemaName } from './schemas/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -8,13 +8,13 @@ type Json = Readonly<Record<string, unknown>>;
 /** Responses of an operation by status: success, its declared errors and those any operation may return. Pure. */
 export function responses(name: string, operation: Operation): Json {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of new Set(refusalCodes(operation))) {
+  for (const code of new Set(errorResponseCodes(operation))) {
     const { status } = errorCodes[code];
     const codes = byStatus.get(status);
     if (codes) codes.push(code);
     else byStatus.set(status, [code]);
   }
-  const refusals = [...byStatus].map(([status, named]) => [status, refusal(operation, status, named)]);
+  const refusals = [...byStatus].map(([status, named]) => [status, errorResponse(operation, status, named)]);
   const takesInput = operation.body || operation.query || operation.pathParameters;
   return {
     [operation.response.status]: success(name, operation),
@@ -38,7 +38,7 @@ const anyTime: readonly ErrorCode[] = [
   'service_unavailable',
 ];
 
-function refusal({ auth }: Operation, status: number, codes: readonly ErrorCode[]): Json {
+function errorResponse({ auth }: Operation, status: number, codes: readonly ErrorCode[]): Json {
   const isChallenge = auth === 'payment' && status === 402;
   return {
     description: codes.join(', '),

@@ -147,7 +147,7 @@ export type ValuesOf<S> = { readonly [N in CertainName<S>]: ValueOf<S[N]> } & {
   readonly [N in Exclude<keyof S, CertainName<S>>]?: ValueOf<S[N]>;
 };
 type Location = 'path' | 'query';
-type Refusal = Pick<ValidationIssue, 'msg' | 'type'>;
+type ParameterIssue = Pick<ValidationIssue, 'msg' | 'type'>;
 
 const dateTime = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?)?$/;
 const wholeNumber = /^-?\d{1,15}$/;
@@ -173,7 +173,7 @@ export function readParameters(
       continue;
     }
     const read = readOne(spec, texts);
-    if ('refusal' in read) issues.push({ loc: [location, name], ...read.refusal });
+    if ('issue' in read) issues.push({ loc: [location, name], ...read.issue });
     else values[name] = read.value;
   }
   // A rejected value still counts as given.
@@ -228,63 +228,63 @@ export function wireTexts(value: ParameterValue): string[] {
 function readOne(
   spec: Parameter,
   texts: readonly string[],
-): { value: ParameterValue } | { refusal: Refusal } {
+): { value: ParameterValue } | { issue: ParameterIssue } {
   if (spec.type === 'strings') {
-    const refusal = texts.map((text) => refuseText(spec, text)).find((found) => found !== undefined);
-    return refusal ? { refusal } : { value: [...texts] };
+    const issue = texts.map((text) => refuseText(spec, text)).find((found) => found !== undefined);
+    return issue ? { issue } : { value: [...texts] };
   }
   const text = texts.at(-1) ?? '';
   if (spec.nullable && text === '') return { value: null };
   return readScalar(spec, text);
 }
 
-function readScalar(spec: Parameter, text: string): { value: ParameterValue } | { refusal: Refusal } {
+function readScalar(spec: Parameter, text: string): { value: ParameterValue } | { issue: ParameterIssue } {
   switch (spec.type) {
     case 'integer':
       return wholeNumber.test(text)
         ? bounded(spec, Number(text))
-        : { refusal: { msg: 'Input should be a valid integer', type: 'int_parsing' } };
+        : { issue: { msg: 'Input should be a valid integer', type: 'int_parsing' } };
     case 'number':
       return decimalNumber.test(text)
         ? bounded(spec, Number(text))
-        : { refusal: { msg: 'Input should be a valid number', type: 'float_parsing' } };
+        : { issue: { msg: 'Input should be a valid number', type: 'float_parsing' } };
     case 'boolean':
       if (/^(true|1)$/i.test(text)) return { value: true };
       if (/^(false|0)$/i.test(text)) return { value: false };
-      return { refusal: { msg: 'Input should be true or false', type: 'bool_parsing' } };
+      return { issue: { msg: 'Input should be true or false', type: 'bool_parsing' } };
     case 'uuid':
       return uuid.test(text)
         ? { value: text.toLowerCase() }
-        : { refusal: { msg: 'Input should be a valid UUID', type: 'uuid_parsing' } };
+        : { issue: { msg: 'Input should be a valid UUID', type: 'uuid_parsing' } };
     case 'date-time':
       return readDateTime(text);
     default: {
-      const refusal = refuseText(spec, text);
-      return refusal ? { refusal } : { value: text };
+      const issue = refuseText(spec, text);
+      return issue ? { issue } : { value: text };
     }
   }
 }
 
-function bounded(spec: Parameter, value: number): { value: number } | { refusal: Refusal } {
+function bounded(spec: Parameter, value: number): { value: number } | { issue: ParameterIssue } {
   if (spec.min !== undefined && value < spec.min) {
     return {
-      refusal: { msg: `Input should be greater than or equal to ${spec.min}`, type: 'greater_than_equal' },
+      issue: { msg: `Input should be greater than or equal to ${spec.min}`, type: 'greater_than_equal' },
     };
   }
   if (spec.max !== undefined && value > spec.max) {
-    return { refusal: { msg: `Input should be less than or equal to ${spec.max}`, type: 'less_than_equal' } };
+    return { issue: { msg: `Input should be less than or equal to ${spec.max}`, type: 'less_than_equal' } };
   }
   return { value };
 }
 
-function readDateTime(text: string): { value: string } | { refusal: Refusal } {
-  const refusal = { msg: 'Input should be a valid date-time (ISO 8601)', type: 'datetime_parsing' };
-  if (!dateTime.test(text)) return { refusal };
+function readDateTime(text: string): { value: string } | { issue: ParameterIssue } {
+  const issue = { msg: 'Input should be a valid date-time (ISO 8601)', type: 'datetime_parsing' };
+  if (!dateTime.test(text)) return { issue };
   const zoned = /[Zz]$|[+-]\d{2}:?\d{2}$/.test(text.slice(10))
     ? text
     : `${text}${text.length > 10 ? 'Z' : ''}`;
   const time = new Date(zoned.replace(' ', 'T'));
-  if (Number.isNaN(time.getTime()) || !isCalendarDate(text.slice(0, 10))) return { refusal };
+  if (Number.isNaN(time.getTime()) || !isCalendarDate(text.slice(0, 10))) return { issue };
   return { value: time.toISOString() };
 }
 
@@ -293,7 +293,7 @@ function isCalendarDate(date: string): boolean {
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(date);
 }
 
-function refuseText(spec: Parameter, text: string): Refusal | undefined {
+function refuseText(spec: Parameter, text: string): ParameterIssue | undefined {
   const length = characterCount(text);
   if (spec.minLength !== undefined && length < spec.minLength) {
     return { msg: `String should have at least ${spec.minLength} characters`, type: 'string_too_short' };

@@ -8,7 +8,7 @@ export const authErrors = ({ auth }: Pick<Operation, 'auth'>): readonly ErrorCod
     : [];
 
 /** Every refusal code of an operation, except validation errors. Pure. */
-export const refusalCodes = (operation: Pick<Operation, 'auth' | 'errors'>): readonly ErrorCode[] => [
+export const errorResponseCodes = (operation: Pick<Operation, 'auth' | 'errors'>): readonly ErrorCode[] => [
   ...operation.errors,
   ...authErrors(operation),
 ];

@@ -1,5 +1,5 @@
 /** Ways the service may normalize a field in an order record, described for the help. */
-export const normaliseSpellings = {
+export const normaliseVariants = {
   phone: 'digits only, with the country code',
   zip: 'a US ZIP code gets its four more digits',
   city: 'in capitals',
@@ -18,7 +18,7 @@ export const normaliseSpellings = {
   empty: 'texts that are null are empty',
 } as const;
 
-export type Spelling = keyof typeof normaliseSpellings;
+export type NormaliseVariant = keyof typeof normaliseVariants;
 
 /** Values that may replace an id. */
 export const oddIds = {
@@ -47,7 +47,7 @@ export const sandboxFaults: Readonly<Record<string, string>> = {
   'redirect:307, redirect:303-after':
     'a redirect, 300 to 399: to the same path, or after the work to what was made',
   normalise: 'spell fields of order records in other ways, chosen by the seed',
-  'normalise:phone,zip': `exactly these, of ${Object.keys(normaliseSpellings).join(', ')}`,
+  'normalise:phone,zip': `exactly these, of ${Object.keys(normaliseVariants).join(', ')}`,
   'id:null': `a response whose id is odd: ${Object.keys(oddIds).join(', ')}`,
   'another-order': 'an order record that describes another order',
 };

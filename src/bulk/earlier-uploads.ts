@@ -1,7 +1,7 @@
 import { journalCommand } from '../journal/journal-command.ts';
 import type { JournalRecord } from '../journal/journal-record.ts';
 import { journalExists } from '../journal/journal-tables.ts';
-import { thingOf } from '../orders/submit/intent.ts';
+import { labelsOf } from '../orders/submit/intent.ts';
 import { ErrandError, type ErrorFacts, StorageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 import { whereFlags } from '../run/context-flags.ts';
@@ -30,10 +30,10 @@ async function withEarlier(context: Context, name: string, error: StorageError):
     const found = earlierOf(context, name, (await context.journal()).list(true));
     if (!found) return error;
     const { key, operation, order_id: id, created_at: since } = found;
-    const { one, made } = thingOf(operation);
-    const thing = isOf(name)(found) ? `a ${one} of ${name}` : `the ${one} ${key}`;
+    const { one, made } = labelsOf(operation);
+    const label = isOf(name)(found) ? `a ${one} of ${name}` : `the ${one} ${key}`;
     const what = id === null ? `is in doubt since ${since}` : `was ${made} before: ${id}`;
-    return failed(`and ${thing} ${what}`, {
+    return failed(`and ${label} ${what}`, {
       idempotencyKey: key,
       hint: `${wayOut(error)}, then run the same command again: nothing is placed twice.`,
       next: [

@@ -199,7 +199,7 @@ function explained(issues: readonly BulkIssue[], { cell }: BulkRow): readonly Bu
   const country = (): string => cell('country') || 'US';
   for (const column of damageable) {
     const value = cell(column);
-    const message = damageOf(column, value, country);
+    const message = explainArtifact(column, value, country);
     if (message !== undefined) damaged.push({ column, value, message });
   }
   if (damaged.length === 0) return issues;
@@ -336,7 +336,7 @@ const withDecimal = /^(\d{1,15})[.,]0{1,2}$/;
  * Explains how a spreadsheet damaged a cell by treating it as a number, and how to fix it; undefined if it looks
  * intact. Phrased to follow the value.
  */
-function damageOf(
+function explainArtifact(
   column: 'phone_number' | 'postal_code' | 'quantity',
   text: string,
   country: () => string,

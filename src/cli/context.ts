@@ -12,7 +12,7 @@ import type { RunIntents } from '../journal/intents.ts';
 import type { Journal } from '../journal/journal.ts';
 import { closeAll, once } from '../platform/async.ts';
 import { ServiceClock, systemClock } from '../platform/clock.ts';
-import { Patience } from '../platform/poll.ts';
+import { RetryBudget } from '../platform/poll.ts';
 import { type Io, interactivity } from '../platform/streams.ts';
 import type { Context } from '../run/context.ts';
 import { deliverLines, noteLines } from './output/notice.ts';
@@ -28,7 +28,7 @@ interface Making {
   readonly globals: Readonly<Record<string, unknown>>;
   readonly version: string;
   /** Whether the command may rewrite a broken configuration. */
-  readonly mendsConfig: boolean;
+  readonly repairsConfig: boolean;
   /** The command's own default format. */
   readonly defaultFormat?: OutputFormat | undefined;
   /** Whether the command diagnoses the settings. */
@@ -45,13 +45,13 @@ export async function createContext(making: Making): Promise<Context> {
   const { argv, environment, io, signal, globals, version } = making;
   const folders = resolveFolders(environment, making.platform);
   const note = (line: string): void => noteLines([line], io);
-  const waiting = { signal, patience: new Patience() };
+  const waiting = { signal, retryBudget: new RetryBudget() };
   const store = new SettingsStore(
     folders.config,
     making.diagnoses ? () => {} : note,
     waiting,
     async (changes) => {
-      const { appendOrTell } = await import('../journal/append-or-tell.ts');
+      const { appendOrReport: appendOrTell } = await import('../journal/append-or-tell.ts');
       for (const change of changes) await appendOrTell(context, { kind: 'key', ...change });
     },
   );
@@ -81,13 +81,13 @@ export async function createContext(making: Making): Promise<Context> {
     ...stateOf(run),
     ...accountOf(run),
     ...terminalOf(run),
-    pace: { kept: undefined },
+    pace: { current: undefined },
     environment: withoutKeys(environment),
     rowFacts: new Map(),
     store: async () => store,
     profilesAt: async (baseUrl) => profilesAt(store.stored, baseUrl),
     waitMs: () => (settings.timeoutMs.from === 'flag' ? settings.timeoutMs.value : undefined),
-    anew: ({ command, ...changes }) =>
+    withOverrides: ({ command, ...changes }) =>
       createContext({ ...making, ...changes, privateCommand: async () => command }),
     close: async () => {
       await closeAll(run.closers.toReversed());
@@ -102,7 +102,7 @@ interface Run {
   readonly folders: Folders;
   readonly settings: Settings;
   readonly store: SettingsStore;
-  readonly waiting: { readonly signal: AbortSignal; readonly patience: Patience };
+  readonly waiting: { readonly signal: AbortSignal; readonly retryBudget: RetryBudget };
   readonly note: (line: string) => void;
   /** Closed in reverse order when the run ends. */
   readonly closers: (() => void | Promise<void>)[];
@@ -147,7 +147,7 @@ function stateOf({
 }: Run): Pick<Context, 'journal' | 'origin' | 'unreported' | 'webhooks' | 'uploads' | 'lastList'> {
   const { environment } = making;
   const { database: address } = settings;
-  const shared = address && { address, longestRequestMs: settings.timeoutMs.value };
+  const shared = address && { address, maxRequestMs: settings.timeoutMs.value };
   let intents: RunIntents | undefined;
   const journalSince = (): string | undefined => storedFor(store, true).journals[folders.state];
   const stateFolder = (): string => {
@@ -161,8 +161,8 @@ function stateOf({
         waiting,
         origin: await context().origin(),
         repeatWindowMs: settings.repeatWindowMs.value,
-        ...(shared && { shared, tell: note }),
-        birth: {
+        ...(shared && { shared, warn: note }),
+        creationMarker: {
           since: journalSince(),
           note: (at) => store.noteJournal(folders.state, at),
         },
@@ -240,7 +240,7 @@ function terminalOf({
   context,
 }: Run): Pick<
   Context,
-  'prompt' | 'progress' | 'confirm' | 'askText' | 'note' | 'tell' | 'report' | 'readLines' | 'readInput'
+  'prompt' | 'progress' | 'confirm' | 'askText' | 'note' | 'log' | 'report' | 'readLines' | 'readInput'
 > {
   return {
     prompt: () => import('./prompt/index.ts'),
@@ -248,7 +248,7 @@ function terminalOf({
     confirm: async (question) => (await context().prompt()).confirm(context(), question),
     askText: async (question) => (await context().prompt()).askText(context(), question),
     note,
-    tell: (lines) => deliverLines(lines, io),
+    log: (lines) => deliverLines(lines, io),
     report: async (error) => {
       const { renderError } = await import('./output/error.ts');
       await renderError(error, io, context().output.format, { debug: settings.debug });
@@ -266,7 +266,7 @@ function terminalOf({
 
 /** Settings of the run; a diagnosis instead of an error if the command diagnoses them. */
 async function readSettings(
-  { diagnoses, globals, environment, platform, mendsConfig }: Making,
+  { diagnoses, globals, environment, platform, repairsConfig }: Making,
   store: SettingsStore,
   folders: Folders,
 ): Promise<{ settings: Settings; diagnosis: Diagnosis | undefined }> {
@@ -274,16 +274,16 @@ async function readSettings(
     const { diagnoseSettings } = await import('../config/diagnose.ts');
     return diagnoseSettings(globals, environment, store, folders, platform);
   }
-  const settings = resolveSettings(globals, environment, storedFor(store, mendsConfig), folders);
+  const settings = resolveSettings(globals, environment, storedFor(store, repairsConfig), folders);
   return { settings, diagnosis: undefined };
 }
 
 /** Stored settings; empty if they are broken and the command is about to rewrite them. */
-function storedFor(store: SettingsStore, mendsConfig: boolean): Stored {
+function storedFor(store: SettingsStore, repairsConfig: boolean): Stored {
   try {
     return store.stored;
   } catch (error) {
-    if (mendsConfig && error instanceof BrokenConfigError) return emptyStored;
+    if (repairsConfig && error instanceof BrokenConfigError) return emptyStored;
     throw error;
   }
 }

@@ -50,7 +50,7 @@ export interface Command<
   /** Whether it is read-only; by default, if all operations it calls are. */
   readonly readsOnly?: boolean | ((input: Input<A, O>) => boolean);
   /** Writes the configuration, and may start afresh if it is broken. */
-  readonly mendsConfig?: true;
+  readonly repairsConfig?: true;
   /** Diagnoses the settings: receives their problems instead of failing on them. */
   readonly diagnoses?: true;
   run(context: Context, input: Input<A, O>): Promise<ResultOf<NoInfer<P>>>;

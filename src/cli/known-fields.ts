@@ -8,9 +8,9 @@ export function onlyReads(
   { operations: called = [], anyOperation, readsOnly }: AnyCommand,
   input: Readonly<Record<string, unknown>>,
 ): boolean {
-  const says = typeof readsOnly === 'function' ? readsOnly(input) : readsOnly;
+  const declared = typeof readsOnly === 'function' ? readsOnly(input) : readsOnly;
   const reads = called.every((name) => operations[name].method === 'GET');
-  return says ?? (called.length > 0 && reads && anyOperation !== true);
+  return declared ?? (called.length > 0 && reads && anyOperation !== true);
 }
 
 /** Known record fields of a command run with this input, according to its definition. */

@@ -48,14 +48,14 @@ function commanderOptions(
   if (option.flag) made.attributeName = () => key;
   const given: Given = {};
   made.argParser((text: string, previous: unknown) => {
-    if (given.as !== undefined && given.as !== flag) throw sayTheSame(flag);
+    if (given.as !== undefined && given.as !== flag) throw givenInBoth(flag);
     const value = parseOption(flag, option, text, previous, now());
     const lost = text === given.text ? undefined : lostBy(option, previous, value);
     if (lost !== undefined) onTwice(givenTwice([flag, lost].join(' ').trim()));
     Object.assign(given, { as: flag, text });
     return value;
   });
-  return option.kind === 'money' ? [made, centsTwin(key, flag, given, onTwice)] : [made];
+  return option.kind === 'money' ? [made, centsVariant(key, flag, given, onTwice)] : [made];
 }
 
 /**
@@ -78,21 +78,21 @@ function lostBy({ kind }: Option, previous: unknown, value: unknown): string | u
 }
 
 const givenTwice = (what: string): string => `${what} is given twice with different values; give it once`;
-const sayTheSame = (flag: string): UsageError =>
+const givenInBoth = (flag: string): UsageError =>
   new UsageError(`${flag} and ${flag}-cents say the same; give one`);
 
-function centsTwin(key: string, flag: string, given: Given, onTwice: OnTwice): CommanderOption {
+function centsVariant(key: string, flag: string, given: Given, onTwice: OnTwice): CommanderOption {
   const name = `${flag}-cents`;
-  const twin = new CommanderOption(`${name} <n>`, `the same in cents`);
-  twin.attributeName = () => key;
-  twin.argParser((text: string, previous: unknown) => {
-    if (given.as === flag) throw sayTheSame(flag);
+  const variant = new CommanderOption(`${name} <n>`, `the same in cents`);
+  variant.attributeName = () => key;
+  variant.argParser((text: string, previous: unknown) => {
+    if (given.as === flag) throw givenInBoth(flag);
     const value = parseInteger(name, text, { min: 0 });
     if (previous !== undefined && previous !== value) onTwice(givenTwice(name));
     given.as = name;
     return value;
   });
-  return twin;
+  return variant;
 }
 
 const placeholders = {

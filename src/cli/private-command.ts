@@ -17,12 +17,12 @@ export function privateCommand({ path, command, input, globals }: CommandLine): 
     const option = Object.hasOwn(options, key) ? options[key] : undefined;
     return option ? flagWords(option, option.flag ?? flagOf(key), value) : [];
   });
-  const words = ['errand', path, ...given.slice(0, mostValues), ...flags];
-  return given.length > mostValues ? `${words.join(' ')} (${given.length} arguments)` : words.join(' ');
+  const words = ['errand', path, ...given.slice(0, maxValues), ...flags];
+  return given.length > maxValues ? `${words.join(' ')} (${given.length} arguments)` : words.join(' ');
 }
 
 /** Maximum values shown, since there may be thousands of ids. */
-const mostValues = 20;
+const maxValues = 20;
 
 function flagWords(option: Option, flag: string, value: unknown): string[] {
   if (value === undefined || value === false) return value === false ? [`--no-${flag.slice(2)}`] : [];
@@ -42,7 +42,7 @@ function flagWords(option: Option, flag: string, value: unknown): string[] {
     case 'list':
       return [flag, option.values ? listOf(value).join(',') : withheld];
     default:
-      return [flag, ...listOf(value).slice(0, mostValues).map(plain)];
+      return [flag, ...listOf(value).slice(0, maxValues).map(plain)];
   }
 }
 

@@ -1,10 +1,10 @@
 import { createReadStream, statSync } from 'node:fs';
 import { ErrandError, UsageError } from '../platform/errors.ts';
-import { piecesOf, readPipe } from '../platform/streams.ts';
+import { readChunks, readPipe } from '../platform/streams.ts';
 import type { Context } from '../run/context.ts';
 
 /** Maximum line length, bytes. */
-const longestLine = 1024 * 1024;
+const maxLineBytes = 1024 * 1024;
 
 /**
  * Streams lines of a file, or of stdin for `-`: UTF-8, or UTF-16 with a byte order mark, as Windows shells write it.
@@ -15,13 +15,13 @@ export async function* readFileLines(context: Context, flag: string, path: strin
   let rest = '';
   let number = 0;
   try {
-    for await (const piece of piecesIn(context, path)) {
-      decoder ??= decoderOf(piece);
-      const lines = (rest + decoder.decode(piece, { stream: true })).split('\n');
+    for await (const chunk of chunksIn(context, path)) {
+      decoder ??= decoderOf(chunk);
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
       rest = lines.pop() ?? '';
       number += lines.length;
-      if (rest.length > longestLine)
-        throw new UsageError(`${flag}: line ${number + 1} of ${path} is longer than ${longestLine} bytes`);
+      if (rest.length > maxLineBytes)
+        throw new UsageError(`${flag}: line ${number + 1} of ${path} is longer than ${maxLineBytes} bytes`);
       for (const line of lines) yield withoutReturn(line);
     }
   } catch (error) {
@@ -38,9 +38,9 @@ const decoderOf = ([first, second]: Uint8Array) =>
 
 const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line);
 
-function piecesIn({ io, signal }: Context, path: string): AsyncIterable<Uint8Array> {
-  if (path === '-') return piecesOf(io.stdin.stream, signal);
+function chunksIn({ io, signal }: Context, path: string): AsyncIterable<Uint8Array> {
+  if (path === '-') return readChunks(io.stdin.stream, signal);
   const stat = statSync(path);
   if (stat.isDirectory()) throw new Error('it is a folder');
-  return stat.isFIFO() ? readPipe(path, signal) : piecesOf(createReadStream(path), signal);
+  return stat.isFIFO() ? readPipe(path, signal) : readChunks(createReadStream(path), signal);
 }

@@ -1,5 +1,5 @@
 import { reportShown } from '../orders/report.ts';
-import { thingOf } from '../orders/submit/intent.ts';
+import { labelsOf } from '../orders/submit/intent.ts';
 import type { Context } from '../run/context.ts';
 import { writerOf } from './output/writer.ts';
 
@@ -11,10 +11,10 @@ export async function reportPrinted(context: Context): Promise<void> {
   const intents = context.unreported();
   if (writerOf(context.io.stdout.stream).isClosed) {
     const lines = intents.map(({ operation, key, madeId }) => {
-      const { one, made } = thingOf(operation);
+      const { one, made } = labelsOf(operation);
       return `the ${one} ${madeId ?? key} was ${made}; the reader of stdout has gone`;
     });
-    if (!(await context.tell(lines))) return;
+    if (!(await context.log(lines))) return;
   }
   await reportShown(context);
 }

@@ -6,14 +6,14 @@ import { ErrandError, UsageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 import { type Found, listingNamed, listNow, rowNamed } from '../run/listed.ts';
 import { isRowNumber, kinds, listOf, oneOf } from '../run/row-references.ts';
-import { beginningWith, isUpload } from './completion/sources.ts';
+import { isUpload, recordsWithPrefix } from './completion/sources.ts';
 import type { AnyCommand } from './define.ts';
 import { isListingId, naming, textsOf } from './handles.ts';
 import { onlyReads } from './known-fields.ts';
 import type { Values } from './mount.ts';
 
 /** Minimum length of an id prefix. */
-const leastBeginning = 8;
+const minPrefixLength = 8;
 
 /**
  * Replaces shorthand given at a TTY with full ids: a row number (`@2`) of the last list, or an id prefix, looked up in
@@ -34,9 +34,10 @@ export async function resolveHandles(
     const resolve = async (text: string): Promise<string> => {
       const found = await resolveOne(context, command, text, [names].flat(), textsOf(input[name]));
       if (found.value === text) return text;
-      if (!onlyReads(command, input)) context.note(`${text} is ${await withTitles(found.told, titles)}`);
+      if (!onlyReads(command, input))
+        context.note(`${text} is ${await withTitles(found.description, titles)}`);
       if (found.facts) rowFacts.set(found.value, found.facts);
-      argv = argv.map((word) => inPlaceOf(text, found.value, word));
+      argv = argv.map((word) => substitute(text, found.value, word));
       return found.value;
     };
     const value = input[name];
@@ -50,16 +51,16 @@ export async function resolveHandles(
 }
 
 /** Description of a record, with the product's title in place of its URL; input and requests stay unchanged. */
-async function withTitles(told: string, titles: () => Promise<TitleOf>): Promise<string> {
-  const [, what = told, label = ''] = /^(order \S+) \((.*)\)$/s.exec(told) ?? [];
-  if (label === '') return told;
+async function withTitles(description: string, titles: () => Promise<TitleOf>): Promise<string> {
+  const [, what = description, label = ''] = /^(order \S+) \((.*)\)$/s.exec(description) ?? [];
+  if (label === '') return description;
   const titleOf = label.includes('://') ? await titles() : undefined;
   const shown = label.split(/( {2,}|, | )/).map((part) => titleOf?.(part) ?? part);
   return `${what} (${shown.join('').replaceAll(/ {2,}/g, ', ')})`;
 }
 
 /** A command suggested for rerunning must not refer to a different row by then. */
-function inPlaceOf(text: string, value: string, word: string): string {
+function substitute(text: string, value: string, word: string): string {
   if (word === text) return value;
   return word.startsWith('--') && word.endsWith(`=${text}`) ? word.slice(0, -text.length) + value : word;
 }
@@ -69,10 +70,10 @@ async function resolveOne(
   command: AnyCommand,
   text: string,
   names: readonly RecordKind[],
-  beside: readonly string[],
+  givenTexts: readonly string[],
 ): Promise<Found> {
-  const asItIs = { value: text, told: '' };
-  const away = whyNoTerminal(context, beside);
+  const asItIs = { value: text, description: '' };
+  const away = whyNoTerminal(context, givenTexts);
   if (isRowNumber(text)) {
     // Journal keys may be chosen by the user and look like a row number.
     if (away !== undefined && names.includes('intents')) return asItIs;
@@ -82,22 +83,22 @@ async function resolveOne(
   }
   if (away !== undefined || text === '-') return asItIs;
   if (names.includes('products') && isListingId(text)) return (await listingNamed(context, text)) ?? asItIs;
-  return (await beginning(context, command, text, names)) ?? asItIs;
+  return (await byPrefix(context, command, text, names)) ?? asItIs;
 }
 
 /** Why the run is not interactive; undefined if it is. With ids from stdin, stdout and stderr must be TTYs instead. */
 function whyNoTerminal(
   { interactive, io, settings }: Context,
-  beside: readonly string[],
+  givenTexts: readonly string[],
 ): string | undefined {
   if (interactive.yes) return undefined;
-  const readsIds = beside.includes('-') && io.stdout.isTerminal && io.stderr.isTerminal;
+  const readsIds = givenTexts.includes('-') && io.stdout.isTerminal && io.stderr.isTerminal;
   return readsIds && settings.noInput === undefined ? undefined : interactive.why;
 }
 
 const mayBeUuid = (text: string): boolean => /^[\da-f]{1,8}(?:-[\da-f-]{0,27})?$/i.test(text);
 
-async function beginning(
+async function byPrefix(
   context: Context,
   command: AnyCommand,
   text: string,
@@ -108,10 +109,10 @@ async function beginning(
   const sought = mayBeUuid(text) ? text.toLowerCase() : text;
   if (uuidsOnly && !mayBeUuid(text)) return undefined;
   const what = oneOf(names);
-  if (sought.length < leastBeginning) {
+  if (sought.length < minPrefixLength) {
     if (!uuidsOnly) return undefined;
     throw new UsageError(
-      `${what} "${text}" is too short: give at least ${leastBeginning} characters of its id, or the number of its row as @1`,
+      `${what} "${text}" is too short: give at least ${minPrefixLength} characters of its id, or the number of its row as @1`,
     );
   }
   const found =
@@ -128,7 +129,7 @@ async function beginning(
   }
   if (found.has(sought)) return undefined;
   const [[id, label] = ['', ''], ...more] = found;
-  if (more.length === 0) return { value: id, told: `${what} ${id}${label && ` (${label})`}` };
+  if (more.length === 0) return { value: id, description: `${what} ${id}${label && ` (${label})`}` };
   const shown = [...found.keys()].slice(0, 5).join(', ');
   const rest = found.size > 5 ? ` and ${found.size - 5} more` : '';
   const [first = 'orders'] = names;
@@ -169,7 +170,8 @@ async function onThisMachine(
   for (const name of names) {
     const { source } = kinds[name];
     if (source === undefined) continue;
-    for (const { value, text = '' } of await beginningWith(source, sought, known)) found.push([value, text]);
+    for (const { value, text = '' } of await recordsWithPrefix(source, sought, known))
+      found.push([value, text]);
   }
   return matches(found);
 }
@@ -186,7 +188,7 @@ const asksService = (
   called.every((name) => operations[name].auth === 'bearer');
 
 /** Maximum records requested; far more than share the same eight-character prefix. */
-const mostAsked = 100;
+const maxRequested = 100;
 
 /** Both filters match text anywhere in an id, and other fields too, so keep only real prefix matches. */
 async function atTheService(
@@ -199,11 +201,11 @@ async function atTheService(
   const client = await context.client();
   const rows = names.includes('orders')
     ? objectsIn(
-        (await client.call('order.list', { query: { order_id: sought, limit: mostAsked } })).body,
+        (await client.call('order.list', { query: { order_id: sought, limit: maxRequested } })).body,
         'orders',
       )
     : objectsIn(
-        (await client.call('return.list', { query: { search: sought, limit: mostAsked } })).body,
+        (await client.call('return.list', { query: { search: sought, limit: maxRequested } })).body,
         'return_requests',
       );
   return matches(

@@ -27,13 +27,13 @@ export function withSuggestion(message: string, program: Optioned, argv: readonl
   const flags = [commandNamed(program, argv).command, program].flatMap(({ options }) =>
     options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])),
   );
-  const meant = meantBy(typed, [...new Set(flags)]);
+  const suggestions = suggestionsFor(typed, [...new Set(flags)]);
   const plain = `unknown option '${typed}'`;
-  if (meant.length === 0) return plain;
-  return `${plain} (Did you mean ${meant.length > 1 ? 'one of ' : ''}${meant.join(', ')}?)`;
+  if (suggestions.length === 0) return plain;
+  return `${plain} (Did you mean ${suggestions.length > 1 ? 'one of ' : ''}${suggestions.join(', ')}?)`;
 }
 
-function meantBy(typed: string, flags: readonly string[]): string[] {
+function suggestionsFor(typed: string, flags: readonly string[]): string[] {
   const near = flags.filter((flag) => isNear(typed, flag));
   if (near.length > 0) return near;
   const words = typed.slice(2).split('-');
@@ -66,7 +66,7 @@ export function commandNamed<C extends Named<C>>(
 }
 
 /** Points to the help for a rejected command line. */
-export function whereToLook<C extends Named<C>>(program: C, argv: readonly string[]): string {
+export function helpPointer<C extends Named<C>>(program: C, argv: readonly string[]): string {
   const { command, words } = commandNamed(program, argv);
   const what = command.commands.length > 0 ? 'lists the commands' : 'shows its arguments and flags';
   return `\`${words.join(' ')} --help\` ${what}.`;

@@ -79,12 +79,12 @@ const signature = ({ flags, description }: CommanderOption): string => `${flags}
 
 function treeOption(option: CommanderOption, known: Options): TreeOption {
   const definition: Option | undefined = known[option.attributeName()];
-  const isTwin = option.long?.endsWith('-cents') === true;
+  const isCentsOption = option.long?.endsWith('-cents') === true;
   return {
     flags: [option.long, option.short].filter((flag) => flag !== undefined && flag !== null),
     text: firstLine(option.description),
     ...((option.required || option.optional) && {
-      takes: definition && !isTwin ? optionHint(definition) : {},
+      takes: definition && !isCentsOption ? optionHint(definition) : {},
     }),
     ...(definition && repeated.has(definition.kind) && { repeats: true }),
   };

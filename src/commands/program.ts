@@ -198,7 +198,7 @@ interface Building extends Mounting {
   /**
    * Receives the help to show: that of a command, or of the words after `errand help`. Commander prints none itself.
    */
-  readonly onHelp: (wanted: Commander | readonly string[]) => void;
+  readonly onHelp: (requested: Commander | readonly string[]) => void;
 }
 
 /**
@@ -210,9 +210,9 @@ export async function runProgram(
   { io, ...hooks }: Pick<Building, 'run' | 'now' | 'version'> & { readonly io: Io },
 ): Promise<void> {
   const write = (text: string): void => void io.stdout.stream.write(text);
-  let wanted: Commander | readonly string[] | undefined;
+  let requested: Commander | readonly string[] | undefined;
   const onHelp: Building['onHelp'] = (help) => {
-    wanted = help;
+    requested = help;
   };
   const mayName = (names: readonly string[]): boolean => names.some((name) => argv.includes(name));
   const root = await buildProgram(argv, { ...hooks, mayName, write, onHelp });
@@ -221,17 +221,17 @@ export async function runProgram(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0 && error.code !== 'commander.help') {
-      const { whereToLook } = await import('../cli/suggest-option.ts');
+      const { helpPointer: whereToLook } = await import('../cli/suggest-option.ts');
       const { withSuggestion } = await import('../cli/suggest-option.ts');
-      const said = error.message.replace(/^error: /, '').replace(/\n\(/, ' (');
-      const message = withSuggestion(said, root, argv);
+      const cleaned = error.message.replace(/^error: /, '').replace(/\n\(/, ' (');
+      const message = withSuggestion(cleaned, root, argv);
       // A suggestion already says what to do.
       throw new UsageError(message, { hint: message.endsWith('?)') ? undefined : whereToLook(root, argv) });
     }
   }
-  if (!wanted) return;
+  if (!requested) return;
   const { commandHelp, namedHelp } = await import('../cli/help/show.ts');
-  write(await ('commands' in wanted ? commandHelp(wanted, io) : namedHelp(root, wanted, io)));
+  write(await ('commands' in requested ? commandHelp(requested, io) : namedHelp(root, requested, io)));
 }
 
 /** Builds the program for introspection, with every command mounted; without nouns, as its own help shows it. */

@@ -17,10 +17,10 @@ export function originOf(environment: Environment, command: string, program?: st
 
 /**
  * The same for a program that uses the library in this process. @param program its name, if given.
- * @param door the entry point it used.
+ * @param entryPoint the entry point it used.
  */
-export function originOfProgram(program: string | undefined, door: string): () => Origin {
-  const origin = originOf(process.env, door);
+export function originOfProgram(program: string | undefined, entryPoint: string): () => Origin {
+  const origin = originOf(process.env, entryPoint);
   const name = program === undefined ? 'program' : `program ${program}`;
   return () => ({ ...origin(), actor: `${name} (${origin().actor})` });
 }
@@ -62,9 +62,9 @@ function ciJob(environment: Environment): string | undefined {
   const [system, names] = Object.entries(jobVariables).find(([name]) => isSet(environment[name])) ?? [];
   if (system === undefined || !names) return undefined;
   const parts = names.map((name) => environment[name]).filter(isSet);
-  return [system, ...(parts.length > 0 ? [parts.join('/')] : [])].join(' ').slice(0, longestJob);
+  return [system, ...(parts.length > 0 ? [parts.join('/')] : [])].join(' ').slice(0, maxJobLength);
 }
 
-const longestJob = 300;
+const maxJobLength = 300;
 
 const isSet = (text: string | undefined): boolean => text !== undefined && text !== '' && text !== 'false';

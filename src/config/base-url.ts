@@ -63,7 +63,7 @@ export function checkDatabaseUrl(text: string, where: string, password = ''): Da
   url.password = encodeURIComponent(secret);
   const guarded = url.searchParams.get('sslmode') ?? (isLoopback(url.hostname) ? 'disable' : 'require');
   url.searchParams.set('sslmode', guarded);
-  return { url: url.href, shown: `${url.hostname}:${url.port || usualPort}/${name}` };
+  return { url: url.href, shown: `${url.hostname}:${url.port || defaultPort}/${name}` };
 }
 
 /** The displayable part of a stored address, which may be invalid if edited by hand. */
@@ -75,7 +75,7 @@ export function shownDatabase(text: string): string {
   }
 }
 
-const usualPort = 5432;
+const defaultPort = 5432;
 const form = 'postgres://<user>:<password>@<host>:<port>/<database>';
 const formHint = `It takes ${form}.`;
 const escapeHint = 'Write % @ : / ? # in a user or password as %25 %40 %3A %2F %3F %23.';

@@ -11,14 +11,14 @@ import type { SettingsStore } from './store.ts';
 import { emptyStored, profileFields, type Stored, storedFields } from './stored.ts';
 
 /** A problem with files or settings, found before they are used. */
-export interface Trouble {
+export interface ConfigProblem {
   readonly check: 'configuration' | 'permissions' | 'settings';
   readonly message: string;
   readonly remedy: string;
 }
 
 export interface Diagnosis {
-  readonly troubles: readonly Trouble[];
+  readonly problems: readonly ConfigProblem[];
   /** Node version and platform, in words. */
   readonly runtime: string;
   /** Where shells look for a completion script. */
@@ -37,12 +37,12 @@ export function diagnoseSettings(
 ): { readonly settings: Settings; readonly diagnosis: Diagnosis } {
   const loose = findLoose(store.file, folders);
   const unusable = unusableState(folders.state);
-  const { stored, troubles } = readTolerantly(store);
+  const { stored, problems } = readTolerantly(store);
   const { settings, refused } = resolveTolerantly(flags, environment, stored, folders);
   return {
-    settings: hasty(settings),
+    settings: withDiagnosisLimits(settings),
     diagnosis: {
-      troubles: [...loose.map(looseFile), ...unusable, ...troubles, ...refused],
+      problems: [...loose.map(looseFile), ...unusable, ...problems, ...refused],
       runtime: `Node ${process.version}, ${platform} ${process.arch}`,
       completionPlaces: completionPlaces(environment, platform),
     },
@@ -50,7 +50,7 @@ export function diagnoseSettings(
 }
 
 /** Unless the user set them, allows one attempt and ten seconds: a service that needs more is a finding. */
-const hasty = (settings: Settings): Settings => ({
+const withDiagnosisLimits = (settings: Settings): Settings => ({
   ...settings,
   ...(settings.retries.from === 'default' && { retries: { ...settings.retries, value: 0 } }),
   ...(settings.timeoutMs.from === 'default' && { timeoutMs: { ...settings.timeoutMs, value: 10_000 } }),
@@ -71,7 +71,7 @@ function findLoose(configFile: string, folders: Folders): Loose[] {
 }
 
 /** Reports a file that was open to others, and what remains to do now that errand has tightened its own files. */
-function looseFile({ path, mode }: Loose): Trouble {
+function looseFile({ path, mode }: Loose): ConfigProblem {
   const now = modeOf(path) ?? 0;
   const tightened = `Its mode is ${(now & 0o777).toString(8)} now. If others use this machine, they may have read the keys it holds: replace them.`;
   const remedy = (now & 0o077) === 0 ? tightened : `chmod go= ${shellWord(path)}`;
@@ -80,12 +80,12 @@ function looseFile({ path, mode }: Loose): Trouble {
 }
 
 /** Reports a link, a FIFO or another user's file in place of one of errand's. */
-function unusableState(folder: string): Trouble[] {
+function unusableState(folder: string): ConfigProblem[] {
   try {
     checkState(folder, () => {});
     return [];
   } catch (error) {
-    return [troubleOf('permissions', error)];
+    return [problemOf('permissions', error)];
   }
 }
 
@@ -106,16 +106,16 @@ function modeOf(path: string): number | undefined {
   }
 }
 
-function readTolerantly(store: SettingsStore): { stored: Stored; troubles: Trouble[] } {
+function readTolerantly(store: SettingsStore): { stored: Stored; problems: ConfigProblem[] } {
   try {
-    return { stored: store.stored, troubles: unknownKeys(store.file) };
+    return { stored: store.stored, problems: unknownKeys(store.file) };
   } catch (error) {
-    return { stored: emptyStored, troubles: [troubleOf('configuration', error)] };
+    return { stored: emptyStored, problems: [problemOf('configuration', error)] };
   }
 }
 
 /** Finds unknown names: a misspelled setting is otherwise silently ignored. */
-function unknownKeys(file: string): Trouble[] {
+function unknownKeys(file: string): ConfigProblem[] {
   const root = parsed(file);
   const names = [
     ...strangers(root, storedFields, ''),
@@ -155,19 +155,19 @@ function resolveTolerantly(flags: Flags, environment: Environment, stored: Store
     () => resolveSettings(flags, rest, stored, folders),
     () => resolveSettings({}, rest, stored, folders),
   ];
-  const refused = new Map<string, Trouble>();
+  const refused = new Map<string, ConfigProblem>();
   for (const way of ways) {
     try {
       return { settings: way(), refused: [...refused.values()] };
     } catch (error) {
-      const trouble = troubleOf('settings', error);
-      refused.set(trouble.message, trouble);
+      const problem = problemOf('settings', error);
+      refused.set(problem.message, problem);
     }
   }
   return { settings: resolveSettings({}, {}, emptyStored, folders), refused: [...refused.values()] };
 }
 
-function troubleOf(check: Trouble['check'], error: unknown): Trouble {
+function problemOf(check: ConfigProblem['check'], error: unknown): ConfigProblem {
   const message = error instanceof Error ? error.message : String(error);
   const facts = error instanceof ErrandError ? error.facts : {};
   const step = facts.next?.[0];

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { apiKeyPattern } from '../api/limits.ts';
 import { UsageError } from '../platform/errors.ts';
 import type { Environment } from './paths.ts';
-import { embeddedUrl, type KeptKey, type Profile, type Stored } from './stored.ts';
+import { embeddedUrl, type Profile, type SpareKey, type Stored } from './stored.ts';
 
 /** Masks a key for display: `xx_test_…a1b2`. An unknown format shows at most its last four characters. */
 export function maskKey(key: string): string {
@@ -57,13 +57,13 @@ export function keysOf({
   key_stored_at: storedAt,
   other_keys: others = [],
 }: Profile): ProfileKey[] {
-  const entry = ({ api_key, stored_at }: KeptKey, isInUse: boolean): ProfileKey => ({
+  const entry = ({ api_key, stored_at }: SpareKey, isInUse: boolean): ProfileKey => ({
     id: fingerprint(api_key, service).slice(0, 8),
     key: api_key,
     storedAt: stored_at,
     isInUse,
   });
-  const inUse = key === undefined ? [] : [entry(kept(key, storedAt), true)];
+  const inUse = key === undefined ? [] : [entry(spareKey(key, storedAt), true)];
   return [...inUse, ...others.map((other) => entry(other, false))];
 }
 
@@ -71,7 +71,7 @@ export function keysOf({
  * Finds a profile's key by the start of its id, its last four characters, or its masked form.
  * @throws UsageError if none or several match; never repeats a whole key.
  */
-export function keyMeant(name: string, profile: Profile, given: string): ProfileKey {
+export function keyMatching(name: string, profile: Profile, given: string): ProfileKey {
   const all = keysOf(profile);
   if (all.some(({ key }) => key === given))
     throw new UsageError(
@@ -108,15 +108,15 @@ export function withKey(profile: Profile, key: string, storedAt: string): Profil
   const { api_key: before, key_stored_at: beforeAt, other_keys: others = [], ...rest } = profile;
   const known = others.find(({ api_key }) => api_key === key);
   const at = known ? known.stored_at : storedAt;
-  const beside = [
-    ...(before === undefined ? [] : [kept(before, beforeAt)]),
+  const spareKeys = [
+    ...(before === undefined ? [] : [spareKey(before, beforeAt)]),
     ...others.filter((other) => other !== known),
   ];
   return {
     ...rest,
     api_key: key,
     ...(at !== undefined && { key_stored_at: at }),
-    ...(beside.length > 0 && { other_keys: beside }),
+    ...(spareKeys.length > 0 && { other_keys: spareKeys }),
   };
 }
 
@@ -133,11 +133,11 @@ export function withKeySetAside({
   other_keys: others = [],
   ...rest
 }: Profile): Profile {
-  const all = [...(key === undefined ? [] : [kept(key, storedAt)]), ...others];
+  const all = [...(key === undefined ? [] : [spareKey(key, storedAt)]), ...others];
   return all.length > 0 ? { ...rest, other_keys: all } : rest;
 }
 
-export const kept = (key: string, storedAt: string | undefined): KeptKey => ({
+export const spareKey = (key: string, storedAt: string | undefined): SpareKey => ({
   api_key: key,
   ...(storedAt !== undefined && { stored_at: storedAt }),
 });
@@ -166,22 +166,22 @@ export function keyChanges(before: Stored, after: Stored): KeyChange[] {
       const service = serviceOf(next?.[what] === undefined ? old : next, what);
       const isMintedByItself = service === embeddedUrl && old?.[what] === undefined;
       if (old?.[what] === next?.[what] || isMintedByItself) return [];
-      const isKept = what === 'api_key' && beside(next).includes(old?.api_key ?? '');
-      const replaced = isKept ? 'switched' : 'replaced';
+      const isSaved = what === 'api_key' && spareKeys(next).includes(old?.api_key ?? '');
+      const replaced = isSaved ? 'switched' : 'replaced';
       const change =
         old?.[what] === undefined ? 'stored' : next?.[what] === undefined ? 'forgotten' : replaced;
       const prints = { before: printOf(old?.[what], service), after: printOf(next?.[what], service) };
       return [{ profile: name, service, detail: { change, what, ...prints } }];
     });
-    return [...inUse, ...forgottenBeside(name, old, next)];
+    return [...inUse, ...forgottenSpareKeys(name, old, next)];
   });
 }
 
 /** Spare keys that the profile no longer has. */
-function forgottenBeside(name: string, old: Profile | undefined, next: Profile | undefined): KeyChange[] {
+function forgottenSpareKeys(name: string, old: Profile | undefined, next: Profile | undefined): KeyChange[] {
   const service = serviceOf(old, 'api_key');
-  const left = [...beside(next), next?.api_key];
-  return beside(old)
+  const left = [...spareKeys(next), next?.api_key];
+  return spareKeys(old)
     .filter((key) => !left.includes(key))
     .map((key) => ({
       profile: name,
@@ -190,7 +190,7 @@ function forgottenBeside(name: string, old: Profile | undefined, next: Profile |
     }));
 }
 
-const beside = (profile: Profile | undefined): string[] =>
+const spareKeys = (profile: Profile | undefined): string[] =>
   (profile?.other_keys ?? []).map(({ api_key }) => api_key);
 
 const printOf = (key: string | undefined, service: string): string | null =>

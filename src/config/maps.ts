@@ -116,7 +116,7 @@ export const mapPresets: ReadonlyMap<string, MapPreset> = new Map(
 );
 
 /** Minimum number of preset headings for a file to count as such an export. */
-const leastAlike = 5;
+const minAlike = 5;
 
 /** The preset whose export the headings resemble; undefined if none. */
 export function presetLike(headings: readonly string[]): MapPreset | undefined {
@@ -124,5 +124,5 @@ export function presetLike(headings: readonly string[]): MapPreset | undefined {
   const alike = ({ columns }: MapPreset): number =>
     Object.values(columns).filter((names) => names.some((name) => there.has(plainHeading(name)))).length;
   const best = presets.reduce((one, other) => (alike(other) > alike(one) ? other : one));
-  return alike(best) >= leastAlike ? best : undefined;
+  return alike(best) >= minAlike ? best : undefined;
 }

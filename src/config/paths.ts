@@ -8,7 +8,7 @@ import {
   makePrivateFolder as makeFolder,
   mayBeThere,
   PrivateFileError,
-  type Tell,
+  type Warn,
 } from '../platform/private-files.ts';
 
 /**
@@ -47,14 +47,14 @@ export const makeConfigFolder = (folder: string): void =>
 export const makeStateFolder = (
   folder: string,
   hasJournal: boolean,
-  nameAnother = 'Name another with ERRAND_STATE_DIR',
+  otherFolderHint = 'Name another with ERRAND_STATE_DIR',
 ): void =>
   makeOwnFolder(folder, (error) => {
     const hint = 'Bring it back as a folder of your own that you can write to, then try again.';
     if (hasJournal || mayBeThere(join(folder, 'journal.db')))
       return unread(new StorageError(error.message, { ...error.facts, hint }));
     // It may be on a disk that is not mounted now.
-    const other = `${nameAnother} only if nothing was ever ordered with this one.`;
+    const other = `${otherFolderHint} only if nothing was ever ordered with this one.`;
     return new StorageError(error.message, { ...error.facts, outcome: 'unknown', hint: `${hint} ${other}` });
   });
 
@@ -76,10 +76,11 @@ const stateFiles = /\.(?:db|db-wal|db-shm|db-journal|db-seal|db\.key|csv)$/;
  * Checks the state folder and errand's files before any is opened, and tightens permissions; afterwards nobody else can
  * add files. @throws StorageError for a link, a FIFO, a device or another user's file.
  */
-export function checkState(folder: string, tell: Tell): void {
+export function checkState(folder: string, report: Warn): void {
   try {
-    checkPrivateFolder(folder, tell);
-    for (const name of namesIn(folder)) if (stateFiles.test(name)) checkPrivateFile(join(folder, name), tell);
+    checkPrivateFolder(folder, report);
+    for (const name of namesIn(folder))
+      if (stateFiles.test(name)) checkPrivateFile(join(folder, name), report);
   } catch (cause) {
     // Whoever opens a file there reports any other error.
     if (cause instanceof PrivateFileError)

@@ -43,7 +43,7 @@ export function peekSettings(file: string, environment: Environment, flags: Flag
         ? { baseUrl, apiKey: environment.ERRAND_API_KEY || stored }
         : undefined,
     profiles: new Map([...profiles].map(([name, { base_url }]) => [name, text(base_url) ?? embeddedUrl])),
-    keys: new Map(keptKeys(profile)),
+    keys: new Map(spareKeys(profile)),
     addresses: new Map(
       Object.entries(fields(root.addresses)).map(([name, address]) => [name, oneLine(fields(address))]),
     ),
@@ -71,7 +71,7 @@ function readRoot(file: string): Fields {
 }
 
 /** Spare keys that `auth use` accepts and a terminal may show. */
-function keptKeys(profile: Fields = {}): (readonly [string, string])[] {
+function spareKeys(profile: Fields = {}): (readonly [string, string])[] {
   const others: unknown[] = Array.isArray(profile.other_keys) ? profile.other_keys : [];
   return others.flatMap((other) => {
     const { api_key: key, stored_at: at } = fields(other);

@@ -79,9 +79,13 @@ export function resolveSettings(
   folders: Folders,
 ): Settings {
   const profile = pickProfile(flags, environment, stored);
-  const kept = profileNamed(stored, profile);
-  const allowPlainHttp = kept.allow_plain_http === true;
-  const ownUrl = checkBaseUrl(kept.base_url, `the base URL of profile ${profile.value}`, allowPlainHttp);
+  const savedProfile = profileNamed(stored, profile);
+  const allowPlainHttp = savedProfile.allow_plain_http === true;
+  const ownUrl = checkBaseUrl(
+    savedProfile.base_url,
+    `the base URL of profile ${profile.value}`,
+    allowPlainHttp,
+  );
   const givenUrl = first(textFlag(flags, 'baseUrl', '--base-url'), variable(environment, 'ERRAND_BASE_URL'));
   const baseUrl = givenUrl
     ? { ...givenUrl, value: checkBaseUrl(givenUrl.value, givenUrl.name, allowPlainHttp) }
@@ -91,10 +95,10 @@ export function resolveSettings(
         name: profile.value,
       } as const);
   // A stored key belongs to its profile's service and is never sent elsewhere.
-  const usable: Partial<Profile> = baseUrl.value === ownUrl ? kept : {};
-  const legacyBaseUrl = legacyUrl(environment, kept, baseUrl, ownUrl, allowPlainHttp);
+  const usable: Partial<Profile> = baseUrl.value === ownUrl ? savedProfile : {};
+  const legacyBaseUrl = legacyUrl(environment, savedProfile, baseUrl, ownUrl, allowPlainHttp);
   const isOwnLegacy =
-    legacyBaseUrl.from === 'profile' || legacyBaseUrl.value === (kept.legacy_base_url ?? ownUrl);
+    legacyBaseUrl.from === 'profile' || legacyBaseUrl.value === (savedProfile.legacy_base_url ?? ownUrl);
   const shadowing = variable(environment, 'ERRAND_API_KEY');
   return {
     profile,
@@ -104,7 +108,7 @@ export function resolveSettings(
     legacyToken: keyed(
       first(
         variable(environment, 'ERRAND_LEGACY_TOKEN'),
-        fromProfile(isOwnLegacy ? kept.legacy_token : undefined, profile.value),
+        fromProfile(isOwnLegacy ? savedProfile.legacy_token : undefined, profile.value),
       ),
     ),
     shadowedKey:
@@ -121,8 +125,8 @@ export function resolveSettings(
     proxy: proxyOf(environment),
     dumbTerminal: environment.TERM === 'dumb',
     tlsChecksOff: environment.NODE_TLS_REJECT_UNAUTHORIZED === '0',
-    policy: pickPolicy(environment, kept, profile.value, folders),
-    database: pickDatabase(environment, kept, profile.value),
+    policy: pickPolicy(environment, savedProfile, profile.value, folders),
+    database: pickDatabase(environment, savedProfile, profile.value),
     sandbox: {
       speed: Number(stored.preferences['sandbox-speed'] ?? 1),
       seed: numberOf(stored.preferences['sandbox-seed']),
@@ -217,14 +221,14 @@ function profileNamed(stored: Stored, { value, name }: Setting<string>): Profile
 
 function legacyUrl(
   environment: Environment,
-  kept: Profile,
+  savedProfile: Profile,
   baseUrl: Setting<string>,
   ownUrl: string,
   plain: boolean,
 ): Setting<string> {
   const given = first(
     variable(environment, 'ERRAND_LEGACY_BASE_URL'),
-    baseUrl.value === ownUrl ? fromProfile(kept.legacy_base_url, baseUrl.name) : undefined,
+    baseUrl.value === ownUrl ? fromProfile(savedProfile.legacy_base_url, baseUrl.name) : undefined,
   );
   if (!given) return { ...baseUrl, from: 'default' };
   return {

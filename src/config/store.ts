@@ -26,31 +26,31 @@ type BeforeKeys = (changes: readonly KeyChange[]) => Promise<void>;
  */
 export class SettingsStore {
   readonly file: string;
-  readonly #tell: (line: string) => void;
+  readonly #report: (line: string) => void;
   readonly #waiting: Waiting;
   readonly #beforeKeys: BeforeKeys;
   #stored: Stored | undefined;
 
   /**
-   * @param tell called with what was done about a broken or insufficiently protected file.
+   * @param report called with what was done about a broken or insufficiently protected file.
    * @param waiting for another process that is writing it.
    * @param beforeKeys called before keys change.
    */
   constructor(
     folder: string,
-    tell: (line: string) => void,
+    report: (line: string) => void,
     waiting: Waiting = {},
     beforeKeys: BeforeKeys = async () => {},
   ) {
     this.file = join(folder, 'config.json');
-    this.#tell = tell;
+    this.#report = report;
     this.#waiting = waiting;
     this.#beforeKeys = beforeKeys;
   }
 
   /** @throws BrokenConfigError if the file is unusable. */
   get stored(): Stored {
-    this.#stored ??= readStored(this.file, this.#tell);
+    this.#stored ??= readStored(this.file, this.#report);
     return this.#stored;
   }
 
@@ -214,7 +214,7 @@ export class SettingsStore {
   async noteJournal(folder: string, at: string): Promise<void> {
     return this.#update((stored) => {
       const others = Object.entries(without(stored.journals, folder));
-      return { ...stored, journals: Object.fromEntries([...others.slice(1 - mostJournals), [folder, at]]) };
+      return { ...stored, journals: Object.fromEntries([...others.slice(1 - maxJournals), [folder, at]]) };
     });
   }
 
@@ -262,19 +262,19 @@ export class SettingsStore {
   /** Backs up a broken file before anything is written in its place. */
   #readForWrite(): Stored {
     try {
-      return readStored(this.file, this.#tell);
+      return readStored(this.file, this.#report);
     } catch (error) {
       if (!(error instanceof BrokenConfigError)) throw error;
       const aside = `${this.file}.broken-${new Date().toISOString().replaceAll(':', '-')}`;
       renameSync(this.file, aside);
-      this.#tell(`${error.message}; it is kept as ${aside}, and the configuration begins anew`);
+      this.#report(`${error.message}; it is kept as ${aside}, and the configuration begins anew`);
       return emptyStored;
     }
   }
 }
 
 /** Keeps short-lived state folders, as in tests, from filling the configuration. */
-const mostJournals = 50;
+const maxJournals = 50;
 
 const own = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined;

@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
 import { UsageError } from '../platform/errors.ts';
-import { checkPrivateFolder, readPrivateFile, type Tell } from '../platform/private-files.ts';
+import { checkPrivateFolder, readPrivateFile, type Warn } from '../platform/private-files.ts';
 import { unreadConfig } from './paths.ts';
 
 /** A spare key of a profile. */
-export interface KeptKey {
+export interface SpareKey {
   readonly api_key: string;
   /** ISO 8601. */
   readonly stored_at?: string;
@@ -18,7 +18,7 @@ export interface Profile {
   /** When the key was stored, ISO 8601. */
   readonly key_stored_at?: string;
   /** Inactive keys for the same service, newest first. */
-  readonly other_keys?: readonly KeptKey[];
+  readonly other_keys?: readonly SpareKey[];
   readonly legacy_token?: string;
   readonly allow_plain_http?: boolean;
   /** Absolute path of this profile's policy file. */
@@ -103,14 +103,14 @@ export class BrokenConfigError extends UsageError {
 
 /**
  * Reads the configuration file; a missing one counts as empty.
- * @param tell called if the file or its folder was open to others, which is now fixed.
+ * @param report called if the file or its folder was open to others, which is now fixed.
  * @throws BrokenConfigError; StorageError if it is unreadable, or is a link, a FIFO, a device or another user's file.
  */
-export function readStored(file: string, tell: Tell): Stored {
+export function readStored(file: string, report: Warn): Stored {
   let bytes: Buffer | undefined;
   try {
-    checkPrivateFolder(dirname(file), tell);
-    bytes = readPrivateFile(file, tell);
+    checkPrivateFolder(dirname(file), report);
+    bytes = readPrivateFile(file, report);
   } catch (error) {
     throw unreadConfig(file, error);
   }
@@ -175,9 +175,9 @@ function checkStored(file: string, value: unknown): Stored {
 }
 
 function checkJournals(file: string, value: unknown): Readonly<Record<string, string>> {
-  const begun = Object.entries(fieldsOf(file, 'journals', value ?? {}));
+  const entries = Object.entries(fieldsOf(file, 'journals', value ?? {}));
   return Object.fromEntries(
-    begun.map(([folder, at]) => [folder, optionalText(file, `journals.${folder}`, at) ?? '']),
+    entries.map(([folder, at]) => [folder, optionalText(file, `journals.${folder}`, at) ?? '']),
   );
 }
 
@@ -203,9 +203,9 @@ function checkProfile(file: string, name: string, value: unknown): Profile {
   };
 }
 
-function checkOtherKeys(file: string, path: string, value: unknown = []): KeptKey[] {
+function checkOtherKeys(file: string, path: string, value: unknown = []): SpareKey[] {
   if (!Array.isArray(value)) throw wrong(file, path, 'a list');
-  return value.map((one: unknown, index): KeptKey => {
+  return value.map((one: unknown, index): SpareKey => {
     const at = `${path}.${index}`;
     const fields = fieldsOf(file, at, one);
     const key = optionalText(file, `${at}.api_key`, fields.api_key);

@@ -22,14 +22,14 @@ interface Names {
 /** Names of the last object of each size, cached because table rows all have the same. */
 const lastNames: (Names | undefined)[] = [];
 /** Objects with more names are not cached. */
-const mostNames = 100;
+const maxNames = 100;
 
 function sortedNames(given: string[]): readonly string[] {
   const { length } = given;
   const last = lastNames[length];
   if (last && isSame(last.given, given)) return last.sorted;
   const names = given.toSorted();
-  if (length <= mostNames) lastNames[length] = { given, sorted: names };
+  if (length <= maxNames) lastNames[length] = { given, sorted: names };
   return names;
 }
 

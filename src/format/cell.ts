@@ -24,7 +24,7 @@ export interface CellOptions {
 }
 
 /** Maximum cell length; other formats print all of it. */
-const longestCell = 1000;
+const maxCellLength = 1000;
 
 export const columnValue = (column: Column, row: unknown, titleOf?: TitleOf): unknown =>
   column.value && isRecord(row) ? column.value(row, titleOf) : accessor(column.path)(row);
@@ -33,7 +33,7 @@ export const columnValue = (column: Column, row: unknown, titleOf?: TitleOf): un
 export function cellText(column: Column, row: unknown, options: CellOptions): string {
   const value = columnValue(column, row, options.titleOf);
   if (value === undefined || value === null) return '';
-  return safeText(spell(column, value, row, options), longestCell);
+  return safeText(spell(column, value, row, options), maxCellLength);
 }
 
 /** Mood of a status cell: as the column says, else from its words. Undefined for other columns. */
@@ -99,9 +99,9 @@ export function sparkline(series: readonly number[], { plain = false } = {}): st
   const sums = Array.from({ length: Math.ceil(series.length / span) }, (_, at) =>
     series.slice(at * span, (at + 1) * span).reduce((sum, count) => sum + Math.max(0, count), 0),
   );
-  const most = Math.max(...sums, 0);
+  const max = Math.max(...sums, 0);
   return sums
-    .map((sum) => (most === 0 ? marks[0] : marks[Math.ceil((sum / most) * (marks.length - 1))]))
+    .map((sum) => (max === 0 ? marks[0] : marks[Math.ceil((sum / max) * (marks.length - 1))]))
     .join('');
 }
 
@@ -116,11 +116,11 @@ function gauge(share: number, { plain = false, width = 8 } = {}): string {
 }
 
 /** Sign of each mood, its only mark when there is no color. */
-const signs: Readonly<Record<Mood, string>> = { good: '✔', bad: '✖', waiting: '●', past: '○' };
+const symbols: Readonly<Record<Mood, string>> = { good: '✔', bad: '✖', waiting: '●', past: '○' };
 
 /** Adds its sign to a state: `✔ delivered`. No sign without a mood. */
 export const signed = (text: string, mood: Mood | undefined): string =>
-  mood === undefined || text === '' ? text : `${signs[mood]} ${text}`;
+  mood === undefined || text === '' ? text : `${symbols[mood]} ${text}`;
 
 const bad =
   /(?:^|_)(?:(?:failed|error|denied|declined|undeliverable|unsupported|invalid|cancelled|refused|trouble)$|cancelled_by_\w)/;

@@ -1,4 +1,4 @@
-import { defuse, otherDelimiters } from '../platform/csv-cell.ts';
+import { escapeFormula, otherDelimiters } from '../platform/csv-cell.ts';
 
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
@@ -19,11 +19,11 @@ export async function* neutraliseCsv(chunks: Chunks): AsyncGenerator<string> {
 /** Scans CSV in chunks and tracks where cells begin. */
 class CellScanner {
   #held = '';
-  #place: 'start' | 'plain' | 'split' | 'quoted' = 'start';
+  #state: 'start' | 'plain' | 'split' | 'quoted' = 'start';
 
   /** @param last whether this is the final chunk, so nothing is held back. */
-  scan(piece: string, last: boolean): string {
-    const text = this.#held + piece;
+  scan(chunk: string, last: boolean): string {
+    const text = this.#held + chunk;
     let out = '';
     let copied = 0;
     let at = 0;
@@ -43,29 +43,29 @@ class CellScanner {
 
   /** End of the next token; undefined if that depends on the next chunk. */
   #step(text: string, at: number, last: boolean): { end: number; prefixed: boolean } | undefined {
-    if (this.#place === 'start') return this.#begin(text, at, last);
-    if (this.#place === 'plain') return this.#plain(text, at);
-    if (this.#place === 'split') return this.#split(text, at);
+    if (this.#state === 'start') return this.#begin(text, at, last);
+    if (this.#state === 'plain') return this.#plain(text, at);
+    if (this.#state === 'split') return this.#split(text, at);
     return this.#quoted(text, at, last);
   }
 
   #begin(text: string, at: number, last: boolean): { end: number; prefixed: boolean } | undefined {
     if (isWordCharacter(text.charCodeAt(at))) {
-      this.#place = 'plain';
+      this.#state = 'plain';
       return this.#plain(text, at);
     }
     if (/[,\r\n\ufeff]/.test(text.charAt(at))) return { end: at + 1, prefixed: false };
     if (otherDelimiters.test(text.charAt(at))) return this.#split(text, at);
     const quote = text.charAt(at) === '"' ? 1 : 0;
-    beginning.lastIndex = at + quote;
-    const found = beginning.exec(text)?.[0] ?? '';
+    cellStart.lastIndex = at + quote;
+    const found = cellStart.exec(text)?.[0] ?? '';
     const end = at + quote + found.length;
     // A lone sign, or a number that may continue, needs the text after it.
     if (end + quote >= text.length && !last) return undefined;
     const endsHere = end >= text.length || (quote ? /^"(?!")/ : /^[,\r\n]/).test(text.slice(end, end + 2));
-    this.#place = quote ? 'quoted' : 'plain';
+    this.#state = quote ? 'quoted' : 'plain';
     const checked = endsHere ? found : `${found}…`;
-    return { end, prefixed: defuse(checked) !== checked };
+    return { end, prefixed: escapeFormula(checked) !== checked };
   }
 
   #plain(text: string, at: number): { end: number; prefixed: boolean } {
@@ -73,15 +73,16 @@ class CellScanner {
     const found = ending.exec(text);
     if (!found) return { end: text.length, prefixed: false };
     const isSplit = otherDelimiters.test(found[0]);
-    this.#place = isSplit ? 'split' : 'start';
+    this.#state = isSplit ? 'split' : 'start';
     return { end: found.index + (isSplit ? 1 : 0), prefixed: false };
   }
 
   /** Starts a cell that exists only for readers splitting at other delimiters, where quotes mean nothing. */
   #split(text: string, at: number): { end: number; prefixed: boolean } {
-    this.#place = 'plain';
-    const isSign = !cellEnd.test(text.charAt(at)) && defuse(text.charAt(at)) !== text.charAt(at);
-    return { end: at, prefixed: isSign };
+    this.#state = 'plain';
+    const isFormulaStart =
+      !cellEnd.test(text.charAt(at)) && escapeFormula(text.charAt(at)) !== text.charAt(at);
+    return { end: at, prefixed: isFormulaStart };
   }
 
   #quoted(text: string, at: number, last: boolean): { end: number; prefixed: boolean } | undefined {
@@ -89,7 +90,7 @@ class CellScanner {
     if (quote < 0) return { end: text.length, prefixed: false };
     if (quote + 1 >= text.length && !last) return quote > at ? { end: quote, prefixed: false } : undefined;
     if (text.charAt(quote + 1) === '"') return { end: quote + 2, prefixed: false };
-    this.#place = 'plain';
+    this.#state = 'plain';
     return { end: quote + 1, prefixed: false };
   }
 }
@@ -101,6 +102,6 @@ const isWordCharacter = (code: number): boolean =>
 /**
  * The part of a cell's start that decides: a number, or one character; a longer number is decided by its first digits.
  */
-const beginning = /-\d{0,40}(?:\.\d{0,40})?|[^"]/uy;
+const cellStart = /-\d{0,40}(?:\.\d{0,40})?|[^"]/uy;
 const ending = /[,\r\n;\t|]/g;
 const cellEnd = /[,\r\n]/;

@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { defuse, otherDelimiters } from '../platform/csv-cell.ts';
+import { escapeFormula, otherDelimiters } from '../platform/csv-cell.ts';
 import { safeText } from '../platform/redact/safe-text.ts';
 import { accessor, isRecord } from './path.ts';
 import type { Column, Format } from './result.ts';
@@ -57,13 +57,13 @@ export function csvRecords(
 ): string {
   const spelled = (cell: string): string => {
     const shown = visible ? safeText(cell, Number.POSITIVE_INFINITY) : cell;
-    return raw ? shown : defuse(shown);
+    return raw ? shown : escapeFormula(shown);
   };
-  const spelt = records.map((cells) => cells.map(spelled));
+  const formatted = records.map((cells) => cells.map(spelled));
   // The library's setup on each call costs more than writing rows that need no quotes.
-  if (spelt.every((cells) => !cells.some((cell) => mayNeedQuotes.test(cell))))
-    return spelt.map((cells) => `${cells.join(delimiter)}\n`).join('');
-  return stringify(spelt, {
+  if (formatted.every((cells) => !cells.some((cell) => mayNeedQuotes.test(cell))))
+    return formatted.map((cells) => `${cells.join(delimiter)}\n`).join('');
+  return stringify(formatted, {
     delimiter,
     ...(delimiter === ',' && { quoted_match: otherDelimiters }),
   });

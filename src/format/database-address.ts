@@ -14,7 +14,7 @@ export interface DatabaseAddress {
 export interface Sharing {
   readonly address: DatabaseAddress;
   /** Longest time a request may take, ms. */
-  readonly longestRequestMs?: number | undefined;
+  readonly maxRequestMs?: number | undefined;
   readonly clock?: Clock;
 }
 

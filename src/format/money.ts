@@ -1,6 +1,6 @@
 import { groupDigits } from './counts.ts';
 
-const signs: Readonly<Record<string, string>> = { USD: '$', EUR: '€' };
+const symbols: Readonly<Record<string, string>> = { USD: '$', EUR: '€' };
 
 /**
  * Formats an amount for people: `$12.34`, `-$1.00`, `€12.34`, else `12.34 CHF`.
@@ -12,7 +12,7 @@ export function formatMoney(cents: number | bigint, currency = 'USD'): string {
   const amount = BigInt(cents);
   const sign = amount < 0n ? '-' : '';
   const units = spelled(amount < 0n ? -amount : amount, minorDigits(code));
-  const symbol = Object.hasOwn(signs, code) ? signs[code] : undefined;
+  const symbol = Object.hasOwn(symbols, code) ? symbols[code] : undefined;
   return symbol === undefined ? `${sign}${units} ${code}` : `${sign}${symbol}${units}`;
 }
 
@@ -32,9 +32,9 @@ export function plainAmount(cents: number, currency: string): string {
 export function readPlainAmount(text: string, currency: string): number | undefined {
   const [, sign = '', whole = '', fraction = ''] = /^([-+]?)(\d{1,16})(?:\.(\d{1,6}))?$/.exec(text) ?? [];
   const decimals = minorDigits(currency);
-  const [kept, rest] = [fraction.slice(0, decimals), fraction.slice(decimals)];
+  const [digits, rest] = [fraction.slice(0, decimals), fraction.slice(decimals)];
   if (whole === '' || /[^0]/.test(rest)) return undefined;
-  const cents = Number(`${whole}${kept.padEnd(decimals, '0')}`);
+  const cents = Number(`${whole}${digits.padEnd(decimals, '0')}`);
   if (!Number.isSafeInteger(cents)) return undefined;
   return sign === '-' ? 0 - cents : cents;
 }
@@ -63,4 +63,4 @@ function minorDigits(code: string): number {
 }
 
 const isCurrency = (code: string): boolean =>
-  Object.hasOwn(signs, code) || Intl.supportedValuesOf('currency').includes(code);
+  Object.hasOwn(symbols, code) || Intl.supportedValuesOf('currency').includes(code);

@@ -18,7 +18,7 @@ import { UsageError } from '../platform/errors.ts';
 const recordDepth = 2;
 
 /** Maximum nesting depth; a record has five levels. */
-const deepest = 100;
+const maxDepth = 100;
 
 /**
  * Parses JSON or YAML. Rejects duplicate keys, deep nesting, self-references, numbers not in decimal digits, and
@@ -93,8 +93,8 @@ function checkDepth(name: string, text: string): void {
   let line = 1;
   for (const lexeme of new Lexer().lex(text)) {
     for (const _ of parser.next(lexeme));
-    if (parser.stack.length > deepest) {
-      throw new UsageError(`${name}, line ${line}: it is nested too deeply; ${deepest} levels are the most`);
+    if (parser.stack.length > maxDepth) {
+      throw new UsageError(`${name}, line ${line}: it is nested too deeply; ${maxDepth} levels are the most`);
     }
     line += lexeme.split('\n').length - 1;
   }
@@ -164,11 +164,11 @@ function checkDecimal(name: string, text: string, scalar: Scalar, field: string)
 }
 
 /** Path of a value under the `ancestors` of its document: `payment.margin.value`, `products.0.quantity`. */
-function fieldName(place: unknown, ancestors: readonly unknown[]): string {
+function fieldName(key: unknown, ancestors: readonly unknown[]): string {
   const names = ancestors.flatMap((node, index) => {
     if (isPair(node)) return isScalar(node.key) ? [String(node.key.value)] : [];
     const child = ancestors[index + 1];
-    return isSeq(node) ? [String(child === undefined ? place : node.items.indexOf(child))] : [];
+    return isSeq(node) ? [String(child === undefined ? key : node.items.indexOf(child))] : [];
   });
   return names.join('.');
 }
@@ -180,12 +180,13 @@ function checkCents(name: string, key: string, value: unknown): void {
 }
 
 function decimalCents(name: string, key: string, source: string): UsageError {
-  const said = `${name}: ${key} is ${source}, and files carry integer cents`;
+  const problem = `${name}: ${key} is ${source}, and files carry integer cents`;
   const value = Number(source.replace(',', '.'));
   // The meaning of 1,234.50 or 1e400 is ambiguous.
-  if (!Number.isSafeInteger(Math.round(value * 100))) return new UsageError(`${said}: write 5000 for 50.00`);
+  if (!Number.isSafeInteger(Math.round(value * 100)))
+    return new UsageError(`${problem}: write 5000 for 50.00`);
   return new UsageError(
-    `${said}: write ${Math.round(value * 100)} if it is meant in currency units, ${Math.round(value)} if in cents`,
+    `${problem}: write ${Math.round(value * 100)} if it is meant in currency units, ${Math.round(value)} if in cents`,
   );
 }
 

@@ -10,7 +10,7 @@ export interface AsSent {
 }
 
 /** A range of consecutive records. */
-export interface Piece {
+export interface Chunk {
   readonly from: number;
   readonly to: number;
   /** One line per record; undefined if a record must be reserialized. */
@@ -18,7 +18,7 @@ export interface Piece {
 }
 
 /** Target size in bytes; a piece extends to the end of its last record. */
-const pieceSize = 64 * 1024;
+const chunkSize = 64 * 1024;
 const [lineBreak, backslash, del] = [0x0a, 0x5c, 0x7f];
 
 /** Parses a range of records; all of them by default. */
@@ -28,20 +28,20 @@ export function recordsOf({ json, places }: AsSent, from = 0, to = places.length
 }
 
 /** All records, in order. */
-export function* piecesOf(sent: AsSent): Generator<Piece> {
+export function* chunksOf(sent: AsSent): Generator<Chunk> {
   const { places } = sent;
   const all = places.length / 2;
   for (let from = 0; from < all; ) {
     const start = places[from * 2] ?? 0;
     let to = from + 1;
-    while (to < all && (places[to * 2 - 1] ?? 0) - start < pieceSize) to += 1;
+    while (to < all && (places[to * 2 - 1] ?? 0) - start < chunkSize) to += 1;
     yield* parts(sent, from, to);
     from = to;
   }
 }
 
 /** Splits into the longest ranges that need no reserializing, and single records that do. */
-function* parts(sent: AsSent, from: number, to: number): Generator<Piece> {
+function* parts(sent: AsSent, from: number, to: number): Generator<Chunk> {
   const lines = linesOf(sent, from, to);
   if (lines || to - from === 1) {
     yield { from, to, lines };

@@ -45,7 +45,7 @@ interface ColumnStyle<R> {
   /** Higher weights stay longer on a narrow terminal; default 0. */
   readonly weight?: number;
   /** Minimum useful width of a text, in terminal columns; default 12. */
-  readonly least?: number;
+  readonly minWidth?: number;
   /** For a truncated text: keep both ends, because texts with the same start differ at the end. */
   readonly keeps?: 'ends';
   /** Characters to reserve, because wider rows may follow the ones that settle the widths. */
@@ -65,7 +65,7 @@ interface ColumnStyle<R> {
   /** A sentence: a TTY wraps it between words and never cuts it. */
   readonly isProse?: true;
   /** Shown below its row if the terminal has no room for the column. */
-  readonly goesBelow?: true;
+  readonly wraps?: true;
   /** CSV cell in place of a list or object; null if a CSV includes it only when named. Pure. */
   readonly flat?: ((row: Unchecked<R>) => unknown) | null;
   /** Columns for the records in the list at `path`, in the detail view; its plain fields by default. */
@@ -171,7 +171,7 @@ export interface KnownFields {
 }
 
 /** A printed row that can be referred to by number. */
-export interface ListedRow {
+export interface LastListRow {
   readonly id: string;
   /** How a user recognizes it, as of the listing: `pending, $18.99`. */
   readonly label: string;
@@ -179,13 +179,13 @@ export interface ListedRow {
 }
 
 /** Rows of a list shown on a TTY, in order; null for rows without an id. */
-export interface ListedRows {
+export interface LastListRows {
   readonly kind: RecordKind;
-  readonly rows: readonly (ListedRow | null)[];
+  readonly rows: readonly (LastListRow | null)[];
 }
 
 /** Maximum number of rows of a list that get a number. */
-export const mostListed = 1000;
+export const maxListed = 1000;
 
 export interface OutputOptions {
   readonly format: OutputFormat;
@@ -208,7 +208,7 @@ export interface OutputOptions {
   /** Loads the product titles this machine knows; called only if a list on a TTY uses them. */
   readonly titles?: (() => Promise<TitleOf>) | undefined;
   /** Called with the rows of a list shown on a TTY, up to the number that can be referred to. */
-  readonly listed?: ((rows: ListedRows) => Promise<void>) | undefined;
+  readonly onListed?: ((rows: LastListRows) => Promise<void>) | undefined;
 }
 
 /** Replaces unsafe characters in a text; leaves printable ASCII alone. */

@@ -55,7 +55,7 @@ async function replace(
   const draft = join(dirname(path), `.${basename(path).slice(0, 100)}.${randomBytes(6).toString('hex')}`);
   try {
     const file = await open(draft, 'wx', mode);
-    const size = await writeChunks(file, chunks, { isKept: true });
+    const size = await writeChunks(file, chunks, { isDurable: true });
     if (force) await rename(draft, path);
     else await giveName(draft, path);
     return size;
@@ -105,7 +105,7 @@ async function writeInto(path: string, there: Stats, chunks: Chunks): Promise<nu
   // Opening a FIFO without a reader would block forever. Holding this writer open keeps the reader attached.
   const reached = there.isFIFO() ? await open(path, constants.O_WRONLY | constants.O_NONBLOCK) : undefined;
   try {
-    return await writeChunks(await open(path, constants.O_WRONLY), chunks, { isKept: false });
+    return await writeChunks(await open(path, constants.O_WRONLY), chunks, { isDurable: false });
   } finally {
     await reached?.close();
   }
@@ -158,7 +158,7 @@ const atOnce = 256 * 1024;
 async function writeChunks(
   file: FileHandle,
   chunks: Chunks,
-  { isKept }: { readonly isKept: boolean },
+  { isDurable }: { readonly isDurable: boolean },
 ): Promise<number> {
   let size = 0;
   let pending: Uint8Array[] = [];
@@ -177,7 +177,7 @@ async function writeChunks(
     }
     await write();
     // A file renamed before fsync may be empty after a power failure.
-    if (isKept) await file.sync();
+    if (isDurable) await file.sync();
   } finally {
     await file.close();
   }

@@ -21,7 +21,7 @@ export async function fullMeasure(): Promise<Measure> {
   const { default: stringWidth } = await import('string-width');
   return (text) => {
     if (isNarrow(text)) return text.length;
-    return pieces(text).reduce((width, piece) => width + stringWidth(piece), 0);
+    return chunks(text).reduce((width, chunk) => width + stringWidth(chunk), 0);
   };
 }
 
@@ -32,14 +32,14 @@ const segmentsOf = (text: string): Intl.Segments => {
   return segmenter.segment(text);
 };
 /** UTF-16 units segmented at once: the segmenter takes quadratic time. */
-const pieceLength = 512;
+const chunkLength = 512;
 
 /** Splits a text into parts, never inside a character. */
-function pieces(text: string): string[] {
+function chunks(text: string): string[] {
   const parts: string[] = [];
   for (let at = 0; at < text.length; ) {
-    const part = text.slice(at, at + pieceLength);
-    const isLast = at + pieceLength >= text.length;
+    const part = text.slice(at, at + chunkLength);
+    const isLast = at + chunkLength >= text.length;
     const end = isLast ? part.length : lastBoundary(part);
     parts.push(part.slice(0, end));
     at += end;
@@ -55,21 +55,21 @@ function lastBoundary(part: string): number {
 }
 
 const characters = (text: string): string[] =>
-  pieces(text).flatMap((piece) => Array.from(segmentsOf(piece), ({ segment }) => segment));
+  chunks(text).flatMap((chunk) => Array.from(segmentsOf(chunk), ({ segment }) => segment));
 
 /** Truncates text to `width` columns, ending in `…`; never splits a character or an emoji. */
 export function cut(text: string, width: number, measure: Measure): string {
   if (measure(text) <= width) return text;
   if (width < 1) return '';
   if (isNarrow(text)) return `${text.slice(0, width - 1)}…`;
-  let kept = '';
+  let fitting = '';
   let used = 0;
   for (const character of characters(text)) {
     used += measure(character);
     if (used > width - 1) break;
-    kept += character;
+    fitting += character;
   }
-  return `${kept}…`;
+  return `${fitting}…`;
 }
 
 /** Schemes omitted from display: `https://`, and `http://` for this machine. */
@@ -85,12 +85,12 @@ function hostOf(text: string): string | undefined {
 
 /** Matches `2 x https://shop.example/p/tea`: quantity and product. */
 const product = /^(\d{1,9} x )?(.*)$/s;
-const another = ', ';
-const more = `${another}…`;
+const separator = ', ';
+const more = `${separator}…`;
 
 /** Minimum columns that keep the host of a text's first address visible; 0 if it starts with anything else. */
-export function leastOfUrl(text: string, measure: Measure): number {
-  const [first = '', ...others] = text.split(another);
+export function minUrlWidth(text: string, measure: Measure): number {
+  const [first = '', ...others] = text.split(separator);
   const [, count = '', name = ''] = product.exec(first) ?? [];
   const bare = name.replace(secure, '');
   const host = hostOf(bare);
@@ -106,19 +106,19 @@ export function leastOfUrl(text: string, measure: Measure): number {
  */
 export function cutUrl(text: string, width: number, measure: Measure): string {
   if (measure(text) <= width) return text;
-  const products = text.split(another).map((one) => one.replace(product, withoutScheme));
+  const products = text.split(separator).map((one) => one.replace(product, withoutScheme));
   let line = '';
   for (const [at, name] of products.entries()) {
-    const before = at === 0 ? '' : line + another;
+    const before = at === 0 ? '' : line + separator;
     const end = at === products.length - 1 ? '' : more;
     const room = width - measure(before) - end.length;
     if (measure(name) <= room) {
       line = before + name;
       continue;
     }
-    const least = leastOfUrl(name, measure);
-    if (least === 0) line = before + products.slice(at).join(another);
-    else if (at > 0 && least > room) line += more;
+    const minWidth = minUrlWidth(name, measure);
+    if (minWidth === 0) line = before + products.slice(at).join(separator);
+    else if (at > 0 && minWidth > room) line += more;
     else line = before + cutProduct(name, room, measure) + end;
     break;
   }
@@ -147,11 +147,11 @@ export function cutStart(text: string, width: number, measure: Measure): string 
   if (isNarrow(text)) return `…${text.slice(text.length - width + 1)}`;
   const all = characters(text);
   let used = 0;
-  const kept = all.findLastIndex((character) => {
+  const fitting = all.findLastIndex((character) => {
     used += measure(character);
     return used > width - 1;
   });
-  return `…${all.slice(kept + 1).join('')}`;
+  return `…${all.slice(fitting + 1).join('')}`;
 }
 
 /** Truncates text to `width` columns, with `…` in the middle. */

@@ -386,7 +386,7 @@ export interface CallOptions {
   /** Overrides the client's timeout, ms. */
   readonly timeoutMs?: number | undefined;
   /** Upper limit on the call's duration, ms, whatever its timeout. */
-  readonly mostMs?: number | undefined;
+  readonly maxMs?: number | undefined;
   /** Receives a list's records in the service's compact JSON; the body then contains none. */
   readonly takeSent?: ((sent: AsSent) => void) | undefined;
 }
@@ -409,7 +409,7 @@ async function perform(
   handling: Handling,
 ): Promise<Performed> {
   const { clock, advice } = connection;
-  const timeoutMs = least(handling.timeoutMs ?? connection.timeoutMs, handling.mostMs);
+  const timeoutMs = minOf(handling.timeoutMs ?? connection.timeoutMs, handling.maxMs);
   const scope = new Scope([connection.signal, handling.signal], timeoutMs);
   const deadline = timeoutMs === undefined ? undefined : clock.monotonic() + timeoutMs;
   const headers =
@@ -441,7 +441,7 @@ async function perform(
   }
 }
 
-const least = (one: number | undefined, other: number | undefined): number | undefined =>
+const minOf = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 
 /**
@@ -457,9 +457,9 @@ async function* watched(
 ): AsyncGenerator<Uint8Array> {
   try {
     scope.restartDeadline();
-    for await (const piece of stream) {
+    for await (const chunk of stream) {
       scope.liftDeadline();
-      yield piece;
+      yield chunk;
       scope.restartDeadline();
     }
   } catch (error) {

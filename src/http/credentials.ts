@@ -1,4 +1,4 @@
-import { refusalHint } from '../api/error-codes.ts';
+import { errorResponseHint } from '../api/error-codes.ts';
 import type { Auth } from '../api/error-types.ts';
 import { redactor } from '../platform/redact/redactor.ts';
 import { MissingKeyError } from './errors.ts';
@@ -59,7 +59,7 @@ function required(secret: string | undefined, auth: 'bearer' | 'basic'): string 
   if (secret === undefined || secret === '') {
     throw new MissingKeyError(missing[auth], {
       code: 'unauthorized',
-      hint: refusalHint('unauthorized', auth, undefined),
+      hint: errorResponseHint('unauthorized', auth, undefined),
     });
   }
   // A header cannot carry other characters: Node would throw an error that quotes the value.

@@ -35,7 +35,7 @@ export class PaymentRequiredError extends ServiceError {
   }
 }
 
-const mostIssues = 10;
+const maxIssues = 10;
 
 /** The service rejected the input (422): the message lists fields and problems. */
 export class ValidationError extends ErrandError {
@@ -44,8 +44,8 @@ export class ValidationError extends ErrandError {
 
   /** @param describe formats one issue, field first; defaults to the service's own names. */
   constructor(issues: readonly ValidationIssue[], facts: ErrorFacts, describe = issueText) {
-    const more = issues.length > mostIssues ? `; and ${issues.length - mostIssues} more` : '';
-    const listed = issues.slice(0, mostIssues).map(describe);
+    const more = issues.length > maxIssues ? `; and ${issues.length - maxIssues} more` : '';
+    const listed = issues.slice(0, maxIssues).map(describe);
     super('usage', `the service refused the input: ${listed.join('; ')}${more}`, facts);
     this.issues = issues;
   }

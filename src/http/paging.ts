@@ -44,11 +44,11 @@ interface PagedSource {
   readonly largest?: number | undefined;
   /** Field with the records; defaults to the only list in the response, or the response itself. */
   readonly rows?: string | undefined;
-  ask(paged: ParameterValues, signal: AbortSignal): Promise<Listed>;
+  ask(paged: ParameterValues, signal: AbortSignal): Promise<ListResponse>;
 }
 
 /** A response that contains a list. */
-interface Listed {
+interface ListResponse {
   readonly body: unknown;
   readonly sent?: AsSent | undefined;
 }
@@ -64,12 +64,12 @@ export async function* pages<N extends CallName>(
   options: PageOptions,
 ): AsyncGenerator<Page<ReceivedRow<N>>> {
   const operation: Operation = operations[name];
-  const ask = async (paged: ParameterValues, signal: AbortSignal): Promise<Listed> => {
+  const ask = async (paged: ParameterValues, signal: AbortSignal): Promise<ListResponse> => {
     // The client checks every parameter against the table, which covers what the types cannot.
     const input = { query: { ...query, ...paged } } as unknown as InputOf<N>;
     let sent: AsSent | undefined;
-    const takeSent = (told: AsSent): void => {
-      sent = told;
+    const takeSent = (received: AsSent): void => {
+      sent = received;
     };
     const { body } = await client.call(name, input, { signal, ...(options.asSent && { takeSent }) });
     return { body, sent };
@@ -222,7 +222,7 @@ function isLast({ count, total }: Page, end: number, limit: number | undefined):
   return limit === undefined || count < limit;
 }
 
-function pageOf({ body, sent }: Listed, name: string | undefined): Page {
+function pageOf({ body, sent }: ListResponse, name: string | undefined): Page {
   const parsed = (rowsIn(body, name) ?? []).filter(isRecord);
   return {
     get rows() {

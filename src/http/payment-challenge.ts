@@ -22,8 +22,8 @@ export interface PaymentChallenge {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-const longestRequest = 16 * 1024;
-const longestText = 2000;
+const maxRequestLength = 16 * 1024;
+const maxTextLength = 2000;
 const methodName = /^[a-z][a-z0-9:_-]{0,63}$/;
 
 /**
@@ -52,10 +52,10 @@ function readChallenge(parameters: Readonly<Record<string, string>>): PaymentCha
   if (Number.isNaN(expiresAt)) return undefined;
   return {
     id,
-    realm: realm.slice(0, longestText),
+    realm: realm.slice(0, maxTextLength),
     method,
     intent,
-    description: description?.slice(0, longestText),
+    description: description?.slice(0, maxTextLength),
     expiresAt,
     digest,
     amount,
@@ -67,7 +67,7 @@ function readChallenge(parameters: Readonly<Record<string, string>>): PaymentCha
 
 /** Decodes a base64url JSON object, padded or not; undefined if it is none. */
 export function decodeJson(encoded: string): Readonly<Record<string, unknown>> | undefined {
-  if (encoded.length > longestRequest || !/^[A-Za-z0-9_+/-]+=*$/.test(encoded)) return undefined;
+  if (encoded.length > maxRequestLength || !/^[A-Za-z0-9_+/-]+=*$/.test(encoded)) return undefined;
   const value = parseJson(Buffer.from(encoded, 'base64url'));
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value))
@@ -88,8 +88,8 @@ interface AuthChallenge {
 }
 
 /** Read limits; no honest service comes near them. */
-const longestHeader = 64 * 1024;
-const mostChallenges = 32;
+const maxHeaderLength = 64 * 1024;
+const maxChallenges = 32;
 
 const separators = /[\s,]*/y;
 const spaces = /\s*/y;
@@ -104,7 +104,7 @@ const token68 = /[A-Za-z0-9._~+/-]+=*(?=\s*(?:,|$))/y;
  * after it, and any with a repeated parameter.
  */
 export function readAuthChallenges(header: string): AuthChallenge[] {
-  const text = header.slice(0, longestHeader);
+  const text = header.slice(0, maxHeaderLength);
   const found: { scheme: string; pairs: [string, string][] }[] = [];
   let at = 0;
   const take = (pattern: RegExp): RegExpExecArray | null => {
@@ -119,7 +119,7 @@ export function readAuthChallenges(header: string): AuthChallenge[] {
     take(spaces);
     const current = found.at(-1);
     if (text[at] !== '=') {
-      if (found.length === mostChallenges) break;
+      if (found.length === maxChallenges) break;
       found.push({ scheme: name, pairs: [] });
       take(token68);
       continue;

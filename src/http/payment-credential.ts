@@ -20,7 +20,7 @@ export interface Grant {
 }
 
 /** Maximum length; servers reject longer headers. */
-const longestCredential = 16 * 1024;
+const maxCredentialLength = 16 * 1024;
 
 /** Builds the `authorization` header that pays a challenge. */
 export function paymentCredential(
@@ -50,8 +50,8 @@ export function readCredential(
     return { problem: 'a credential for another challenge' };
   }
   const credential = paymentCredential(challenge, { payload, source });
-  return credential.length > longestCredential
-    ? { problem: `a credential of more than ${longestCredential} bytes` }
+  return credential.length > maxCredentialLength
+    ? { problem: `a credential of more than ${maxCredentialLength} bytes` }
     : { credential };
 }
 

@@ -62,7 +62,7 @@ export interface TriedProxy {
   /** Proxy URL without credentials. */
   readonly proxy: string;
   /** Why it is unreachable; undefined if reachable. */
-  readonly trouble: string | undefined;
+  readonly problem: string | undefined;
 }
 
 /**
@@ -78,7 +78,7 @@ export async function tryProxy(
   if (!proxy) return undefined;
   const port = Number(proxy.port || (proxy.protocol === 'https:' ? 443 : 80));
   const host = proxy.hostname.replace(/^\[|\]$/g, '');
-  const trouble = await new Promise<string | undefined>((resolve) => {
+  const problem = await new Promise<string | undefined>((resolve) => {
     const socket = connect({ host, port });
     socket.setTimeout(timeoutMs, () => end(`it does not respond within ${timeoutMs / 1000} s`));
     socket.on('connect', () => end(undefined));
@@ -88,5 +88,5 @@ export async function tryProxy(
       resolve(reason);
     }
   });
-  return { proxy: `${proxy.protocol}//${proxy.host}`, trouble };
+  return { proxy: `${proxy.protocol}//${proxy.host}`, problem };
 }

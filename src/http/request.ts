@@ -10,7 +10,7 @@ import {
 } from '../api/operation.ts';
 import { findOperation, isRead, pathPattern } from '../api/operations/find.ts';
 import { operations } from '../api/operations/index.ts';
-import { refusalCodes } from '../api/refusals.ts';
+import { errorResponseCodes } from '../api/refusals.ts';
 import { issueText } from '../api/validation.ts';
 import { UsageError } from '../platform/errors.ts';
 import { isLoopback } from '../platform/net/lookup.ts';
@@ -53,7 +53,7 @@ export interface Prepared {
   readonly refusals: readonly ErrorCode[];
 }
 
-const mostIssues = 10;
+const maxIssues = 10;
 
 /** Builds the wire form of a call. @throws UsageError naming the invalid parameter. */
 export function prepare(
@@ -66,7 +66,7 @@ export function prepare(
   const inQuery = writeParameters(querySpecs, rules, 'query', query);
   const issues = [...inPath.issues, ...inQuery.issues];
   if (issues.length > 0) {
-    const messages = issues.slice(0, mostIssues).map((issue) => issueText(issue));
+    const messages = issues.slice(0, maxIssues).map((issue) => issueText(issue));
     throw new UsageError(messages.join('; '), { code: 'validation_error', details: issues });
   }
   const filled = fillPath(operation.path, path);
@@ -86,7 +86,7 @@ export function prepare(
     retry: retryPolicyOf(operation, body),
     idempotencyKey: operation.retry === 'idempotency_key' ? keyIn(body) : undefined,
     movesMoney: operation.movesMoney === true,
-    refusals: refusalCodes(operation),
+    refusals: errorResponseCodes(operation),
   };
 }
 
@@ -318,7 +318,7 @@ export function prepareRaw(
     isKeyOptional: operation === undefined,
     retry: operation ? retryPolicyOf(operation, bytes && parseJson(bytes)) : isRead(verb) ? 'safe' : 'never',
     movesMoney: operation?.movesMoney === true,
-    refusals: operation ? refusalCodes(operation) : [],
+    refusals: operation ? errorResponseCodes(operation) : [],
   };
 }
 

@@ -2,24 +2,24 @@ import { ErrandError } from '../platform/errors.ts';
 import { type Sent, TransportFailure } from './transport/transport.ts';
 
 /** Maximum size of a JSON response after decompression, bytes. */
-export const longestJson = 64 * 1024 * 1024;
+export const maxJsonBytes = 64 * 1024 * 1024;
 /** Maximum bytes to read of an error body. */
-const longestError = 256 * 1024;
+const maxErrorBytes = 256 * 1024;
 /** Maximum nesting of objects and arrays. */
-export const deepestJson = 200;
+export const maxJsonDepth = 200;
 
 /** Reads a whole body. @throws TransportFailure if it exceeds `limit` bytes or breaks off. */
 export async function readWhole(body: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
   const read: Uint8Array[] = [];
   let length = 0;
-  for await (const piece of body) {
-    length += piece.byteLength;
+  for await (const chunk of body) {
+    length += chunk.byteLength;
     if (length > limit) {
       throw new TransportFailure('unknown', `the response is larger than ${limit / 1024 / 1024} MB`, {
         isPermanent: true,
       });
     }
-    read.push(piece);
+    read.push(chunk);
   }
   return Buffer.concat(read, length);
 }
@@ -29,16 +29,16 @@ export async function readStart(body: AsyncIterable<Uint8Array>): Promise<Uint8A
   const read: Uint8Array[] = [];
   let length = 0;
   try {
-    for await (const piece of body) {
-      read.push(piece);
-      length += piece.byteLength;
-      if (length >= longestError) break;
+    for await (const chunk of body) {
+      read.push(chunk);
+      length += chunk.byteLength;
+      if (length >= maxErrorBytes) break;
     }
   } catch (error) {
     // The status is known and suffices; the body only explains it.
     if (!(error instanceof TransportFailure)) throw error;
   }
-  return Buffer.concat(read, length).subarray(0, longestError);
+  return Buffer.concat(read, length).subarray(0, maxErrorBytes);
 }
 
 /**
@@ -65,7 +65,7 @@ function isTooDeep(bytes: Uint8Array): boolean {
     if (byte === 0x22) at = endOfText(bytes, at + 1);
     else if ((byte | 0x20) === 0x7b) {
       depth += 1;
-      if (depth > deepestJson) return true;
+      if (depth > maxJsonDepth) return true;
     } else if ((byte | 0x20) === 0x7d) depth -= 1;
   }
   return false;

@@ -2,7 +2,7 @@ import type { RetryPolicy } from '../api/operation.ts';
 import { backoffMs, requestBackoff } from '../platform/async.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isSafeToSend, isSameOrigin } from './request.ts';
-import { longestJson, readStart, readWhole } from './response.ts';
+import { maxJsonBytes, readStart, readWhole } from './response.ts';
 import type { Trace } from './trace.ts';
 import {
   headerText,
@@ -39,7 +39,7 @@ export interface SendOptions {
   readonly allowPlainHttp: boolean;
 }
 
-const mostRedirects = 5;
+const maxRedirects = 5;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
@@ -51,7 +51,7 @@ async function send(request: WireRequest, options: SendOptions): Promise<Service
   for (let hops = 0; ; hops += 1) {
     const started = options.now();
     const response = await traced(options, started, () => sendOnce({ ...request, url }, options));
-    const target = hops < mostRedirects ? redirectTarget(request, url, response, options) : undefined;
+    const target = hops < maxRedirects ? redirectTarget(request, url, response, options) : undefined;
     if (!target) return traced(options, started, () => readResponse(url, response, options, started));
     options.trace?.({
       type: 'response',
@@ -105,7 +105,7 @@ async function readResponse(
     options.trace?.({ ...event, ms: options.now() - started });
     return { status, headers, url, bytes: new Uint8Array(), stream: body };
   }
-  const bytes = await (isGood ? readWhole(body, longestJson) : readStart(body));
+  const bytes = await (isGood ? readWhole(body, maxJsonBytes) : readStart(body));
   options.trace?.({ ...event, body: bytes, ms: options.now() - started });
   return { status, headers, url, bytes };
 }
@@ -271,7 +271,7 @@ export const defaultRetries: Readonly<Record<RetryPolicy, number>> = {
   never: 3,
 };
 /** Longest `Retry-After` honored, ms; longer waits are reported to the user instead. */
-export const longestRetryAfterMs = 60_000;
+export const maxRetryAfterMs = 60_000;
 
 /**
  * Decides what follows attempt number `attempt` (one-based): ms to wait before the next, or stop. Exponential backoff
@@ -287,9 +287,9 @@ export function nextAttempt(
   random: () => number,
 ): number | 'stop' {
   if (attempt > retries || !mayRetry(retry, result)) return 'stop';
-  const leastMs = 'status' in result ? (result.retryAfterMs ?? 0) : 0;
-  const wait = backoffMs(attempt, random, { ...requestBackoff, leastMs });
-  return leastMs > longestRetryAfterMs || now + wait >= deadline ? 'stop' : wait;
+  const minMs = 'status' in result ? (result.retryAfterMs ?? 0) : 0;
+  const wait = backoffMs(attempt, random, { ...requestBackoff, minMs });
+  return minMs > maxRetryAfterMs || now + wait >= deadline ? 'stop' : wait;
 }
 
 /** Whether a retry can help without executing anything twice. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../api/json.ts';
 import type { AsSent } from '../format/raw-records.ts';
-import { deepestJson, parseJson } from './response.ts';
+import { maxJsonDepth, parseJson } from './response.ts';
 
 /** A list response, split in two. */
 interface SentList {
@@ -48,7 +48,7 @@ function recordsFrom(json: Buffer, from: number): AsSent | undefined {
   };
   for (let at = from; json[at] === openBrace; at += 1) {
     id = 0;
-    const end = endOfObject(json, at + 1, deepestJson - aroundRecords, noteId);
+    const end = endOfObject(json, at + 1, maxJsonDepth - aroundRecords, noteId);
     if (end === 0) return undefined;
     places.push(at, end);
     // An escaped field name may also spell `id`.
@@ -71,7 +71,7 @@ type End = number;
 /**
  * Receives the start and end of a field's name, quotes included, and the end of its value, which begins after a colon.
  */
-type TellField = (name: number, nameEnd: End, valueEnd: End) => void;
+type OnField = (name: number, nameEnd: End, valueEnd: End) => void;
 
 const [quote, backslash, comma, colon, minus, dot, zero] = [0x22, 0x5c, 0x2c, 0x3a, 0x2d, 0x2e, 0x30];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
@@ -89,14 +89,14 @@ const isSpecial = Uint8Array.from({ length: 256 }, (_, byte) =>
  * @param json starts with a brace, so an end of 0 never points at a valid follower and failures propagate.
  * @param at just past its brace. @param depth maximum nesting of objects and arrays, including this one.
  */
-export function endOfObject(json: Uint8Array, at: number, depth: number, tellField?: TellField): End {
+export function endOfObject(json: Uint8Array, at: number, depth: number, onField?: OnField): End {
   if (depth === 0) return 0;
   if (json[at] === closeBrace) return at + 1;
   for (let name = at; json[name] === quote; ) {
     const nameEnd = endOfText(json, name + 1);
     if (json[nameEnd] !== colon) return 0;
     const end = endOfValue(json, nameEnd + 1, depth - 1);
-    tellField?.(name, nameEnd, end);
+    onField?.(name, nameEnd, end);
     if (json[end] === closeBrace) return end + 1;
     if (json[end] !== comma) return 0;
     name = end + 1;
@@ -136,13 +136,13 @@ function endOfValue(json: Uint8Array, at: number, depth: number): End {
 
 /** @param at just past the opening quote. */
 function endOfText(json: Uint8Array, at: number): End {
-  for (let place = at; ; ) {
-    while (isSpecial[json[place] ?? 0] === 0) place += 1;
-    const byte = json[place];
-    if (byte === quote) return place + 1;
-    const escaped = byte === backslash ? endOfEscape(json, place + 1) : 0;
+  for (let position = at; ; ) {
+    while (isSpecial[json[position] ?? 0] === 0) position += 1;
+    const byte = json[position];
+    if (byte === quote) return position + 1;
+    const escaped = byte === backslash ? endOfEscape(json, position + 1) : 0;
     if (escaped === 0) return 0;
-    place = escaped;
+    position = escaped;
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes, errorHint, refusalHint } from '../api/error-codes.ts';
+import { type ErrorCode, errorCodes, errorHint, errorResponseHint } from '../api/error-codes.ts';
 import type { ValidationIssue } from '../api/validation.ts';
 import {
   type ErrandError,
@@ -83,7 +83,7 @@ function outcomeOf(request: Prepared, ended: Attempted): Outcome | undefined {
 /** When money moves, only the service's own refusal proves that nothing was done. */
 function lastMayHaveActed(request: Prepared, { response, failure }: Attempted): boolean {
   if (!response) return failure?.sent !== 'not_sent';
-  return response.status >= 500 || (request.movesMoney && !isProvenRefusal(request, response));
+  return response.status >= 500 || (request.movesMoney && !isProvenRejection(request, response));
 }
 
 function lastFailure(
@@ -92,7 +92,7 @@ function lastFailure(
   facts: ErrorFacts,
   { advice }: Circumstances,
 ): ErrandError {
-  if (response) return refusalOf(request, response, facts);
+  if (response) return errorOfResponse(request, response, facts);
   return new UnavailableError(`${requestLine(request)} failed: ${failure?.message ?? 'no response came'}`, {
     ...facts,
     hint: failure?.hint ?? (request.isLink ? linkHint : advice.network),
@@ -158,7 +158,7 @@ const categories: Readonly<Record<number, ErrorCategory>> = {
 };
 
 /** Converts an unsuccessful response to an error. Pure. */
-function refusalOf(request: Prepared, response: ServiceResponse, facts: ErrorFacts): ErrandError {
+function errorOfResponse(request: Prepared, response: ServiceResponse, facts: ErrorFacts): ErrandError {
   if (response.status < 400) return redirection(request, response, facts);
   const body = readErrorBody(response.bytes);
   const { code, message = `${requestLine(request)} returned ${response.status}`, details } = body;
@@ -174,7 +174,10 @@ function refusalOf(request: Prepared, response: ServiceResponse, facts: ErrorFac
     ...facts,
     code,
     details,
-    hint: code === undefined ? undefined : refusalHint(code, request.auth, details, request.method === 'GET'),
+    hint:
+      code === undefined
+        ? undefined
+        : errorResponseHint(code, request.auth, details, request.method === 'GET'),
   };
   if (body.issues) return validation(body, known);
   const { headers, status } = response;
@@ -190,7 +193,10 @@ function refusalOf(request: Prepared, response: ServiceResponse, facts: ErrorFac
  * the contract lists for the operation, a validation body, or a payment challenge. A redirect, a gateway's page, or a
  * bare 403 or 408 proves nothing. Pure.
  */
-function isProvenRefusal({ refusals, auth }: Prepared, { status, bytes, headers }: ServiceResponse): boolean {
+function isProvenRejection(
+  { refusals, auth }: Prepared,
+  { status, bytes, headers }: ServiceResponse,
+): boolean {
   if (status < 400 || status >= 500) return false;
   if (status === 402 && auth === 'payment' && readPaymentChallenges(headers).length > 0) return true;
   const { code, message, issues = [] } = readErrorBody(bytes);
@@ -207,8 +213,8 @@ function validation({ issues = [] }: ErrorBody, facts: ErrorFacts): ErrandError 
 function categoryOf(status: number, code: string | undefined): ErrorCategory {
   if (isTemporary(status)) return 'unavailable';
   if (code !== undefined && refusedByState.includes(code)) return 'conflict';
-  const meant = code !== undefined && isKnown(code) ? errorCodes[code].status : status;
-  return categories[meant] ?? (isTemporary(meant) ? 'unavailable' : 'usage');
+  const effectiveStatus = code !== undefined && isKnown(code) ? errorCodes[code].status : status;
+  return categories[effectiveStatus] ?? (isTemporary(effectiveStatus) ? 'unavailable' : 'usage');
 }
 
 const isKnown = (code: string): code is ErrorCode => Object.hasOwn(errorCodes, code);
@@ -249,8 +255,8 @@ interface ErrorBody {
   readonly issues?: readonly ValidationIssue[] | undefined;
 }
 
-const longestText = 2000;
-const mostEntries = 200;
+const maxTextLength = 2000;
+const maxEntries = 200;
 
 /**
  * Reads every format of error body: the service's own, one wrapped as `{error: …}` by a gateway, the 422 body, and
@@ -271,7 +277,7 @@ export function readErrorBody(bytes: Uint8Array): ErrorBody {
 }
 
 function readIssues(detail: readonly unknown[]): ValidationIssue[] {
-  return detail.slice(0, mostEntries).map((entry) => {
+  return detail.slice(0, maxEntries).map((entry) => {
     const { loc, msg, type } = asObject(entry);
     const place = Array.isArray(loc) ? loc.filter(isPlace) : [];
     return { loc: place, msg: text(msg) ?? 'refused', type: text(type) ?? 'value_error' };
@@ -282,16 +288,16 @@ const isPlace = (part: unknown): part is string | number =>
   typeof part === 'string' || typeof part === 'number';
 
 const text = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? redactor.start(value, longestText) : undefined;
+  typeof value === 'string' && value !== '' ? redactor.start(value, maxTextLength) : undefined;
 
 /** Truncates overlong texts and lists in a value. */
 function capped(value: unknown): unknown {
-  if (typeof value === 'string') return redactor.start(value, longestText);
-  if (Array.isArray(value)) return value.slice(0, mostEntries).map(capped);
+  if (typeof value === 'string') return redactor.start(value, maxTextLength);
+  if (Array.isArray(value)) return value.slice(0, maxEntries).map(capped);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .slice(0, mostEntries)
+      .slice(0, maxEntries)
       .map(([key, inner]) => [key, capped(inner)]),
   );
 }

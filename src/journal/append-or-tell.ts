@@ -9,7 +9,7 @@ interface Teller {
 }
 
 /** Appends to the audit chain; a failure is reported, but does not stop the work. */
-export async function appendOrTell(teller: Teller, entry: AuditEntry): Promise<void> {
+export async function appendOrReport(teller: Teller, entry: AuditEntry): Promise<void> {
   try {
     await (await teller.journal()).audit.write(entry);
   } catch (error) {

@@ -13,7 +13,7 @@ import type { AuditChain } from './audit.ts';
 import type { Tally } from './integrity.ts';
 
 /** Retention, the same as for reservations, ms. */
-const keptMs = 400 * 24 * 3600 * 1000;
+const retentionMs = 400 * 24 * 3600 * 1000;
 
 /** A use of an approval. */
 export interface ApprovalUse {
@@ -55,7 +55,7 @@ export class Approvals {
         ...subjectOf(request),
         detail: { approval: request.id, subject: request.subject, terms: request.terms, rules },
       });
-      const since = new Date(this.#now() - keptMs).toISOString();
+      const since = new Date(this.#now() - retentionMs).toISOString();
       this.#database.run('DELETE FROM approvals WHERE asked_at < ?', since);
       return request;
     });

@@ -12,7 +12,7 @@ export interface Finding {
 }
 
 /** Maximum number of findings; more would add nothing. */
-const mostFindings = 100;
+const maxFindings = 100;
 
 /** Verifies a chain from its first record on. Reports an altered record and continues after it. */
 export class ChainCheck {
@@ -26,13 +26,13 @@ export class ChainCheck {
     isWrong: false,
   };
   #recorded: number | undefined;
-  readonly #wanted: string | undefined;
-  #isWantedFound: boolean;
+  readonly #requiredHead: string | undefined;
+  #isHeadFound: boolean;
 
   /** @param head hash of a record that must be in the chain. */
   constructor(head?: string) {
-    this.#wanted = head;
-    this.#isWantedFound = head === firstPrevious;
+    this.#requiredHead = head;
+    this.#isHeadFound = head === firstPrevious;
   }
 
   /** Number and hash of the newest record; zeros before the first, null if it has no hash. */
@@ -52,7 +52,7 @@ export class ChainCheck {
     if (number <= this.#last.number)
       this.#find(number, 'misplaced', `record ${number} stands after record ${this.#last.number}`);
     else this.#checkLink(number, record.previous, isWhole);
-    if (isWhole && record.hash === this.#wanted) this.#isWantedFound = true;
+    if (isWhole && record.hash === this.#requiredHead) this.#isHeadFound = true;
     this.#recorded = recordedBy(record) ?? this.#recorded;
     this.#last = {
       number: Math.max(number, this.#last.number),
@@ -86,20 +86,20 @@ export class ChainCheck {
    * unknown.
    */
   end(recorded?: { readonly all: number; readonly beforeChain: number }): void {
-    if (this.#wanted !== undefined && !this.#isWantedFound)
+    if (this.#requiredHead !== undefined && !this.#isHeadFound)
       this.#find(
         null,
         'lost',
-        `no intact record has the hash ${this.#wanted}: the chain was cut at its end, or rewritten`,
+        `no intact record has the hash ${this.#requiredHead}: the chain was cut at its end, or rewritten`,
       );
     const isWhole = this.findings.length === 0;
     if (!isWhole || !recorded) return;
-    const told = this.#recorded ?? recorded.beforeChain;
-    if (recorded.all > told)
+    const chainCount = this.#recorded ?? recorded.beforeChain;
+    if (recorded.all > chainCount)
       this.#find(
         null,
         'lost',
-        `the journal counts ${recorded.all} intents and the chain ${told}: ${this.count === 0 ? 'its records are missing' : 'it was cut at its end'}`,
+        `the journal counts ${recorded.all} intents and the chain ${chainCount}: ${this.count === 0 ? 'its records are missing' : 'it was cut at its end'}`,
       );
   }
 
@@ -118,7 +118,7 @@ export class ChainCheck {
   }
 
   #find(number: number | null, finding: Finding['finding'], message: string): void {
-    if (this.findings.length < mostFindings) this.findings.push({ number, finding, message });
+    if (this.findings.length < maxFindings) this.findings.push({ number, finding, message });
   }
 }
 

@@ -35,7 +35,7 @@ export const createAudit = `
 export const firstPrevious = '0'.repeat(64);
 
 /** Adds a record's hash over all its fields, including its predecessor's hash. */
-export const sealedRecord = (facts: Omit<AuditRecord, 'hash'>): AuditRecord => ({
+export const hashedRecord = (facts: Omit<AuditRecord, 'hash'>): AuditRecord => ({
   ...facts,
   hash: hashOf(facts),
 });

@@ -1,7 +1,7 @@
 import { canonicalJson, sha256 } from '../format/canonical.ts';
 import type { Database, SqlValue, StoredRow } from '../platform/sqlite/database.ts';
 import type { AuditDetails, AuditEntry, AuditKind, AuditOrigin, AuditRecord } from './audit-entry.ts';
-import { auditColumns, firstPrevious, recordOfRow, rowValues, sealedRecord } from './audit-record.ts';
+import { auditColumns, firstPrevious, hashedRecord, recordOfRow, rowValues } from './audit-record.ts';
 import { addressHash } from './content.ts';
 import { hiddenText } from './integrity.ts';
 import type { IntentRow } from './intent-row.ts';
@@ -14,7 +14,7 @@ interface AuditHead {
 
 /** Window for counting policy refusals, ms, and the maximum recorded within it. */
 const refusalsMs = 3600 * 1000;
-const mostRefusals = 100;
+const maxRefusals = 100;
 
 /** Records read per query. */
 const pageSize = 500;
@@ -40,7 +40,7 @@ export class AuditChain {
   append(entry: AuditEntry): AuditRecord {
     const head = this.head();
     const { actor, job, command } = this.#origin();
-    const record = sealedRecord({
+    const record = hashedRecord({
       number: (head?.number ?? 0) + 1,
       time: new Date(this.#now()).toISOString(),
       kind: entry.kind,
@@ -127,14 +127,14 @@ export class AuditChain {
       const recent = this.#database.all(
         "SELECT * FROM audit WHERE kind = 'policy_refused' AND time > ? ORDER BY number DESC LIMIT ?",
         since,
-        mostRefusals,
+        maxRefusals,
       );
       const isSame = (row: StoredRow): boolean =>
         row.detail === canonicalJson(entry.detail) &&
         row.profile === (entry.profile ?? null) &&
         row.service === (entry.service ?? null) &&
         row.amount_cents === (entry.cents ?? null);
-      if (recent.length >= mostRefusals || recent.some(isSame)) return;
+      if (recent.length >= maxRefusals || recent.some(isSame)) return;
       this.followPolicy(entry.detail.policy, entry.profile ?? '');
       this.append(entry);
     });

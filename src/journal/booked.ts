@@ -4,7 +4,7 @@ import { ErrandError, StorageError } from '../platform/errors.ts';
  * How the result was persisted. `follows`: the shared database was unavailable and gets it from this machine once
  * reachable. `taken`: another process had taken over the record, so nothing was written.
  */
-export type Booked = 'booked' | 'follows' | 'taken';
+export type RecordResult = 'booked' | 'follows' | 'taken';
 
 /** The service executed an intent twice, which must never happen. */
 export class MadeTwiceError extends ErrandError {

@@ -49,7 +49,7 @@ function canonicalOrder(body: Fields): Fields {
   };
 }
 
-const canonicalAddress = (address: unknown): Fields => mapFields(filled(address), spelt);
+const canonicalAddress = (address: unknown): Fields => mapFields(filled(address), normalized);
 
 /** Normalizes a return. Pure. */
 function canonicalReturn({ order_id, items, ...rest }: Fields): Fields {
@@ -72,19 +72,19 @@ function canonicalLine(line: unknown): Fields {
 }
 
 /** Ignores whitespace and case. */
-const spelt = (value: unknown): unknown =>
+const normalized = (value: unknown): unknown =>
   typeof value === 'string' ? value.trim().replace(/\s+/g, ' ').toUpperCase() : value;
 
 /** Drops fields that are null, false or empty, at any depth. */
 function filled(value: unknown): Fields {
-  const kept = Object.entries(fieldsOf(value)).flatMap(([name, inner]): [string, unknown][] => {
+  const entries = Object.entries(fieldsOf(value)).flatMap(([name, inner]): [string, unknown][] => {
     if (inner === undefined || inner === null || inner === false || inner === '') return [];
     if (Array.isArray(inner)) return inner.length === 0 ? [] : [[name, inner]];
     if (typeof inner !== 'object') return [[name, inner]];
     const fields = filled(inner);
     return Object.keys(fields).length === 0 ? [] : [[name, fields]];
   });
-  return Object.fromEntries(kept);
+  return Object.fromEntries(entries);
 }
 
 const mapFields = (fields: Fields, map: (value: unknown) => unknown): Fields =>

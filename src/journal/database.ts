@@ -1,14 +1,14 @@
 import type { Waiting } from '../platform/async.ts';
 import { DamagedError, type ErrorFacts, StorageError, unread } from '../platform/errors.ts';
-import type { Tell } from '../platform/private-files.ts';
+import type { Warn } from '../platform/private-files.ts';
 import type { Database, DatabaseOptions, Migration } from '../platform/sqlite/database.ts';
-import { DatabaseError, remedies, type Trouble } from '../platform/sqlite/database-error.ts';
+import { DatabaseError, type DatabaseProblem, remedies } from '../platform/sqlite/database-error.ts';
 import { openDatabase } from '../platform/sqlite/open.ts';
 
 /** Options for opening a database in the state folder. */
 export interface OpenOptions {
   readonly waiting?: Waiting;
-  readonly tell?: Tell;
+  readonly warn?: Warn;
   readonly beforeFirst?: () => void;
   /** Remedy if it is damaged. */
   readonly damagedAdvice?: Pick<ErrorFacts, 'hint' | 'next'>;
@@ -36,7 +36,7 @@ export const stateOptions = (
 });
 
 /** Conditions that prevent writing, but not reading. */
-const readable: ReadonlySet<Trouble> = new Set(['busy', 'full', 'read_only']);
+const readable: ReadonlySet<DatabaseProblem> = new Set(['busy', 'full', 'read_only']);
 
 /** SQLITE_ERROR: its message concerns errand's own SQL and means nothing to a user. */
 const sqliteError = 1;
@@ -47,9 +47,9 @@ function storageError(
   { damagedAdvice = { hint: remedies.damaged }, knowsOrders = false }: OpenOptions,
 ): StorageError {
   if (cause instanceof StorageError) return cause;
-  if (cause instanceof DatabaseError && cause.trouble !== 'damaged') {
-    const error = new StorageError(cause.message, { cause, hint: remedies[cause.trouble] });
-    return knowsOrders && !readable.has(cause.trouble) ? unread(error) : error;
+  if (cause instanceof DatabaseError && cause.problem !== 'damaged') {
+    const error = new StorageError(cause.message, { cause, hint: remedies[cause.problem] });
+    return knowsOrders && !readable.has(cause.problem) ? unread(error) : error;
   }
   const message = cause instanceof Error ? cause.message : String(cause);
   if (cause instanceof DatabaseError) return new DamagedError(message, { cause, ...damagedAdvice });

@@ -53,7 +53,7 @@ export interface StoredEvent {
 }
 
 /** Work still pending for a new event. */
-export interface Owed {
+export interface UnfinishedWork {
   /** It must be forwarded or run a command; until recorded as done, it counts as failed, even after a crash. */
   readonly acts: boolean;
   /** This process must show it; until recorded as shown, the next one does, even after a crash. */
@@ -69,7 +69,7 @@ export interface EventFilter {
 }
 
 /** Retention of events, ms. */
-const keptMs = 30 * 24 * 3600 * 1000;
+const retentionMs = 30 * 24 * 3600 * 1000;
 const pageSize = 100;
 
 /** Received events, newest first; durable once `keep` resolves. */
@@ -86,15 +86,18 @@ export class EventLog {
    * Stores an event, or counts a repeated delivery: same service, name and body (specification, Events, rule 3).
    * @throws StorageError; the event must not be acknowledged then.
    */
-  keep(arrival: Arrival, owed: Owed): Promise<{ readonly event: StoredEvent; readonly isNew: boolean }> {
+  save(
+    arrival: Arrival,
+    unfinished: UnfinishedWork,
+  ): Promise<{ readonly event: StoredEvent; readonly isNew: boolean }> {
     return this.#database.transaction(() => {
       this.#database.run(
         'DELETE FROM events WHERE received_at < ?',
-        new Date(this.#now() - keptMs).toISOString(),
+        new Date(this.#now() - retentionMs).toISOString(),
       );
       const digest = digestOf(arrival);
       const isNew = this.#database.all('SELECT id FROM events WHERE digest = ?', digest).length === 0;
-      if (isNew) this.#insert(arrival, digest, owed);
+      if (isNew) this.#insert(arrival, digest, unfinished);
       else
         this.#database.run(
           'UPDATE events SET deliveries = deliveries + 1, last_received_at = ? WHERE digest = ?',
@@ -155,14 +158,14 @@ export class EventLog {
   get(id: number): StoredEvent {
     const [row] = this.#database.all('SELECT * FROM events WHERE id = ?', id);
     if (row) return eventOf(row);
-    throw notKept(id);
+    throw notStored(id);
   }
 
   /** Exact body of an event: parsing it as JSON could alter numbers. @throws ErrandError not_found. */
   bodyOf(id: number): string {
     const [row] = this.#database.all('SELECT body FROM events WHERE id = ?', id);
     if (row) return String(row.body);
-    throw notKept(id);
+    throw notStored(id);
   }
 
   /** Newest first, read page by page. */
@@ -173,9 +176,9 @@ export class EventLog {
       [filter.orderId !== undefined, 'order_id = ?', [filter.orderId ?? null]],
       [filter.failed === true, 'failed = 1', []],
     ];
-    const wanted = conditions.filter(([isRequested]) => isRequested);
-    const where = ['id < ?', ...wanted.map(([, sql]) => sql)].join(' AND ');
-    const values = wanted.flatMap(([, , bound]) => bound);
+    const requested = conditions.filter(([isRequested]) => isRequested);
+    const where = ['id < ?', ...requested.map(([, sql]) => sql)].join(' AND ');
+    const values = requested.flatMap(([, , bound]) => bound);
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
       const rows = this.#database.all(
         `SELECT * FROM events WHERE ${where} ORDER BY id DESC LIMIT ${pageSize}`,
@@ -198,7 +201,7 @@ export class EventLog {
     return outcome?.url;
   }
 
-  #insert(arrival: Arrival, digest: string, { acts, shows }: Owed): void {
+  #insert(arrival: Arrival, digest: string, { acts, shows }: UnfinishedWork): void {
     const { event, orderId, status, errorType, profile, baseUrl, headers, body } = arrival;
     const at = this.#time();
     const showing = self();
@@ -228,7 +231,7 @@ export class EventLog {
   }
 }
 
-const notKept = (id: number): ErrandError =>
+const notStored = (id: number): ErrandError =>
   new ErrandError('not_found', `no event ${id} is kept`, {
     next: [{ command: 'errand webhook events', when: 'to see those that are; they are kept for 30 days' }],
   });

@@ -24,7 +24,7 @@ export class Grants {
   }
 
   /** Persists an order's grant; missing values do not overwrite known ones. */
-  keep(orderId: string, baseUrl: string, grant: StoredGrant): Promise<void> {
+  save(orderId: string, baseUrl: string, grant: StoredGrant): Promise<void> {
     return this.#database.transaction(() => this.write(orderId, baseUrl, grant));
   }
 

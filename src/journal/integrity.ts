@@ -6,14 +6,14 @@ import type { Database } from '../platform/sqlite/database.ts';
 import type { IntentRow } from './intent-row.ts';
 
 /** Path of the seal file, next to the journal. */
-export const sealOf = (journal: string): string => `${journal}-seal`;
+export const recordCountFileOf = (journal: string): string => `${journal}-seal`;
 
 /**
  * Reads the number of intents recorded, kept next to the journal. SQLite silently drops the contents of a damaged WAL;
  * a journal with a lower count than its seal has lost data. The seal is written after the commit without fsync, so it
  * may be behind the journal, never ahead.
  */
-export function readSeal(file: string): number | undefined {
+export function readRecordCount(file: string): number | undefined {
   try {
     const text = readPrivateFile(file, () => {})?.toString('latin1') ?? '';
     const [count = '', check] = text.trimEnd().split(' ');
@@ -25,7 +25,7 @@ export function readSeal(file: string): number | undefined {
 }
 
 /** Writes the seal, best effort: a full disk must not block an order. */
-export function writeSeal(file: string, count: number): void {
+export function writeRecordCount(file: string, count: number): void {
   const text = String(count).padStart(12, '0');
   try {
     const { O_WRONLY, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
@@ -85,17 +85,17 @@ export class Tally {
   }
 
   /**
-   * @param seal minimum count the journal must have reached. @throws DamagedError if records are missing or were
+   * @param recordCount minimum count the journal must have reached. @throws DamagedError if records are missing or were
    * changed.
    */
-  check(seal: number | undefined): void {
+  check(recordCount: number | undefined): void {
     // One statement gives a consistent snapshot despite concurrent writers.
     const row = this.#database.get(
       `SELECT tally.*, found.rows AS found_rows, found.live AS found_live, found.twins AS found_twins FROM tally,
          (SELECT ${sumColumns} FROM intents INDEXED BY intents_live WHERE live > 0) AS found WHERE id = 1`,
     );
     const { count, sums } = this.#verified(row);
-    if (seal !== undefined && count < seal) throw this.damaged('its last entries are missing');
+    if (recordCount !== undefined && count < recordCount) throw this.damaged('its last entries are missing');
     const found = { rows: row?.found_rows, live: row?.found_live, twins: row?.found_twins };
     if (textOf(sumsOf(found)) !== textOf(sums))
       throw this.damaged('records are missing from it or were changed');

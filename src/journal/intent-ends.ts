@@ -3,9 +3,9 @@ import { failureEntry, paidEntry, stepEntry } from './audit.ts';
 import { takenOver } from './booked.ts';
 import type { Grants, StoredGrant } from './grants.ts';
 import { storable } from './integrity.ts';
-import { type IntentRow, isIntact, ownerOf, recordOf, sealed } from './intent-row.ts';
+import { type IntentRow, isIntact, ownerOf, recordOf, withChecksum } from './intent-row.ts';
 import type { IntentTable, RunIntent } from './intents.ts';
-import type { IntentState, RefusalReason } from './journal-record.ts';
+import type { IntentState, RejectionReason } from './journal-record.ts';
 import { isSelf, nobodyAtWork } from './owner.ts';
 import type { Missed } from './postgres/spool.ts';
 import type { Reservations } from './reservations.ts';
@@ -74,15 +74,15 @@ export class IntentEnds {
   }
 
   /** @throws ErrandError conflict if another process has taken it over. */
-  keepCredential(key: string, baseUrl: string, credential: string): void {
+  saveCredential(key: string, baseUrl: string, credential: string): void {
     const row = this.#table.intact(key, baseUrl);
     if (!this.#isOwn(row)) throw takenOver(key);
     const { payment } = recordOf(row);
     if (payment) this.#audit.append(paidEntry(row, payment));
-    this.#table.write(sealed({ ...row, credential }), row);
+    this.#table.write(withChecksum({ ...row, credential }), row);
   }
 
-  refuse(key: string, baseUrl: string, reason: RefusalReason): 'booked' | 'taken' {
+  refuse(key: string, baseUrl: string, reason: RejectionReason): 'booked' | 'taken' {
     const row = this.#table.intact(key, baseUrl);
     if (row.state === ('refused' satisfies IntentState)) return 'booked';
     if (!this.#isOwn(row)) return 'taken';
@@ -98,7 +98,7 @@ export class IntentEnds {
   #isOwn = (row: IntentRow): boolean =>
     row.state === ('intended' satisfies IntentState) && isSelf(ownerOf(row));
 
-  #refuse(row: IntentRow, reason: RefusalReason): void {
+  #refuse(row: IntentRow, reason: RejectionReason): void {
     if (row.state !== ('intended' satisfies IntentState)) return;
     this.#audit.append(failureEntry('refused', row, reason.code));
     const [code, message] = [storable(reason.code), storable(reason.message)];
@@ -123,12 +123,12 @@ export class IntentEnds {
     const row = this.#table.find(key, baseUrl);
     if (!row || !isIntact(row) || !isSelf(ownerOf(row)) || row.live !== 2) return;
     const { pid, started } = nobodyAtWork;
-    this.#table.write(sealed({ ...row, pid, process_started: started }), row);
+    this.#table.write(withChecksum({ ...row, pid, process_started: started }), row);
   }
 
   #change(row: IntentRow, change: RowChange): void {
     const settled = { ...row, settled_at: new Date(this.#now()).toISOString(), credential: null, ...change };
-    this.#table.write(sealed(settled), row);
+    this.#table.write(withChecksum(settled), row);
   }
 }
 

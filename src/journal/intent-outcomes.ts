@@ -1,14 +1,14 @@
 import { ErrandError, StorageError } from '../platform/errors.ts';
 import type { Database } from '../platform/sqlite/database.ts';
-import { type Booked, MadeTwiceError, takenOver } from './booked.ts';
+import { MadeTwiceError, type RecordResult, takenOver } from './booked.ts';
 import type { Grants, StoredGrant } from './grants.ts';
 import type { IntentEnds } from './intent-ends.ts';
 import { ownerOf } from './intent-row.ts';
 import type { IntentTable } from './intents.ts';
 import { type RunIntent, RunIntents } from './intents.ts';
-import type { IntentState, RefusalReason } from './journal-record.ts';
+import type { IntentState, RejectionReason } from './journal-record.ts';
 import { isSelf } from './owner.ts';
-import type { Beside } from './postgres/beside.ts';
+import type { LocalFallback } from './postgres/beside.ts';
 import type { Missed } from './postgres/spool.ts';
 
 /** Components needed to record an intent's result. */
@@ -18,7 +18,7 @@ export interface OutcomeParts {
   readonly ends: IntentEnds;
   readonly grants: Grants;
   /** This machine's local store beside a shared journal; undefined for a local journal. */
-  readonly beside: Beside | undefined;
+  readonly localFallback: LocalFallback | undefined;
 }
 
 /** Results of recorded intents: the part of a journal used after sending. */
@@ -28,31 +28,31 @@ export class IntentOutcomes {
   readonly run = new RunIntents();
   protected readonly database: Database;
   protected readonly table: IntentTable;
-  protected readonly beside: Beside | undefined;
+  protected readonly localFallback: LocalFallback | undefined;
   readonly #ends: IntentEnds;
 
-  constructor({ database, table, ends, grants, beside }: OutcomeParts) {
+  constructor({ database, table, ends, grants, localFallback }: OutcomeParts) {
     this.database = database;
     this.table = table;
     this.grants = grants;
-    this.beside = beside;
+    this.localFallback = localFallback;
     this.#ends = ends;
   }
 
   /** Whether other machines may work on these records. */
   get isShared(): boolean {
-    return this.beside !== undefined;
+    return this.localFallback !== undefined;
   }
 
   /**
    * Records that the service executed an intent; `grant` belongs to an order paid by challenge.
    * @throws MadeTwiceError; StorageError if it cannot be persisted anywhere.
    */
-  async respond(key: string, baseUrl: string, madeId: string, grant?: StoredGrant): Promise<Booked> {
+  async respond(key: string, baseUrl: string, madeId: string, grant?: StoredGrant): Promise<RecordResult> {
     this.run.respond({ key, baseUrl }, madeId);
     if (grant) this.grants.remember(madeId, baseUrl, grant);
     let other: string | undefined;
-    const booked = await this.#booked(
+    const result = await this.#recordResult(
       { key, baseUrl, kind: 'made', madeId, grant, isReported: false },
       () => {
         other = this.#ends.respond(key, baseUrl, madeId, grant);
@@ -60,7 +60,7 @@ export class IntentOutcomes {
       },
     );
     if (other !== undefined) throw new MadeTwiceError(key, other, madeId);
-    return booked;
+    return result;
   }
 
   /**
@@ -68,18 +68,18 @@ export class IntentOutcomes {
    * @throws StorageError.
    */
   async report(intents: readonly RunIntent[]): Promise<void> {
-    const known = intents.filter((intent) => !this.beside?.follows(intent));
+    const known = intents.filter((intent) => !this.localFallback?.follows(intent));
     const later = new Set(intents.filter((intent) => !known.includes(intent)));
     try {
-      if (known.length > 0) await this.database.derived(() => this.#ends.report(known));
+      if (known.length > 0) await this.database.unsyncedTransaction(() => this.#ends.report(known));
     } catch (error) {
-      if (!this.beside || !(error instanceof ErrandError)) throw error;
+      if (!this.localFallback || !(error instanceof ErrandError)) throw error;
       for (const intent of known) later.add(intent);
     }
     for (const { key, baseUrl, madeId } of later)
       if (madeId !== undefined) {
         const grant = this.grants.of(madeId, baseUrl);
-        this.beside?.keep({ key, baseUrl, kind: 'made', madeId, grant, isReported: true });
+        this.localFallback?.save({ key, baseUrl, kind: 'made', madeId, grant, isReported: true });
       }
     for (const intent of intents) this.run.drop(intent);
   }
@@ -88,18 +88,18 @@ export class IntentOutcomes {
    * Persists the payment credential of an intent in doubt before it is sent. @throws ErrandError conflict if the intent
    * was taken over; StorageError.
    */
-  async keepCredential(key: string, baseUrl: string, credential: string): Promise<void> {
-    await this.database.transaction(() => this.#ends.keepCredential(key, baseUrl, credential));
+  async saveCredential(key: string, baseUrl: string, credential: string): Promise<void> {
+    await this.database.transaction(() => this.#ends.saveCredential(key, baseUrl, credential));
   }
 
   /** Persists the grant of an order paid for earlier. @throws StorageError. */
-  async keepGrant(orderId: string, baseUrl: string, grant: StoredGrant): Promise<void> {
+  async saveGrant(orderId: string, baseUrl: string, grant: StoredGrant): Promise<void> {
     this.grants.remember(orderId, baseUrl, grant);
     try {
-      await this.grants.keep(orderId, baseUrl, grant);
+      await this.grants.save(orderId, baseUrl, grant);
     } catch (error) {
       // It is persisted with the order, which reaches the shared journal once it is available.
-      if (!this.beside || !(error instanceof StorageError)) throw error;
+      if (!this.localFallback || !(error instanceof StorageError)) throw error;
     }
   }
 
@@ -112,9 +112,9 @@ export class IntentOutcomes {
    * Records that the service certainly did not execute an intent. A result recorded meanwhile stays. @throws
    * StorageError.
    */
-  async refuse(key: string, baseUrl: string, reason: RefusalReason): Promise<Booked> {
+  async refuse(key: string, baseUrl: string, reason: RejectionReason): Promise<RecordResult> {
     this.run.drop({ key, baseUrl });
-    const row = this.beside && this.table.find(key, baseUrl);
+    const row = this.localFallback && this.table.find(key, baseUrl);
     const isOwn = row && isSelf(ownerOf(row));
     // Recorded under another owner, it would end that process's work.
     if (row?.state === ('intended' satisfies IntentState) && !isOwn) return 'taken';
@@ -123,7 +123,7 @@ export class IntentOutcomes {
       pid: Number(row.pid),
       started: String(row.process_started),
     };
-    return this.#booked(end ? { key, baseUrl, kind: 'ended', ...reason, ...end } : undefined, () =>
+    return this.#recordResult(end ? { key, baseUrl, kind: 'ended', ...reason, ...end } : undefined, () =>
       this.#ends.refuse(key, baseUrl, reason),
     );
   }
@@ -142,20 +142,20 @@ export class IntentOutcomes {
   /** Releases an intent that this process left in doubt while it continues running. @throws StorageError. */
   async letGo(key: string, baseUrl: string): Promise<void> {
     this.run.drop({ key, baseUrl });
-    if (this.beside?.follows({ key, baseUrl })) return;
+    if (this.localFallback?.follows({ key, baseUrl })) return;
     await this.database.transaction(() => this.#ends.letGo(key, baseUrl));
   }
 
   /**
-   * Ensures that this process owns a record for as long as a request for it may take. @param anew renew the lease even
+   * Ensures that this process owns a record for as long as a request for it may take. @param renews renew the lease even
    * if time is left.
    * @returns the remaining lease, ms; undefined if it does not expire. @throws ErrandError conflict if another process
    * has taken over the record; StorageError if that cannot be determined. Nothing may be sent then.
    */
-  async hold(key: string, baseUrl: string, anew = false): Promise<number | undefined> {
-    const { beside } = this;
+  async hold(key: string, baseUrl: string, renews = false): Promise<number | undefined> {
+    const { localFallback: beside } = this;
     if (!beside) return undefined;
-    if (anew || !beside.holdsLong) {
+    if (renews || !beside.holdsLong) {
       const isOwn = await this.database.transaction(() => {
         beside.renew();
         return this.#ends.isOwn(key, baseUrl);
@@ -180,23 +180,26 @@ export class IntentOutcomes {
    */
   async ready(): Promise<void> {
     await this.bringIn();
-    await this.beside?.checkOwnJournal();
+    await this.localFallback?.checkOwnJournal();
   }
 
   /**
    * For a shared journal: resolves once the database has all results it missed from this machine. @throws StorageError.
    */
   async bringIn(): Promise<void> {
-    await this.beside?.bringIn(this.#ends);
+    await this.localFallback?.bringIn(this.#ends);
   }
 
   /** Persists a result; if a shared database does not accept it, keeps it on this machine. */
-  async #booked(missed: Missed | undefined, work: () => Exclude<Booked, 'follows'>): Promise<Booked> {
+  async #recordResult(
+    missed: Missed | undefined,
+    work: () => Exclude<RecordResult, 'follows'>,
+  ): Promise<RecordResult> {
     try {
       return await this.database.transaction(work);
     } catch (error) {
-      if (!this.beside || !missed || !(error instanceof ErrandError)) throw error;
-      this.beside.keep(missed);
+      if (!this.localFallback || !missed || !(error instanceof ErrandError)) throw error;
+      this.localFallback.save(missed);
       return 'follows';
     }
   }

@@ -29,21 +29,21 @@ export function proofOf(
 ): IntentProof | Exclude<Unproven, 'unreserved'> {
   let since: string | undefined;
   let isMoved = false;
-  let newest: Readonly<Record<string, unknown>> | undefined;
+  let latest: Readonly<Record<string, unknown>> | undefined;
   for (const row of audit.ofKey(record.key, record.base_url)) {
     const entry = recordOfRow(row);
     // An altered entry proves nothing.
     if (hashOf(entry) !== entry.hash) continue;
     if (entry.kind === 'intent') {
-      newest = entry;
+      latest = entry;
       isMoved = false;
       since ??= String(entry.time);
     } else if (entry.kind === 'moved_in') isMoved = true;
     else if (endingKinds.includes(String(entry.kind))) since = undefined;
   }
-  if (!newest) return 'absent';
+  if (!latest) return 'absent';
   if (since === undefined) return 'ended';
-  const { operation, account, content, policy } = Object(newest.detail);
+  const { operation, account, content, policy } = Object(latest.detail);
   const isSame =
     operation === record.operation &&
     account === record.account &&
@@ -51,7 +51,7 @@ export function proofOf(
   if (!isSame) return 'changed';
   const isOlder = Date.parse(record.created_at) < Date.parse(since);
   return {
-    number: Number(newest.number),
+    number: Number(latest.number),
     since: isOlder ? record.created_at : since,
     policy: typeof policy === 'string' || policy === null ? policy : undefined,
     isMoved,

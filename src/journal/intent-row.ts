@@ -37,7 +37,7 @@ export type IntentFacts = Omit<IntentRow, 'checksum' | 'twin'>;
 
 /** Builds the row of a new intent. @param content its hash. @param now ISO 8601. */
 export function newIntent(intent: Intent, content: string, { pid, started }: Owner, now: string): IntentRow {
-  return sealed({
+  return withChecksum({
     key: intent.key,
     base_url: intent.baseUrl,
     state: 'intended' satisfies IntentState,
@@ -62,13 +62,13 @@ export function newIntent(intent: Intent, content: string, { pid, started }: Own
 }
 
 /** Adds a row's twin number, and a checksum over its content. */
-export function sealed(facts: IntentFacts): IntentRow {
-  const row = { ...facts, twin: twinNumber(facts) };
+export function withChecksum(facts: IntentFacts): IntentRow {
+  const row = { ...facts, twin: duplicateNumber(facts) };
   return { ...row, checksum: checksumOf(row) };
 }
 
 /** Common number of equivalent intents at the same service: 40 bits, safe to sum. */
-export function twinNumber({
+export function duplicateNumber({
   operation,
   base_url,
   body_hash,
@@ -108,7 +108,7 @@ const lostMessage = 'the record is lost; only the audit chain tells of it';
 
 /** Converts a row to a record, without the credential. An altered row is `damaged`, whatever its state. */
 export function recordOf(row: IntentRow): JournalRecord {
-  const { credential: _, checksum: _checksum, live: _live, twin: _twin, ...shown } = row;
+  const { credential: _, checksum: _checksum, live: _live, twin: _duplicate, ...shown } = row;
   const isWhole = isIntact(row);
   const read = {
     ...shown,

@@ -1,10 +1,10 @@
 import type { Database, StoredRow } from '../platform/sqlite/database.ts';
 import { hiddenText, sumColumns, Tally } from './integrity.ts';
-import { type IntentRow, intentColumns, isIntact, twinNumber } from './intent-row.ts';
+import { duplicateNumber, type IntentRow, intentColumns, isIntact } from './intent-row.ts';
 import type { Intent } from './journal-record.ts';
 
 /** Retention of finished intents, ms. */
-const keptMs = 30 * 24 * 3600 * 1000;
+const retentionMs = 30 * 24 * 3600 * 1000;
 /** Number of intents between two cleanups. */
 const intentsPerSweep = 64;
 
@@ -30,11 +30,11 @@ export class IntentTable {
   }
 
   /** Equivalent intents at the same service under another key, unreported or recent; oldest first. */
-  twins(
+  duplicates(
     { operation, baseUrl, key }: Pick<Intent, 'operation' | 'baseUrl' | 'key'>,
     bodyHash: string,
   ): IntentRow[] {
-    const number = twinNumber({ operation, base_url: baseUrl, body_hash: bodyHash });
+    const number = duplicateNumber({ operation, base_url: baseUrl, body_hash: bodyHash });
     const found = this.#rows(
       `${stored} INDEXED BY intents_live WHERE live > 0 AND twin = ? AND key <> ? ORDER BY created_at`,
       number,
@@ -52,7 +52,7 @@ export class IntentTable {
   }
 
   /** Intents still to be reported to the user, oldest first. */
-  owed(): IntentRow[] {
+  unfinished(): IntentRow[] {
     return this.#rows(
       `${stored} INDEXED BY intents_live WHERE live > 0 AND live = 2 ORDER BY created_at, key`,
     );
@@ -130,7 +130,7 @@ export class IntentTable {
     }
     this.#database.run(
       'DELETE FROM intents WHERE live = 0 AND settled_at < ?',
-      new Date(nowMs - keptMs).toISOString(),
+      new Date(nowMs - retentionMs).toISOString(),
     );
   }
 

@@ -19,7 +19,7 @@ export interface Intent extends Sender {
 }
 
 /** How long a service is trusted to remember an idempotency key, ms. Later, the same key may place a second order. */
-export const keyLifeMs = 24 * 3600 * 1000;
+export const keyLifetimeMs = 24 * 3600 * 1000;
 
 /** Who created the key: the user (`chosen`), or errand (`made`, random or derived from the content). */
 export type KeyOrigin = 'made' | 'chosen';
@@ -60,7 +60,7 @@ export const isUnnoted = ({ account }: Pick<JournalRecord, 'account'>): boolean 
 export const paidAccount = 'paid by challenge';
 
 /** Why an intent was refused. */
-export interface RefusalReason {
+export interface RejectionReason {
   readonly code: string;
   readonly message: string;
 }

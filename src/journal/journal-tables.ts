@@ -5,7 +5,7 @@ import type { Migration } from '../platform/sqlite/database.ts';
 import { createApprovals } from './approval-row.ts';
 import { createAudit } from './audit-record.ts';
 import { contentHash } from './content.ts';
-import { type IntentRow, intentColumns, sealed } from './intent-row.ts';
+import { type IntentRow, intentColumns, withChecksum } from './intent-row.ts';
 import { IntentTable } from './intents.ts';
 import { createFacts } from './journal-facts.ts';
 import { maskedAccount, paidAccount } from './journal-record.ts';
@@ -83,7 +83,7 @@ const states: Readonly<Record<string, string>> = { open: 'intended', settled: 'r
 export function upgraded(old: Readonly<Record<string, unknown>>): IntentRow {
   const { state, body, sent_with: sentWith, payment, operation } = old;
   const known = Object.fromEntries(intentColumns.map((name) => [name, old[name] ?? null]));
-  return sealed({
+  return withChecksum({
     // `intentColumns` includes every column of the old table.
     ...(known as unknown as IntentRow),
     state: states[String(state)] ?? String(state),

@@ -6,22 +6,22 @@ import { type AuditOrigin, nobody } from './audit-entry.ts';
 import { contentHash } from './content.ts';
 import { type OpenOptions, openStateDatabase } from './database.ts';
 import { Grants } from './grants.ts';
-import { damagedAdvice, readSeal, sealOf, writeSeal } from './integrity.ts';
+import { damagedAdvice, readRecordCount, recordCountFileOf, writeRecordCount } from './integrity.ts';
 import { IntentEnds } from './intent-ends.ts';
 import { IntentOutcomes } from './intent-outcomes.ts';
 import { isAdmitted } from './intent-proof.ts';
-import { type IntentRow, isIntact, newIntent, recordOf, sealed } from './intent-row.ts';
+import { type IntentRow, isIntact, newIntent, recordOf, withChecksum } from './intent-row.ts';
 import { IntentTable } from './intents.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
 import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
 import { isSelf, self } from './owner.ts';
-import type { Beside } from './postgres/beside.ts';
+import type { LocalFallback } from './postgres/beside.ts';
 import { Quotes } from './quotes.ts';
 import { Reservations, type Reserving } from './reservations.ts';
 import { checkFree, checkReuse, isOthers, mayHaveMade } from './take-over.ts';
 import { firstTwin, isMadeByKey, type Twin, type TwinRule } from './twins.ts';
-import { Undoing } from './undoing.ts';
+import { Reverting } from './undoing.ts';
 
 /**
  * The money journal: requests whose outcome the user has not seen survive timeouts, crashes and reboots. A record is
@@ -31,35 +31,40 @@ export class Journal extends IntentOutcomes {
   readonly audit: AuditChain;
   readonly reservations: Reservations;
   readonly quotes: Quotes;
-  readonly undoing: Undoing;
+  readonly reverting: Reverting;
   readonly #now: () => number;
-  readonly #sealFile: string;
+  readonly #recordCountFile: string;
   readonly #recentMs: number;
-  readonly #birth: BirthNote;
+  readonly #creationMarker: CreationMarkerWriter;
 
-  private constructor(database: Database, now: () => number, options: JournalOptions, beside?: Beside) {
-    const { repeatWindowMs = 0, birth, origin = () => nobody } = options;
+  private constructor(
+    database: Database,
+    now: () => number,
+    options: JournalOptions,
+    localFallback?: LocalFallback,
+  ) {
+    const { repeatWindowMs = 0, creationMarker, origin = () => nobody } = options;
     const table = new IntentTable(database);
     const audit = new AuditChain(database, now, origin);
     const grants = new Grants(database, now);
     const reservations = new Reservations(database, table, audit, now);
     const ends = new IntentEnds(table, audit, grants, reservations, now);
-    super({ database, table, ends, grants, beside });
-    this.#recentMs = Math.max(repeatWindowMs, shortestRecentMs);
+    super({ database, table, ends, grants, localFallback });
+    this.#recentMs = Math.max(repeatWindowMs, minRecentMs);
     // The local copy of a shared database may be lost at any time, so it needs no birth note.
-    this.#birth = new BirthNote(options.shared ? undefined : birth);
+    this.#creationMarker = new CreationMarkerWriter(options.shared ? undefined : creationMarker);
     this.audit = audit;
     this.reservations = reservations;
     this.quotes = new Quotes(database, audit, now);
-    this.undoing = new Undoing(database, table, audit, now);
+    this.reverting = new Reverting(database, table, audit, now);
     this.#now = now;
-    this.#sealFile = sealOf(database.file);
+    this.#recordCountFile = recordCountFileOf(database.file);
   }
 
   /** @throws StorageError if the journal is not writable; nothing may be sent then. */
   static async open(folder: string, now: () => number, options: JournalOptions = {}): Promise<Journal> {
-    const { database, beside } = await openJournalDatabase(folder, options);
-    const journal = new Journal(database, now, options, beside);
+    const { database, localFallback } = await openJournalDatabase(folder, options);
+    const journal = new Journal(database, now, options, localFallback);
     try {
       await journal.catchUp();
       return journal;
@@ -78,20 +83,21 @@ export class Journal extends IntentOutcomes {
    */
   async record(intent: Intent, rule?: TwinRule, reserving?: Reserving): Promise<Recorded> {
     await this.ready();
-    const seal = readSeal(this.#sealFile);
+    const recordCount = readRecordCount(this.#recordCountFile);
     const hash = contentHash(intent.operation, intent.body);
     // Set only for a first attempt; a record left by an earlier attempt stays in doubt.
     let fresh: IntentRow | undefined;
     const work = (): Recorded & { readonly count?: number } => {
-      this.table.tally.check(seal);
+      this.table.tally.check(recordCount);
       const before = this.table.find(intent.key, intent.baseUrl);
       const earlier = withRecord(before);
       if (earlier) checkReuse(intent, hash, earlier);
       // Another process may have used the same key first.
-      if (earlier && isMadeByKey(earlier, intent)) return { twin: { situation: 'made', record: earlier } };
-      const twin = rule && this.#takeTwin(intent, hash, rule);
-      if (twin) return { twin };
-      this.reservations.policies.checkSeen();
+      if (earlier && isMadeByKey(earlier, intent))
+        return { duplicate: { situation: 'made', record: earlier } };
+      const duplicate = rule && this.#acquireDuplicate(intent, hash, rule);
+      if (duplicate) return { duplicate };
+      this.reservations.policies.checkCurrent();
       this.quotes.use(intent, earlier);
       const now = this.#now();
       const isAgain = before?.state === ('intended' satisfies IntentState);
@@ -110,31 +116,31 @@ export class Journal extends IntentOutcomes {
       return { mayBeSent, count };
     };
     const recorded = await this.database.transaction(work).catch((error: unknown) => {
-      throw this.beside?.notRecorded(error, fresh) ?? error;
+      throw this.localFallback?.notRecorded(error, fresh) ?? error;
     });
-    if (recorded.twin) return this.#noted(recorded.twin);
-    writeSeal(this.#sealFile, recorded.count ?? 0);
-    await this.#birth.note(isoOf(this.#now()));
+    if (recorded.duplicate) return this.#logged(recorded.duplicate);
+    writeRecordCount(this.#recordCountFile, recorded.count ?? 0);
+    await this.#creationMarker.note(isoOf(this.#now()));
     this.run.note(intent);
     return { mayBeSent: recorded.mayBeSent };
   }
 
   /** Looks for an earlier record of the same intent, without recording this one. @throws StorageError. */
-  async look(intent: Intent, rule: TwinRule): Promise<Twin | undefined> {
+  async acquireDuplicate(intent: Intent, rule: TwinRule): Promise<Twin | undefined> {
     await this.ready();
-    const seal = readSeal(this.#sealFile);
-    const twin = await this.database.transaction(() => {
-      this.table.tally.check(seal);
-      return this.#takeTwin(intent, contentHash(intent.operation, intent.body), rule);
+    const recordCount = readRecordCount(this.#recordCountFile);
+    const duplicate = await this.database.transaction(() => {
+      this.table.tally.check(recordCount);
+      return this.#acquireDuplicate(intent, contentHash(intent.operation, intent.body), rule);
     });
-    return twin && this.#noted(twin).twin;
+    return duplicate && this.#logged(duplicate).duplicate;
   }
 
   /** Read-only variant of `look`: takes nothing over. @throws StorageError. */
-  see(intent: Intent, rule: TwinRule): Twin | undefined {
-    this.table.tally.check(readSeal(this.#sealFile));
-    const twin = this.#findTwin(intent, contentHash(intent.operation, intent.body), rule);
-    return twin && { situation: twin.situation, record: recordOf(twin.row) };
+  peekDuplicate(intent: Intent, rule: TwinRule): Twin | undefined {
+    this.table.tally.check(readRecordCount(this.#recordCountFile));
+    const duplicate = this.#findDuplicate(intent, contentHash(intent.operation, intent.body), rule);
+    return duplicate && { situation: duplicate.situation, record: recordOf(duplicate.row) };
   }
 
   /** Records of the same key at other services. @throws StorageError. */
@@ -167,20 +173,20 @@ export class Journal extends IntentOutcomes {
 
   /**
    * Finds an earlier record of an intent that cannot be recorded now.
-   * @param withTwins also match the same content under other keys; false if a duplicate is intended.
+   * @param withDuplicates also match the same content under other keys; false if a duplicate is intended.
    * @throws StorageError.
    */
-  earlier(intent: Intent, withTwins: boolean): JournalRecord | undefined {
+  earlier(intent: Intent, withDuplicates: boolean): JournalRecord | undefined {
     const hash = contentHash(intent.operation, intent.body);
-    const twins = withTwins ? this.table.twins(intent, hash) : [];
-    return [this.find(intent.key, intent.baseUrl), ...twins.map(recordOf)].find(
+    const duplicates = withDuplicates ? this.table.duplicates(intent, hash) : [];
+    return [this.find(intent.key, intent.baseUrl), ...duplicates.map(recordOf)].find(
       (record) => record && record.state !== 'refused' && record.state !== 'forgotten',
     );
   }
 
   /** Adds a responded record to the intents this run has to report. */
   recall(record: JournalRecord): void {
-    if (record.state === 'responded') this.#noted({ situation: 'unreported', record });
+    if (record.state === 'responded') this.#logged({ situation: 'unreported', record });
   }
 
   /** The record that created an order or a batch. */
@@ -204,13 +210,13 @@ export class Journal extends IntentOutcomes {
    * Records the user has not seen the outcome of, oldest first; with `all`, every record kept. @throws StorageError.
    */
   list(all = false): JournalRecord[] {
-    this.table.tally.check(readSeal(this.#sealFile));
-    return (all ? this.table.all() : this.table.owed()).map((row) => this.#asKnown(recordOf(row)));
+    this.table.tally.check(readRecordCount(this.#recordCountFile));
+    return (all ? this.table.all() : this.table.unfinished()).map((row) => this.#asKnown(recordOf(row)));
   }
 
   /** Marks a record as responded if this machine knows the result before the shared database does. */
   #asKnown(record: JournalRecord): JournalRecord {
-    const madeId = this.beside?.madeId({ key: record.key, baseUrl: record.base_url });
+    const madeId = this.localFallback?.madeId({ key: record.key, baseUrl: record.base_url });
     return madeId === undefined || record.order_id !== null
       ? record
       : { ...record, state: 'responded', order_id: madeId };
@@ -222,10 +228,13 @@ export class Journal extends IntentOutcomes {
   /**
    * With a shared journal: records of this machine's own journal that are in doubt or unreported. @throws StorageError.
    */
-  openInOwn = async (): Promise<readonly JournalRecord[]> => (await this.beside?.openInOwn()) ?? [];
+  openInOwn = async (): Promise<readonly JournalRecord[]> => (await this.localFallback?.openInOwn()) ?? [];
 
   /** Records left by interrupted commands that the user still has to be told about. @throws StorageError. */
-  owed(): { readonly inDoubt: readonly JournalRecord[]; readonly unreported: readonly JournalRecord[] } {
+  unfinished(): {
+    readonly inDoubt: readonly JournalRecord[];
+    readonly unreported: readonly JournalRecord[];
+  } {
     const free = this.list().filter((record) => !isOthers(record));
     return {
       inDoubt: free.filter(({ state }) => state !== 'responded'),
@@ -251,11 +260,11 @@ export class Journal extends IntentOutcomes {
     const record = await this.database.transaction(() => {
       const row = this.table.find(read.key, read.base_url);
       if (!row || !isIntact(row)) return withRecord(row) ?? read;
-      if (!isOwed(row)) return recordOf(row);
+      if (!isUnfinished(row)) return recordOf(row);
       checkFree(recordOf(row));
       return this.#take(row, isToSettle);
     });
-    return isOwed(record) ? this.#noted({ situation: 'in_doubt', record }).twin.record : record;
+    return isUnfinished(record) ? this.#logged({ situation: 'in_doubt', record }).duplicate.record : record;
   }
 
   /** With a shared journal: pulls other machines' writes. @throws StorageError. */
@@ -264,7 +273,7 @@ export class Journal extends IntentOutcomes {
   }
 
   close(): void | Promise<void> {
-    this.beside?.close();
+    this.localFallback?.close();
     return this.database.close();
   }
 
@@ -277,35 +286,35 @@ export class Journal extends IntentOutcomes {
   }
 
   /** Finds an earlier record of the same intent, and takes it over unless a live process owns it. */
-  #takeTwin(intent: Intent, hash: string, rule: TwinRule): Twin | undefined {
-    const twin = this.#findTwin(intent, hash, rule);
-    if (!twin) return undefined;
-    const { row, situation } = twin;
+  #acquireDuplicate(intent: Intent, hash: string, rule: TwinRule): Twin | undefined {
+    const duplicate = this.#findDuplicate(intent, hash, rule);
+    if (!duplicate) return undefined;
+    const { row, situation } = duplicate;
     const isTaken = situation === 'in_doubt' || situation === 'unreported';
     return { situation, record: isTaken ? this.#take(row) : recordOf(row) };
   }
 
-  #findTwin = (intent: Intent, hash: string, rule: TwinRule) =>
-    firstTwin(this.table.twins(intent, hash), intent, hash, rule);
+  #findDuplicate = (intent: Intent, hash: string, rule: TwinRule) =>
+    firstTwin(this.table.duplicates(intent, hash), intent, hash, rule);
 
   #take(row: IntentRow, isToSettle = true): JournalRecord {
     const { pid, started } = self(this.database.lease);
     if (isToSettle && row.state === ('intended' satisfies IntentState))
       this.audit.append(stepEntry('resumed', row));
-    const taken = sealed({ ...row, pid, process_started: started });
+    const taken = withChecksum({ ...row, pid, process_started: started });
     this.table.write(taken, row);
     return recordOf(taken);
   }
 
-  #noted(twin: Twin): { readonly twin: Twin } {
-    const { situation, record } = twin;
+  #logged(duplicate: Twin): { readonly duplicate: Twin } {
+    const { situation, record } = duplicate;
     if (situation === 'in_doubt' || situation === 'unreported')
       this.run.note({ ...record, baseUrl: record.base_url }, record.order_id ?? undefined);
-    return { twin };
+    return { duplicate };
   }
 }
 
-const isOwed = ({ state }: { readonly state?: unknown }): boolean =>
+const isUnfinished = ({ state }: { readonly state?: unknown }): boolean =>
   state === 'intended' || state === 'responded';
 const withRecord = (row: IntentRow | undefined): JournalRecord | undefined => row && recordOf(row);
 const isoOf = (ms: number): string => new Date(ms).toISOString();
@@ -317,23 +326,23 @@ const earliest = (time: string, ...others: readonly (string | undefined)[]): str
   );
 
 /**
- * Opens the journal's database: a local file, or a shared database together with its `Beside`. @throws StorageError.
+ * Opens the journal's database: a local file, or a shared database together with its `LocalFallback`. @throws StorageError.
  */
 export async function openJournalDatabase(
   folder: string,
-  { birth, shared, waiting, tell }: JournalOptions,
-): Promise<{ readonly database: Database; readonly beside?: Beside }> {
-  const options = { ...(waiting && { waiting }), ...(tell && { tell }), damagedAdvice, knowsOrders: true };
+  { creationMarker, shared, waiting, warn }: JournalOptions,
+): Promise<{ readonly database: Database; readonly localFallback?: LocalFallback }> {
+  const options = { ...(waiting && { waiting }), ...(warn && { warn }), damagedAdvice, knowsOrders: true };
   if (!shared) {
     const file = journalFile(folder);
-    const beforeFirst = (): void => checkBirth(file, birth);
+    const beforeFirst = (): void => checkCreationMarker(file, creationMarker);
     return { database: await openOwn(file, { ...options, beforeFirst }) };
   }
   const { openShared } = await import('./postgres/open.ts');
-  const { Beside } = await import('./postgres/beside.ts');
+  const { LocalFallback } = await import('./postgres/beside.ts');
   const file = journalFile(copyFolder(folder, shared.address));
   const database = await openShared(file, journalMigrations, 'journal', shared, options);
-  return { database, beside: new Beside(database, folder, shared, options) };
+  return { database, localFallback: new LocalFallback(database, folder, shared, options) };
 }
 
 /** Opens the local file. If it is locked while opening, it cannot be read either. */
@@ -370,7 +379,7 @@ const listStep = { command: 'errand order journal list', when: 'to see what is i
 export interface JournalOptions extends OpenOptions {
   /** How far back to look for reported duplicates, ms. */
   readonly repeatWindowMs?: number;
-  readonly birth?: Birth;
+  readonly creationMarker?: CreationMarker;
   /** The actor to record in the audit chain. */
   readonly origin?: () => AuditOrigin;
   /** The shared database that holds the journal, if any. */
@@ -379,44 +388,45 @@ export interface JournalOptions extends OpenOptions {
 
 /** `mayBeSent`: an earlier process may already have sent it. */
 type Recorded =
-  | { readonly twin: Twin; readonly mayBeSent?: never }
-  | { readonly twin?: never; readonly mayBeSent: boolean };
+  | { readonly duplicate: Twin; readonly mayBeSent?: never }
+  | { readonly duplicate?: never; readonly mayBeSent: boolean };
 
 /** Minimum time a reported record counts as recent, ms. */
-const shortestRecentMs = 3600 * 1000;
+const minRecentMs = 3600 * 1000;
 
 /** A note of the journal's existence, kept outside it so that a lost file is detected. */
-interface Birth {
+interface CreationMarker {
   /** When the journal was created, ISO 8601. */
   readonly since: string | undefined;
   note(at: string): Promise<void>;
 }
 
 /** Rejects an empty journal where one is known to have existed. @throws DamagedError. */
-function checkBirth(file: string, birth: Birth | undefined): void {
-  if (birth?.since !== undefined || readSeal(sealOf(file))) throw lostJournal(file, birth?.since);
+function checkCreationMarker(file: string, creationMarker: CreationMarker | undefined): void {
+  if (creationMarker?.since !== undefined || readRecordCount(recordCountFileOf(file)))
+    throw lostJournal(file, creationMarker?.since);
 }
 
 /** Notes outside the journal that it exists, once per process. */
-export class BirthNote {
-  readonly #birth: Birth | undefined;
-  #noted: Promise<void> | undefined;
+export class CreationMarkerWriter {
+  readonly #creationMarker: CreationMarker | undefined;
+  #logged: Promise<void> | undefined;
 
-  constructor(birth: Birth | undefined) {
-    this.#birth = birth;
+  constructor(creationMarker: CreationMarker | undefined) {
+    this.#creationMarker = creationMarker;
   }
 
   /** A failed note is not fatal: the next intent retries. */
   note(at: string): Promise<void> {
-    this.#noted ??= this.#note(at).catch((error: unknown) => {
-      this.#noted = undefined;
+    this.#logged ??= this.#note(at).catch((error: unknown) => {
+      this.#logged = undefined;
       if (!(error instanceof ErrandError)) throw error;
     });
-    return this.#noted;
+    return this.#logged;
   }
 
   async #note(at: string): Promise<void> {
-    if (this.#birth && this.#birth.since === undefined) await this.#birth.note(at);
+    if (this.#creationMarker && this.#creationMarker.since === undefined) await this.#creationMarker.note(at);
   }
 }
 

@@ -1,5 +1,5 @@
 import { hashOf, recordOfRow } from './audit-record.ts';
-import { type IntentRow, lostChecksum, twinNumber } from './intent-row.ts';
+import { duplicateNumber, type IntentRow, lostChecksum } from './intent-row.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -64,5 +64,5 @@ function rowOf({ key, service, profile, time, detail }: Fields): IntentRow {
     ...{ body_hash: String(content), order_id: null, code: null, message: null, pid: 0, process_started: '' },
     ...{ created_at: String(time), settled_at: null, payment: null, credential: null, live: 2, body: '{}' },
   };
-  return { ...row, twin: twinNumber(row), checksum: lostChecksum };
+  return { ...row, twin: duplicateNumber(row), checksum: lostChecksum };
 }

@@ -11,7 +11,7 @@ export interface Owner {
 }
 
 /** What a shared journal knows about the processes using it. */
-export interface LeaseBook {
+export interface LeaseRegistry {
   isOwn(lease: string): boolean;
   isHeld(lease: string): boolean;
   /** The holder's machine; undefined if unknown. */
@@ -22,12 +22,12 @@ export interface LeaseBook {
 
 export const leasePrefix = 'lease:';
 
-const books = new Set<LeaseBook>();
+const registries = new Set<LeaseRegistry>();
 
 /** Registers a lease book, so that owners can be resolved by lease. @returns a function that unregisters it. */
-export function keepBook(book: LeaseBook): () => void {
-  books.add(book);
-  return () => books.delete(book);
+export function registerLeases(registry: LeaseRegistry): () => void {
+  registries.add(registry);
+  return () => registries.delete(registry);
 }
 
 /** This process as an owner. @param lease set if the journal is shared between machines. */
@@ -37,14 +37,16 @@ export const self = (lease?: string): Owner => ({
 });
 
 export const isSelf = ({ pid, started }: Owner): boolean =>
-  started.startsWith(leasePrefix) ? [...books].some((book) => book.isOwn(started)) : pid === process.pid;
+  started.startsWith(leasePrefix)
+    ? [...registries].some((registry) => registry.isOwn(started))
+    : pid === process.pid;
 
 /** An owner that is no process, so its record is free. No system assigns this pid. */
 export const nobodyAtWork: Owner = { pid: 2 ** 31 - 1, started: '' };
 
 /** Whether the owning process is still alive. */
 export function isAlive({ pid, started }: Owner): boolean {
-  if (started.startsWith(leasePrefix)) return [...books].some((book) => book.isHeld(started));
+  if (started.startsWith(leasePrefix)) return [...registries].some((registry) => registry.isHeld(started));
   try {
     process.kill(pid, 0);
   } catch (error) {
@@ -59,13 +61,15 @@ export function isAlive({ pid, started }: Owner): boolean {
 
 /** Describes an owner for messages. */
 export function ownerText({ pid, started }: Owner): string {
-  const hosts = [...books].map((book) => book.hostOf(started)).filter((host) => host !== undefined);
+  const hosts = [...registries]
+    .map((registry) => registry.hostOf(started))
+    .filter((host) => host !== undefined);
   return hosts[0] === undefined ? `process ${pid}` : `process ${pid} on ${hosts[0]}`;
 }
 
 /** Remaining lease of an owner that may already be gone, ms; undefined for an owner identified by pid. */
 export const leaseMsOf = ({ started }: Owner): number | undefined =>
-  [...books].map((book) => book.heldMs(started)).find((left) => left !== undefined);
+  [...registries].map((registry) => registry.heldMs(started)).find((left) => left !== undefined);
 
 /** A process's state letter and start time in clock ticks since boot, from /proc (Linux). */
 function statOf(pid: number): { readonly state: string; readonly started: string } | undefined {

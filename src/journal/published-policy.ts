@@ -24,7 +24,7 @@ export class PublishedPolicies {
   readonly #tally: Tally;
   readonly #audit: AuditChain;
   readonly #now: () => number;
-  #seen: { readonly fact: string | undefined } | undefined;
+  #lastRead: { readonly fact: string | undefined } | undefined;
 
   constructor(database: Database, tally: Tally, audit: AuditChain, now: () => number) {
     this.#database = database;
@@ -36,7 +36,7 @@ export class PublishedPolicies {
   /** The current policy; undefined if none was published. @throws DamagedError. */
   current(): PublishedPolicy | undefined {
     const fact = readFact(this.#database, 'policy');
-    this.#seen = { fact };
+    this.#lastRead = { fact };
     return fact === undefined ? undefined : this.#read(fact);
   }
 
@@ -46,7 +46,7 @@ export class PublishedPolicies {
       const fact = readFact(this.#database, 'policy');
       const before = fact === undefined ? undefined : this.#read(fact);
       const published = { ...policy, at: new Date(this.#now()).toISOString() };
-      writeFact(this.#database, 'policy', sealed(JSON.stringify(published)));
+      writeFact(this.#database, 'policy', withChecksum(JSON.stringify(published)));
       const hashes = { policy: sha256(policy.text), before: before ? sha256(before.text) : null };
       this.#audit.append({ kind: 'policy_published', detail: { ...hashes, time_zone: policy.timeZone } });
       return before;
@@ -55,15 +55,15 @@ export class PublishedPolicies {
 
   #read(fact: string): PublishedPolicy {
     const text = fact.slice(fact.indexOf(' ') + 1);
-    if (fact === sealed(text)) return JSON.parse(text);
+    if (fact === withChecksum(text)) return JSON.parse(text);
     throw this.#tally.damaged('the published policy is not what was written');
   }
 
   /**
    * Checks that the policy this process read is still current. Call within a transaction. @throws ErrandError policy.
    */
-  checkSeen(): void {
-    if (!this.#seen || this.#seen.fact === readFact(this.#database, 'policy')) return;
+  checkCurrent(): void {
+    if (!this.#lastRead || this.#lastRead.fact === readFact(this.#database, 'policy')) return;
     throw new ErrandError(
       'policy',
       'another policy was published while this command was at work; nothing more was sent',
@@ -79,4 +79,4 @@ export class PublishedPolicies {
 }
 
 /** Adds a checksum: a truncated policy would permit what it forbids. */
-const sealed = (text: string): string => `${sha256(text)} ${text}`;
+const withChecksum = (text: string): string => `${sha256(text)} ${text}`;

@@ -7,7 +7,7 @@ import { contentHash } from './content.ts';
 import { type Intent, isMade, type JournalRecord } from './journal-record.ts';
 
 /** Retention of expired quotes, ms: the same as the journal's retention of records. */
-const keptMs = 30 * 24 * 3600 * 1000;
+const retentionMs = 30 * 24 * 3600 * 1000;
 
 /** Kept short: all table definitions must fit on the first page, or every journal grows by a page. */
 export const createQuotes =
@@ -64,7 +64,7 @@ export class Quotes {
   }
 
   /** Stores a quote and its audit record. @returns the handle that places it. @throws StorageError. */
-  keep({ cents, expiresAt, key, ...quote }: NewQuote): Promise<string> {
+  save({ cents, expiresAt, key, ...quote }: NewQuote): Promise<string> {
     const handle = randomBytes(18).toString('base64url');
     const id = quoteId(handle);
     const fixed: Fixed = { ...quote, createdAt: new Date(this.#now()).toISOString() };
@@ -74,7 +74,7 @@ export class Quotes {
         'INSERT INTO quotes (id, key, until, quote, checksum) VALUES (?, ?, ?, ?, ?)',
         ...[id, key, expiresAt, text, checksumOf(id, key, text)],
       );
-      this.#database.run('DELETE FROM quotes WHERE until < ?', this.#now() - keptMs);
+      this.#database.run('DELETE FROM quotes WHERE until < ?', this.#now() - retentionMs);
       const { account, profile, baseUrl: service } = quote;
       this.#audit.append({
         kind: 'quoted',
@@ -144,7 +144,7 @@ export class Quotes {
 }
 
 /** Whether anything was sent for a quote, judging by the journal's record of its key. Pure. */
-export const isBegun = (before: JournalRecord | undefined): boolean =>
+export const isStarted = (before: JournalRecord | undefined): boolean =>
   before !== undefined && (before.state === 'intended' || isMade(before));
 
 /**
@@ -152,7 +152,7 @@ export const isBegun = (before: JournalRecord | undefined): boolean =>
  * @throws ErrandError conflict if nothing may be sent for the quote any more. One in doubt may always be settled.
  */
 export function checkUsable(quote: Quote, before: JournalRecord | undefined, now: number): void {
-  if (isBegun(before)) return;
+  if (isStarted(before)) return;
   if (quote.usedAt !== undefined && before === undefined)
     throw new ErrandError(
       'conflict',

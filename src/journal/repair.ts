@@ -8,7 +8,7 @@ import { AuditChain } from './audit.ts';
 import type { AuditOrigin } from './audit-entry.ts';
 import { auditColumns, firstPrevious, hashOf, recordOfRow } from './audit-record.ts';
 import { type OpenOptions, openStateDatabase } from './database.ts';
-import { readSeal, sealOf, writeSeal } from './integrity.ts';
+import { readRecordCount, recordCountFileOf, writeRecordCount } from './integrity.ts';
 import { type IntentRow, intentColumns, isIntact, recordOf } from './intent-row.ts';
 import { IntentTable } from './intents.ts';
 import { readSum, writeFact } from './journal-facts.ts';
@@ -57,14 +57,14 @@ type Fields = Readonly<Record<string, unknown>>;
 export async function repairJournal(folder: string, options: RepairOptions): Promise<Repaired> {
   const { stamp, now, origin, ...opening } = options;
   const file = journalFile(folder);
-  const seal = readSeal(sealOf(file));
+  const recordCount = readRecordCount(recordCountFileOf(file));
   const grants = salvage(file, 'grants');
   const audited = salvage(file, 'audit');
   const read = salvage(file, 'intents').map(rowOf);
   const lost = lostIntents(audited, read, new Date(now() - madeMs).toISOString());
   const intents = [...read, ...lost.inDoubt];
-  const beginning = intactBeginning(audited);
-  const chain = { kept: beginning.length, left: audited.length - beginning.length };
+  const intactPrefix = intactPrefixOf(audited);
+  const chain = { kept: intactPrefix.length, left: audited.length - intactPrefix.length };
   const approvals = salvage(file, 'approvals').flatMap((row) => salvagedApproval(row) ?? []);
   const reserved = salvage(file, 'reservations').flatMap((row) => salvagedReservation(row) ?? []);
   const facts = new Map(salvage(file, 'facts').map(({ name, value }) => [name, value]));
@@ -87,16 +87,17 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
       const held = new ReservationTable(database, table.tally);
       for (const reservation of [...reserved, ...madeUp]) attempt(() => held.write([reservation]));
       if (typeof salt === 'string') writeFact(database, 'address_salt', salt);
-      const recorded = Math.max(seal ?? 0, written.length);
+      const recorded = Math.max(recordCount ?? 0, written.length);
       table.tally.renew(recorded, written);
-      for (const values of beginning) audit.insert(values);
+      for (const values of intactPrefix) audit.insert(values);
       const oldFile = aside === undefined ? null : basename(aside);
       audit.append({ kind: 'repaired', detail: { aside: oldFile, ...chain, intents: counts, recorded } });
       return written;
     });
-    if (kept.length > 0 || seal !== undefined) writeSeal(sealOf(file), Math.max(seal ?? 0, kept.length));
+    if (kept.length > 0 || recordCount !== undefined)
+      writeRecordCount(recordCountFileOf(file), Math.max(recordCount ?? 0, kept.length));
     const reservations = { lost: Math.max(unreserved, 0), madeUp: madeUp.length };
-    return { aside, kept: counts.kept, damaged, lost: lost.made, recorded: seal, chain, reservations };
+    return { aside, kept: counts.kept, damaged, lost: lost.made, recorded: recordCount, chain, reservations };
   } finally {
     database.close();
   }
@@ -132,7 +133,7 @@ function salvage(
       try {
         const sql = `SELECT rowid AS row_number, * FROM ${table} NOT INDEXED ORDER BY rowid ${order}`;
         for (const row of reader.prepare(sql).iterate())
-          if (typeof row === 'object' && row !== null) keep({ ...row });
+          if (typeof row === 'object' && row !== null) add({ ...row });
       } finally {
         reader.close();
       }
@@ -141,7 +142,7 @@ function salvage(
     }
   return [...rows.values()];
 
-  function keep({ row_number: number, ...row }: Record<string, unknown>): void {
+  function add({ row_number: number, ...row }: Record<string, unknown>): void {
     rows.set(number, table === 'audit' ? row : withoutUnseen(row));
   }
 }
@@ -226,7 +227,7 @@ const idOf = (key: unknown, service: unknown): string => JSON.stringify([key, se
 type EntryFields = Readonly<Record<string, unknown>>;
 
 /** The longest unaltered prefix of a chain, among the rows still readable. Pure. */
-function intactBeginning(rows: readonly EntryFields[]): SqlValue[][] {
+function intactPrefixOf(rows: readonly EntryFields[]): SqlValue[][] {
   const ordered = rows.toSorted((one, other) => Number(one.number) - Number(other.number));
   let previous = firstPrevious;
   const intact = ordered.findIndex((row, index) => {

@@ -155,9 +155,9 @@ export function salvagedReservation(row: StoredRow): Reservation | undefined {
   if (whole) return whole.state === 'held' ? { ...whole, intents: [...whole.intents, unknownIntent] } : whole;
   const { key, base_url: baseUrl, account, at } = row;
   if (typeof key !== 'string' || typeof baseUrl !== 'string' || typeof account !== 'string') return undefined;
-  const most = Math.max(amountOf(row.cents), amountOf(row.counted));
+  const maxCents = Math.max(amountOf(row.cents), amountOf(row.counted));
   return {
-    ...{ key, baseUrl, account, state: 'held', at: amountOf(at), cents: most, counted: most },
+    ...{ key, baseUrl, account, state: 'held', at: amountOf(at), cents: maxCents, counted: maxCents },
     ...{ feeCents: 0, isRehearsal: row.rehearsal === 1, orderId: undefined, pid: 0, started: '' },
     ...{ override: undefined, approval: approvalIn(row), intents: [unknownIntent] },
     facts: { retailers: [], metadata: [], products: [], address: '' },
@@ -169,11 +169,10 @@ const approvalIn = ({ approval }: StoredRow): string | undefined =>
 
 /** The approval comes last and is omitted if null: rows older than approvals have the same checksum. */
 function checksumOf(values: readonly unknown[]): string {
-  const said = values.map((value) => value ?? null);
-  return sha256(`reservation ${JSON.stringify(said.at(-1) === null ? said.slice(0, -1) : said)}`).slice(
-    0,
-    32,
-  );
+  const normalized = values.map((value) => value ?? null);
+  return sha256(
+    `reservation ${JSON.stringify(normalized.at(-1) === null ? normalized.slice(0, -1) : normalized)}`,
+  ).slice(0, 32);
 }
 
 /** Grounds for reserving money that the policy does not simply allow. */

@@ -22,7 +22,7 @@ import {
 } from './reservation-row.ts';
 
 /** Retention of reservations, ms: every month of a year, plus the one before. */
-const keptMs = 400 * 24 * 3600 * 1000;
+const retentionMs = 400 * 24 * 3600 * 1000;
 /** Age at which intents may have been purged from the journal, ms: beyond it a missing one proves nothing. */
 const provenMs = 29 * 24 * 3600 * 1000;
 
@@ -97,8 +97,8 @@ export class Reservations {
     let admission: Admission = {};
     if (fresh.length > 0 && !isForced) {
       const keys = new Set(fresh.map(idOf));
-      const standing = this.since(since).filter((other) => !keys.has(idOf(other)));
-      const { override, ...rest } = admit(fresh, standing);
+      const active = this.since(since).filter((other) => !keys.has(idOf(other)));
+      const { override, ...rest } = admit(fresh, active);
       admission = { ...rest, override: override && withoutPrivate(override) };
     }
     this.#noteAdmission(fresh, admission);
@@ -109,7 +109,7 @@ export class Reservations {
           : [claimed(order, before, { ...admission, now, owner: self(this.#database.lease) })],
       ),
     );
-    if (fresh.length > 0) this.#rows.sweep(now - keptMs);
+    if (fresh.length > 0) this.#rows.sweep(now - retentionMs);
     const single = found.find(({ order }) => order.key === order.intent);
     return single && this.#keySince(single.before, admission.approval);
   }
@@ -118,9 +118,9 @@ export class Reservations {
   #keySince(before: Reservation | undefined, used: string | undefined): string | undefined {
     const approval = used ?? before?.approval;
     const sql = 'SELECT asked_at FROM approvals WHERE id = ?';
-    const asked = approval === undefined ? undefined : this.#database.get(sql, approval)?.asked_at;
+    const requestedAt = approval === undefined ? undefined : this.#database.get(sql, approval)?.asked_at;
     const reserved = before && usesApproval(before) ? before.at : undefined;
-    const times = [reserved, asked === undefined ? undefined : Date.parse(String(asked))];
+    const times = [reserved, requestedAt === undefined ? undefined : Date.parse(String(requestedAt))];
     const first = Math.min(...times.filter((time) => time !== undefined));
     return Number.isFinite(first) ? new Date(first).toISOString() : undefined;
   }

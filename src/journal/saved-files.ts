@@ -6,14 +6,14 @@ import { comparableUrl } from '../platform/net/urls.ts';
 import { makePrivateFolder, readPrivateFile } from '../platform/private-files.ts';
 
 /** What is stored of a list row, so that its number can refer to it. */
-export interface KeptRow {
+export interface SavedRow {
   readonly id: string;
   readonly label: string;
   readonly facts: Readonly<Record<string, string>>;
 }
 
 /** The last list shown on a terminal. */
-export interface KeptList {
+export interface SavedList {
   /** What its rows are, in the program's terms. */
   readonly kind: string;
   readonly profile: string;
@@ -21,18 +21,18 @@ export interface KeptList {
   /** Current time, ms since the epoch. */
   readonly at: number;
   /** First row first; null for a row that cannot be referenced. */
-  readonly rows: readonly (KeptRow | null)[];
+  readonly rows: readonly (SavedRow | null)[];
 }
 
 /** How long rows can be referenced by number, ms. */
-const listLifeMs = 3600 * 1000;
+const listLifetimeMs = 3600 * 1000;
 
 /** Clock skew tolerated for a list dated in the future, ms. */
 const clockPlayMs = 60_000;
 
 /** Limits for one text of a row and for a whole list, in UTF-16 units. Rows past the total are dropped. */
-const longestText = 4000;
-const mostText = 2_000_000;
+const maxTextLength = 4000;
+const maxListLength = 2_000_000;
 
 /**
  * The last list printed on a terminal. Best effort: write errors are ignored, and an unreadable or invalid file counts
@@ -52,7 +52,7 @@ export class LastList {
   }
 
   /** Replaces the previous list atomically; removes expired lists. */
-  write(list: Omit<KeptList, 'at'>): void {
+  write(list: Omit<SavedList, 'at'>): void {
     const text = JSON.stringify({ ...list, at: this.#now(), rows: bounded(list.rows) });
     this.#sweep();
     // The list was printed even if it cannot be saved; an older one would refer to the wrong rows.
@@ -63,7 +63,7 @@ export class LastList {
    * Returns undefined if none is stored. An expired list is still returned: its age explains why its rows no longer
    * resolve.
    */
-  read(): KeptList | undefined {
+  read(): SavedList | undefined {
     try {
       const bytes = readPrivateFile(this.#file, () => {});
       return bytes && listOf(JSON.parse(bytes.toString()));
@@ -73,9 +73,9 @@ export class LastList {
   }
 
   /** Whether a list has expired; one dated in the future predates a clock reset. */
-  isOver({ at }: KeptList): boolean {
+  isOver({ at }: SavedList): boolean {
     const age = this.#now() - at;
-    return age >= listLifeMs || age < -clockPlayMs;
+    return age >= listLifetimeMs || age < -clockPlayMs;
   }
 
   #names(): string[] {
@@ -91,25 +91,25 @@ export class LastList {
     for (const name of this.#names()) {
       const path = join(this.#folder, name);
       const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-      if (written !== undefined && this.#now() - written >= 2 * listLifeMs) removeIfPossible(path);
+      if (written !== undefined && this.#now() - written >= 2 * listLifetimeMs) removeIfPossible(path);
     }
   }
 }
 
-function bounded(rows: KeptList['rows']): KeptList['rows'] {
-  let room = mostText;
-  const kept: (KeptRow | null)[] = [];
+function bounded(rows: SavedList['rows']): SavedList['rows'] {
+  let room = maxListLength;
+  const saved: (SavedRow | null)[] = [];
   for (const row of rows) {
     const texts = row === null ? [] : [row.id, row.label, ...Object.entries(row.facts).flat()];
     room -= texts.reduce((sum, text) => sum + text.length, 0);
     if (room < 0) break;
-    kept.push(texts.some(({ length }) => length > longestText) ? null : row);
+    saved.push(texts.some(({ length }) => length > maxTextLength) ? null : row);
   }
-  return kept;
+  return saved;
 }
 
 /** Validates a stored list field by field; undefined if invalid. */
-function listOf(value: unknown): KeptList | undefined {
+function listOf(value: unknown): SavedList | undefined {
   const [kind, profile, service, at, rows] = ['kind', 'profile', 'service', 'at', 'rows'].map((name) =>
     own(value, name),
   );
@@ -119,7 +119,7 @@ function listOf(value: unknown): KeptList | undefined {
   return { kind, profile, service, at, rows: rows.map(rowOf) };
 }
 
-function rowOf(value: unknown): KeptRow | null {
+function rowOf(value: unknown): SavedRow | null {
   const [id, label, facts] = ['id', 'label', 'facts'].map((name) => own(value, name));
   if (typeof id !== 'string' || typeof label !== 'string') return null;
   if (typeof facts !== 'object' || facts === null) return null;
@@ -130,11 +130,11 @@ function rowOf(value: unknown): KeptRow | null {
 }
 
 /** Maximum length of a title, in UTF-16 units. */
-const longestTitle = 200;
+const maxTitleLength = 200;
 /** Maximum number of titles kept; the oldest are dropped. */
-const mostTitles = 1000;
+const maxTitles = 1000;
 
-export type SeenTitle = readonly [url: string | undefined, title: string | undefined];
+export type ShownTitle = readonly [url: string | undefined, title: string | undefined];
 
 /**
  * Titles of products shown to the user on this machine, by service, account and URL. Best effort: write errors are
@@ -156,26 +156,26 @@ export class Titles {
   }
 
   /** Stores usable titles; skips those that look like a URL and could be mistaken for one. */
-  keep(seen: Iterable<SeenTitle>): void {
-    const kept = this.#read();
-    const before = new Map(kept);
-    for (const [url, title = ''] of seen) {
-      const text = title.trim().slice(0, longestTitle);
+  save(shown: Iterable<ShownTitle>): void {
+    const saved = this.#read();
+    const before = new Map(saved);
+    for (const [url, title = ''] of shown) {
+      const text = title.trim().slice(0, maxTitleLength);
       if (url === undefined || text === '' || /^https?:/i.test(text)) continue;
       const key = this.#keyOf(url);
       if (before.get(key) === text) continue;
-      kept.delete(key);
-      kept.set(key, text);
+      saved.delete(key);
+      saved.set(key, text);
     }
-    if (isSame(before, kept)) return;
-    const titles = [...kept].slice(-mostTitles).map(([key, title]) => ({ key, title }));
+    if (isSame(before, saved)) return;
+    const titles = [...saved].slice(-maxTitles).map(([key, title]) => ({ key, title }));
     writeWhole(this.#folder, this.#file, JSON.stringify({ titles }));
   }
 
   /** Returns a title lookup by URL; reads the file once, now. */
   reader(): (url: string) => string | undefined {
-    const kept = this.#read();
-    return (url) => (kept.size === 0 ? undefined : kept.get(this.#keyOf(url)));
+    const saved = this.#read();
+    return (url) => (saved.size === 0 ? undefined : saved.get(this.#keyOf(url)));
   }
 
   #keyOf(url: string): string {
@@ -188,9 +188,9 @@ export class Titles {
       const bytes = readPrivateFile(this.#file, () => {});
       const rows = bytes ? objectsIn(JSON.parse(bytes.toString()), 'titles') : [];
       return new Map(
-        rows.slice(-mostTitles).flatMap((row): [string, string][] => {
+        rows.slice(-maxTitles).flatMap((row): [string, string][] => {
           const [key, title] = [textIn(row, 'key'), textIn(row, 'title')];
-          return key === undefined || !title ? [] : [[key, title.slice(0, longestTitle)]];
+          return key === undefined || !title ? [] : [[key, title.slice(0, maxTitleLength)]];
         }),
       );
     } catch {

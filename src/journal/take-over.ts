@@ -74,7 +74,7 @@ function checkSameIntent(record: JournalRecord, intent: Intent, hash: string): v
       next: [{ command: journalCommand('resume', record.key), when: 'to settle the other one' }],
     });
   }
-  if (wasSentWithAnother(record, intent)) throw sentWithAnother(record);
+  if (wasSentWithOtherKey(record, intent)) throw sentWithOtherKey(record);
 }
 
 /** Prevents a double payment: a possible payment is resumed, a completed one is final. */
@@ -89,14 +89,14 @@ function checkUnpaid({ key, state, order_id }: JournalRecord): void {
 }
 
 /** Whether a record was sent with a different API key, and so perhaps for another account. */
-export const wasSentWithAnother = (
+export const wasSentWithOtherKey = (
   { account }: Pick<JournalRecord, 'account'>,
   sender: Pick<Sender, 'account'>,
 ): boolean => account !== sender.account;
 
 /** Whether an earlier attempt with the same idempotency key may have produced an order. */
 export function mayHaveMade(before: JournalRecord, sender: Sender): boolean {
-  if (isMade(before)) return !wasSentWithAnother(before, sender);
+  if (isMade(before)) return !wasSentWithOtherKey(before, sender);
   return before.state === 'intended' || before.state === 'forgotten';
 }
 
@@ -104,13 +104,13 @@ export function mayHaveMade(before: JournalRecord, sender: Sender): boolean {
  * The error for a record sent with another API key. Idempotency keys are scoped to the account: resending under another
  * one would duplicate the order.
  */
-export function sentWithAnother(record: JournalRecord): ErrandError {
+export function sentWithOtherKey(record: JournalRecord): ErrandError {
   const { key, operation, sent_with: sentWith } = record;
   if (isUnnoted(record)) return ofNobody(record);
   return new ErrandError('conflict', `${key} is in doubt and was sent with another key, ${sentWith}`, {
     idempotencyKey: key,
     outcome: 'unknown',
-    hint: `Another account would make a second order of it: settle it with ${sentWith}. ${anotherSentence({ key, operation })}`,
+    hint: `Another account would make a second order of it: settle it with ${sentWith}. ${reorderSentence({ key, operation })}`,
     next: [
       {
         command: journalCommand('resume', key, ' --key-changed'),
@@ -157,14 +157,14 @@ const withNew: Readonly<Record<string, string>> = {
 export const hasNew = (operation: string): boolean => Object.hasOwn(withNew, operation);
 
 /** Tells how to make another one besides a record, worded to suit any command. */
-export function anotherOf({ key, operation }: Pick<JournalRecord, 'key' | 'operation'>): string {
+export function reorderHint({ key, operation }: Pick<JournalRecord, 'key' | 'operation'>): string {
   return hasNew(operation)
     ? String(withNew[operation])
     : `to make another, give this one up first: \`${journalCommand('forget', key)}\``;
 }
 
 /** The same as a full sentence. */
-export function anotherSentence(record: Pick<JournalRecord, 'key' | 'operation'>): string {
-  const text = anotherOf(record);
+export function reorderSentence(record: Pick<JournalRecord, 'key' | 'operation'>): string {
+  const text = reorderHint(record);
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -1,6 +1,6 @@
 import { type IntentRow, isIntact, recordOf } from './intent-row.ts';
 import { type Intent, isMade, isUnnoted, type JournalRecord } from './journal-record.ts';
-import { isOthers, wasSentWithAnother } from './take-over.ts';
+import { isOthers, wasSentWithOtherKey } from './take-over.ts';
 
 /** How to treat other records of the same content. */
 export interface TwinRule {
@@ -40,7 +40,7 @@ export const isMadeByKey = (before: JournalRecord, intent: Intent): boolean =>
   intent.keyOrigin === 'chosen' &&
   isMade(before) &&
   before.order_id !== null &&
-  !wasSentWithAnother(before, intent);
+  !wasSentWithOtherKey(before, intent);
 
 /** The most urgent duplicate. */
 export function firstTwin(
@@ -68,7 +68,7 @@ function situationOf(
   const { state, body_hash, settled_at: at, created_at: since, profile } = record;
   if (body_hash !== hash || (isMade(record) && ended?.has(record.key))) return undefined;
   const isRecent = repeatedSince !== undefined && Date.parse(at ?? since) >= repeatedSince;
-  if (wasSentWithAnother(record, intent))
+  if (wasSentWithOtherKey(record, intent))
     return state === 'intended' && (profile === intent.profile || isUnnoted(record))
       ? 'other_key'
       : undefined;

@@ -2,17 +2,17 @@ import type { Database } from '../platform/sqlite/database.ts';
 import type { AuditChain } from './audit.ts';
 import { failureEntry } from './audit.ts';
 import { storable } from './integrity.ts';
-import { type IntentRow, isIntact, recordOf, sealed } from './intent-row.ts';
+import { type IntentRow, isIntact, recordOf, withChecksum } from './intent-row.ts';
 import type { IntentTable } from './intents.ts';
 import type { IntentState } from './journal-record.ts';
 import { type Reservation, ReservationTable, reservationOf, storedReservations } from './reservation-row.ts';
 import { isOthers } from './take-over.ts';
 
 /** Code of a record whose sandbox was rolled back to before it. */
-export const undoneCode = 'undone';
+export const revertedCode = 'undone';
 
 /** What part of a sandbox was rolled back. */
-export interface Undone {
+export interface Reverted {
   /** Base URL of the sandbox. */
   readonly service: string;
   /** Only records after this time are undone, ms since the epoch; all if undefined. */
@@ -24,7 +24,7 @@ export interface Undone {
 }
 
 /** Closes records of things a sandbox no longer has because it was reset or rolled back. */
-export class Undoing {
+export class Reverting {
   readonly #database: Database;
   readonly #table: IntentTable;
   readonly #audit: AuditChain;
@@ -43,9 +43,9 @@ export class Undoing {
    * process.
    * @returns the number that were in doubt. @throws StorageError.
    */
-  undo({ service, since = Number.NEGATIVE_INFINITY, until, message }: Undone): Promise<number> {
+  undo({ service, since = Number.NEGATIVE_INFINITY, until, message }: Reverted): Promise<number> {
     return this.#database.transaction(() => {
-      const rows = this.#table.all().filter((row) => row.base_url === service && mayBeUndone(row, service));
+      const rows = this.#table.all().filter((row) => row.base_url === service && mayBeReverted(row, service));
       const gone = rows.filter(({ created_at: at }) => {
         const recorded = Date.parse(String(at));
         return recorded > since && recorded <= until;
@@ -57,11 +57,11 @@ export class Undoing {
   }
 
   #end(row: IntentRow, message: string): void {
-    this.#audit.append(failureEntry('refused', row, undoneCode));
-    const ended = { state: 'refused' satisfies IntentState, code: undoneCode, message: storable(message) };
+    this.#audit.append(failureEntry('refused', row, revertedCode));
+    const ended = { state: 'refused' satisfies IntentState, code: revertedCode, message: storable(message) };
     const settledAt = new Date(this.#now()).toISOString();
     const after = { ...row, ...ended, order_id: null, credential: null, live: 0, settled_at: settledAt };
-    this.#table.write(sealed(after), row);
+    this.#table.write(withChecksum(after), row);
   }
 
   /** A reservation stays held while any of its other intents may still place the order. */
@@ -92,7 +92,7 @@ const embeddedService = 'embedded:';
 
 const endable: readonly IntentState[] = ['intended', 'responded', 'reported'];
 
-function mayBeUndone(row: IntentRow, service: string): boolean {
+function mayBeReverted(row: IntentRow, service: string): boolean {
   if (!isIntact(row) || !endable.some((state) => state === row.state)) return false;
   const record = recordOf(row);
   const isAtWork = (record.state === 'intended' || record.state === 'responded') && isOthers(record);

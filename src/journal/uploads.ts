@@ -31,16 +31,16 @@ export interface NewUpload {
   readonly source: JsonObject;
 }
 
-export interface KeptUpload extends Omit<NewUpload, 'identity'> {
+export interface SavedUpload extends Omit<NewUpload, 'identity'> {
   readonly serial: number;
   readonly name: string;
   /** ISO 8601. */
   readonly createdAt: string;
   /** In the order first sent. */
-  readonly batches: readonly KeptBatch[];
+  readonly batches: readonly SavedBatch[];
 }
 
-export interface KeptBatch {
+export interface SavedBatch {
   /** Journal key. */
   readonly key: string;
   /** Service id; undefined if no response was recorded here. */
@@ -49,7 +49,7 @@ export interface KeptBatch {
 }
 
 /** Retention, ms: long enough to report on a month after it ends. */
-const keptMs = 100 * 24 * 3600 * 1000;
+const retentionMs = 100 * 24 * 3600 * 1000;
 
 const migrations = [
   `CREATE TABLE layouts (
@@ -92,14 +92,14 @@ export class Uploads {
 
   /**
    * Records an upload before its first batch is sent. The same rows again are the same upload, and keep its name.
-   * @param wanted the preferred name; a number is appended if another upload has it.
+   * @param preferredName the preferred name; a number is appended if another upload has it.
    */
-  begin({ baseUrl, account }: UploadOwner, wanted: string, upload: NewUpload): Promise<KeptUpload> {
+  begin({ baseUrl, account }: UploadOwner, preferredName: string, upload: NewUpload): Promise<SavedUpload> {
     const { identity, file, rows, source } = upload;
     const now = new Date(this.#now()).toISOString();
     return this.#database.transaction(() => {
       this.#sweep();
-      const { name } = this.nameFor({ baseUrl, account }, wanted, identity);
+      const { name } = this.nameFor({ baseUrl, account }, preferredName, identity);
       this.#database.run(
         `INSERT INTO uploads (base_url, account, name, identity, file, rows, source, created_at, written_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -107,16 +107,16 @@ export class Uploads {
          DO UPDATE SET file = excluded.file, source = excluded.source, written_at = excluded.written_at`,
         ...[baseUrl, account, name, identity, file, rows, JSON.stringify(source), now, now],
       );
-      const kept = this.named({ baseUrl, account }, name);
-      if (!kept) throw new Error(`the upload ${name} is not among those that were written`);
-      return kept;
+      const saved = this.named({ baseUrl, account }, name);
+      if (!saved) throw new Error(`the upload ${name} is not among those that were written`);
+      return saved;
     });
   }
 
   /** The name of a known upload, or the one a new upload would get. */
   nameFor(
     { baseUrl, account }: UploadOwner,
-    wanted: string,
+    preferredName: string,
     identity: string,
   ): { readonly name: string; readonly isKnown: boolean } {
     const where = 'FROM uploads WHERE base_url = ? AND account = ?';
@@ -124,13 +124,13 @@ export class Uploads {
     if (known) return { name: String(known.name), isKnown: true };
     const isTaken = (name: string): boolean =>
       this.#database.get(`SELECT 1 AS taken ${where} AND name = ?`, baseUrl, account, name) !== undefined;
-    let name = wanted;
-    for (let count = 2; isTaken(name); count += 1) name = `${wanted}-${count}`;
+    let name = preferredName;
+    for (let count = 2; isTaken(name); count += 1) name = `${preferredName}-${count}`;
     return { name, isKnown: false };
   }
 
   /** Stores a batch's layout before it is sent; re-uploading the same rows replaces it. @param serial of its upload. */
-  keep(
+  saveBatch(
     key: string,
     { headings, fileHeadings, numbers }: TableLayout,
     serial: number | undefined,
@@ -166,7 +166,7 @@ export class Uploads {
     return row && layoutIn(row);
   }
 
-  named({ baseUrl, account }: UploadOwner, name: string): KeptUpload | undefined {
+  named({ baseUrl, account }: UploadOwner, name: string): SavedUpload | undefined {
     const row = this.#database.get(
       'SELECT * FROM uploads WHERE base_url = ? AND account = ? AND name = ?',
       ...[baseUrl, account, name],
@@ -175,7 +175,7 @@ export class Uploads {
   }
 
   /** Newest first. */
-  list({ baseUrl, account }: UploadOwner): KeptUpload[] {
+  list({ baseUrl, account }: UploadOwner): SavedUpload[] {
     return this.#database
       .all(
         'SELECT * FROM uploads WHERE base_url = ? AND account = ? ORDER BY created_at DESC, serial DESC',
@@ -185,7 +185,7 @@ export class Uploads {
   }
 
   /** The latest upload a batch belongs to. @param key the journal key. */
-  ofBatch(key: string): Pick<KeptUpload, 'serial' | 'name'> | undefined {
+  ofBatch(key: string): Pick<SavedUpload, 'serial' | 'name'> | undefined {
     const row = this.#database.get(
       'SELECT serial, name FROM upload_batches JOIN uploads USING (serial) WHERE key = ? ORDER BY serial DESC',
       key,
@@ -202,7 +202,7 @@ export class Uploads {
     return this.#database.close();
   }
 
-  #uploadIn(row: StoredRow): KeptUpload {
+  #uploadIn(row: StoredRow): SavedUpload {
     const serial = Number(row.serial);
     const batches = this.#database.all(
       `SELECT key, id, headings, numbers, file_headings FROM upload_batches LEFT JOIN layouts USING (key)
@@ -223,7 +223,7 @@ export class Uploads {
   }
 
   #sweep(): void {
-    const since = new Date(this.#now() - keptMs).toISOString();
+    const since = new Date(this.#now() - retentionMs).toISOString();
     this.#database.run('DELETE FROM layouts WHERE written_at < ?', since);
     this.#database.run(
       'DELETE FROM upload_batches WHERE serial IN (SELECT serial FROM uploads WHERE written_at < ?)',

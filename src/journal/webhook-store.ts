@@ -118,7 +118,7 @@ class Registrations {
   }
 
   /** Sets the permanent address, replacing the previous one. */
-  stand(scope: string, url: string): Promise<void> {
+  setPermanent(scope: string, url: string): Promise<void> {
     return this.#database.transaction(() => {
       this.#database.run('DELETE FROM registrations WHERE scope = ? AND pid IS NULL', scope);
       this.#push(scope, url, null, null);
@@ -139,24 +139,24 @@ class Registrations {
   end(
     scope: string,
     id: number,
-  ): Promise<{ readonly stands: boolean; readonly earlier: string | undefined }> {
+  ): Promise<{ readonly isCurrent: boolean; readonly earlier: string | undefined }> {
     return this.#database.transaction(() => {
       const rows = this.#database.all('SELECT * FROM registrations WHERE scope = ? ORDER BY id DESC', scope);
-      const living = rows.filter(isStanding);
+      const living = rows.filter(isActive);
       for (const row of rows.filter((row) => row.id === id || !living.includes(row)))
         this.#database.run('DELETE FROM registrations WHERE id = ?', Number(row.id));
       const earlier = living.find((row) => row.id !== id)?.url;
       return {
-        stands: living[0]?.id === id,
+        isCurrent: living[0]?.id === id,
         earlier: earlier === undefined ? undefined : String(earlier),
       };
     });
   }
 
   /** The presumed current address: the latest permanent one, or that of a live listener. */
-  standing(scope: string): string | undefined {
+  current(scope: string): string | undefined {
     const rows = this.#database.all('SELECT * FROM registrations WHERE scope = ? ORDER BY id DESC', scope);
-    const url = rows.find(isStanding)?.url;
+    const url = rows.find(isActive)?.url;
     return url === undefined ? undefined : String(url);
   }
 
@@ -175,5 +175,5 @@ class Registrations {
   }
 }
 
-const isStanding = ({ pid, process_started: started }: StoredRow): boolean =>
+const isActive = ({ pid, process_started: started }: StoredRow): boolean =>
   pid === null || isAlive({ pid: Number(pid), started: String(started) });

@@ -1,4 +1,4 @@
-import { appendOrTell } from '../journal/append-or-tell.ts';
+import { appendOrReport } from '../journal/append-or-tell.ts';
 import type { AuditEntry, AuditStep } from '../journal/audit-entry.ts';
 import type { Intent } from '../journal/journal-record.ts';
 import { ErrandError, StorageError } from '../platform/errors.ts';
@@ -17,10 +17,10 @@ export async function audited<T>(
   await appendFirst(context, entry({ outcome: 'sent', code: null }));
   try {
     const result = await work();
-    await appendOrTell(context, entry({ outcome: 'done', code: null }));
+    await appendOrReport(context, entry({ outcome: 'done', code: null }));
     return result;
   } catch (error) {
-    if (error instanceof ErrandError) await appendOrTell(context, entry(failedStep(error)));
+    if (error instanceof ErrandError) await appendOrReport(context, entry(failedStep(error)));
     throw error;
   }
 }

@@ -23,7 +23,7 @@ export const orderColumns: readonly Column<Order>[] = [
     name: 'total',
     path: 'job_result.price_components.total',
     kind: 'money',
-    value: (order) => (cameToNothing(order) ? undefined : priceOf(order)),
+    value: (order) => (boughtNothing(order) ? undefined : priceOf(order)),
     weight: 6,
     currency: 'job_result.price_components.currency',
   },
@@ -46,7 +46,7 @@ export const orderDetailColumns: readonly Column<Order>[] = [
     path: 'quoted',
     kind: 'money',
     currency: 'job_result.price_components.currency',
-    value: (order) => (cameToNothing(order) ? priceOf(order) : undefined),
+    value: (order) => (boughtNothing(order) ? priceOf(order) : undefined),
   },
   ...orderColumns.slice(4, 6),
   { name: 'items', path: 'items', value: itemsOf },
@@ -105,7 +105,7 @@ export const milestoneScreen = (start: number): readonly Column<Shape<'OrderMile
     weight: 7,
     value: ({ detail }) => inWords(detail),
     isProse: true,
-    goesBelow: true,
+    wraps: true,
   },
   { name: 'at', path: 'occurred_at', kind: 'time', weight: 2, isExtra: 'told' },
   { name: 'source', path: 'source', weight: 1, isExtra: 'told' },
@@ -120,7 +120,7 @@ export function milestoneMood(type: unknown): Mood {
 const unpaid: ReadonlySet<unknown> = new Set(['order_failed', 'cancelled', 'cancelled_by_retailer']);
 
 /** Whether nothing was bought: the price is then the one the order was refused at. */
-export const cameToNothing = ({ status }: OrderRecord): boolean => unpaid.has(status);
+export const boughtNothing = ({ status }: OrderRecord): boolean => unpaid.has(status);
 
 const priceOf = (order: OrderRecord): unknown => valueAt<Order>(order, 'job_result.price_components.total');
 
@@ -202,10 +202,10 @@ const text = (order: OrderRecord, path: PathOf<Order>): string => textAt<Order>(
 export function concessionText(concession: unknown): string {
   const requested = numberIn(concession, 'requested_quantity');
   const bought = numberIn(concession, 'fulfilled_quantity');
-  const said = textIn(concession, 'message') || (textIn(concession, 'code') ?? '').replaceAll('_', ' ');
+  const reason = textIn(concession, 'message') || (textIn(concession, 'code') ?? '').replaceAll('_', ' ');
   const counts =
     requested === undefined || bought === undefined ? '' : ` (${quantityText({ bought, requested })})`;
-  return `${withoutStop(said || 'something was relaxed')}, as you allowed${counts}.`;
+  return `${withoutStop(reason || 'something was relaxed')}, as you allowed${counts}.`;
 }
 
 /** Joins texts; any but the last that does not end as a sentence gets a semicolon. */

@@ -126,7 +126,7 @@ export interface Difference {
   readonly requested: unknown;
   readonly existing: unknown;
   /** Same meaning, spelled differently by the service. */
-  readonly isSpelling: boolean;
+  readonly isVariant: boolean;
 }
 
 type Body = Shape<'OrderCreate'>;
@@ -146,9 +146,9 @@ export const differences = (body: Body, order: OrderRecord): Difference[] =>
  * Whether a response describes a different order than the one sent, as a faulty cache might: different products,
  * ceiling or metadata, or a different person at a different address.
  */
-export function isAnotherOrder(body: Body, order: OrderRecord): boolean {
+export function isOtherOrder(body: Body, order: OrderRecord): boolean {
   const fields = differences(body, order)
-    .filter(({ isSpelling, existing }) => !isSpelling && !isNothing(existing))
+    .filter(({ isVariant, existing }) => !isVariant && !isNothing(existing))
     .map(({ field }) => field);
   const isElsewhere = ['address_line1', 'postal_code', 'city'].some((part) =>
     fields.includes(`shipping_address.${part}`),
@@ -167,10 +167,10 @@ export function isAnotherOrder(body: Body, order: OrderRecord): boolean {
  */
 export function isOtherThanRequested(body: Body, order: OrderRecord): boolean {
   return (
-    isAnotherOrder(body, order) ||
+    isOtherOrder(body, order) ||
     differences(body, order).some(
-      ({ field, requested, existing, isSpelling }) =>
-        !isSpelling && (isNothing(existing) ? isShownWhereSent(field) : isPlain(field, requested)),
+      ({ field, requested, existing, isVariant }) =>
+        !isVariant && (isNothing(existing) ? isShownWhereSent(field) : isPlain(field, requested)),
     )
   );
 }
@@ -246,7 +246,7 @@ const joined = (address: unknown, parts: readonly (keyof Address)[]): string =>
 export const describes = (body: Readonly<Record<string, unknown>>, order: object): boolean =>
   Array.isArray(body.products) &&
   // The journaled body was validated when requested, and every order field is read as unknown.
-  differences(body as unknown as Body, order as OrderRecord).every(({ isSpelling }) => isSpelling);
+  differences(body as unknown as Body, order as OrderRecord).every(({ isVariant }) => isVariant);
 
 type Compare = (body: Body, order: OrderRecord) => Difference[];
 /** One comparison per part of a field, so that a missing one does not compile. */
@@ -282,7 +282,7 @@ const ownWays: { readonly [K in keyof Body]?: Compare | null } = {
   }),
   metadata: (body, order) =>
     compare('metadata', body.metadata, order.metadata, sameEntries).map((difference) =>
-      isNothing(body.metadata) ? asSpelling(difference) : difference,
+      isNothing(body.metadata) ? asVariant(difference) : difference,
     ),
   customer_notifications: inParts('customer_notifications', { email: sameText }),
   payment: paymentDifferences,
@@ -297,7 +297,7 @@ const ownWays: { readonly [K in keyof Body]?: Compare | null } = {
 };
 
 /** Downgrades a difference: a service may add what nobody requested, such as metadata or a payment mode. */
-const asSpelling = (difference: Difference): Difference => ({ ...difference, isSpelling: true });
+const asVariant = (difference: Difference): Difference => ({ ...difference, isVariant: true });
 
 /** Derives an order's payment mode from the block it has; none means the wallet. */
 function paymentDifferences({ payment: requested }: Body, { payment, connect }: OrderRecord): Difference[] {
@@ -307,7 +307,7 @@ function paymentDifferences({ payment: requested }: Body, { payment, connect }: 
   const existing = isObject(connect) ? 'connect' : paidBy;
   const mode = requested?.mode ?? (existing === 'wallet' ? existing : null);
   const found = compare('payment.mode', mode, existing, sameText);
-  return requested?.mode === undefined ? found.map(asSpelling) : found;
+  return requested?.mode === undefined ? found.map(asVariant) : found;
 }
 
 const lineFields: Parts<Body['products'][number]> = {
@@ -324,7 +324,7 @@ function lineDifferences({ products }: Body, { items: echoed }: OrderRecord): Di
   const items: unknown[] = [...echoed];
   if (items.length !== products.length) {
     const lines = { requested: `${products.length} lines`, existing: `${items.length} lines` };
-    return [{ field: 'products', ...lines, isSpelling: false }];
+    return [{ field: 'products', ...lines, isVariant: false }];
   }
   return products.flatMap((line, index) => {
     const ranked = items
@@ -336,20 +336,20 @@ function lineDifferences({ products }: Body, { items: echoed }: OrderRecord): Di
   });
 }
 
-const lineDifference = (place: string, line: object, item: unknown): Difference[] =>
+const lineDifference = (path: string, line: object, item: unknown): Difference[] =>
   Object.entries(lineFields).flatMap(([field, same]) =>
-    compare(`${place}.${field}`, own(line, field), own(item, field), same),
+    compare(`${path}.${field}`, own(line, field), own(item, field), same),
   );
 
 /** One real difference outweighs any number of spelling differences. */
 const weight = (found: readonly Difference[]): number =>
-  found.reduce((sum, { isSpelling }) => sum + (isSpelling ? 1 : 100), 0);
+  found.reduce((sum, { isVariant }) => sum + (isVariant ? 1 : 100), 0);
 
 function compare(field: string, requested: unknown, existing: unknown, same: Same): Difference[] {
   if (existing === undefined || (isNothing(requested) && isNothing(existing))) return [];
   if (canonicalJson(requested ?? null) === canonicalJson(existing ?? null)) return [];
-  const isSpelling = !isNothing(requested) && !isNothing(existing) && same(requested, existing);
-  return [{ field, requested: requested ?? null, existing, isSpelling }];
+  const isVariant = !isNothing(requested) && !isNothing(existing) && same(requested, existing);
+  return [{ field, requested: requested ?? null, existing, isVariant }];
 }
 
 const isNothing = (value: unknown): boolean =>

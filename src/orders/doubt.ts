@@ -5,7 +5,7 @@ import { type ErrandError, type ErrorFacts, stopOf } from '../platform/errors.ts
 import { whereFlags } from '../run/context-flags.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import { noteInDoubt } from './audited.ts';
-import { type Thing, thingOf } from './submit/intent.ts';
+import { labelsOf, type ResourceLabels } from './submit/intent.ts';
 
 /** Whether a failed first send proves that no order exists: it was never sent, or the service refused it. */
 export const isCertain = ({ facts: { outcome } }: ErrandError): boolean =>
@@ -24,14 +24,14 @@ function inDoubt(
   { key, operation }: Pick<Intent, 'key' | 'operation'>,
   sending: Sending,
 ): InDoubtError {
-  const thing = thingOf(operation);
+  const labels = labelsOf(operation);
   const isPaymentRefused = error instanceof PaymentRequiredError;
   const isRefusedNow = sending === 'again' && error.facts.outcome === 'rejected';
   const how = isPaymentRefused
-    ? `the ${thing.one} was sent, and its payment is refused now`
+    ? `the ${labels.one} was sent, and its payment is refused now`
     : isRefusedNow
-      ? `the ${thing.one} may have been made by an earlier attempt, and is refused now`
-      : `the ${thing.one} was sent, but its outcome is unknown`;
+      ? `the ${labels.one} may have been made by an earlier attempt, and is refused now`
+      : `the ${labels.one} was sent, but its outcome is unknown`;
   const facts = {
     ...error.facts,
     retryable: true,
@@ -40,7 +40,7 @@ function inDoubt(
     ...(isPaymentRefused
       ? refusedPayment(context, key)
       : isRefusedNow
-        ? refusedNow(context, key, thing)
+        ? refusedNow(context, key, labels)
         : noResponse(context, key, operation)),
   };
   return new InDoubtError(`in doubt: ${how} (${error.message})`, facts, stopOf(error));
@@ -78,7 +78,7 @@ const noResponse = (context: OrderContext, key: string, operation: string): Advi
 });
 
 /** Advice when a retry is refused, but an earlier attempt may have succeeded: check the list. */
-const refusedNow = (context: OrderContext, key: string, { one, list }: Thing): Advice => ({
+const refusedNow = (context: OrderContext, key: string, { one, list }: ResourceLabels): Advice => ({
   hint: `Check whether the ${one} exists. If it does not, nothing was made and you can forget the record.`,
   next: [
     { command: `${list}${whereFlags(context)}`, when: `to see whether the ${one} was made` },

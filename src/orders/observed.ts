@@ -15,13 +15,13 @@ import type { IdentifiedOrder } from './order-record.ts';
 export async function observeOrder(context: Context, order: IdentifiedOrder): Promise<void> {
   const { baseUrl, profile } = context.settings;
   if (context.previewsRequests || !journalExists(context.settings)) return;
-  const seen = seenIn(order);
-  if (seen.length === 0) return;
+  const entries = entriesIn(order);
+  if (entries.length === 0) return;
   try {
     const { audit } = await context.journal();
     if (!audit.has('responded', order.id)) return;
     const subject = { profile: profile.value, service: baseUrl.value };
-    for (const entry of seen) await audit.writeOnce(order.id, { ...entry, ...subject });
+    for (const entry of entries) await audit.writeOnce(order.id, { ...entry, ...subject });
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
   }
@@ -34,14 +34,14 @@ export async function observeOrders(context: Context, orders: readonly Identifie
   const subject = { profile: profile.value, service: baseUrl.value };
   const { audit } = await context.journal();
   await audit.writeAllOnce(
-    orders.flatMap((order) => seenIn(order).map((entry) => [order.id, { ...entry, ...subject }] as const)),
+    orders.flatMap((order) => entriesIn(order).map((entry) => [order.id, { ...entry, ...subject }] as const)),
   );
 }
 
-type Seen = Extract<AuditEntry, { readonly kind: 'settled' | 'refund' | 'return_credit' }>;
+type ObservedEntry = Extract<AuditEntry, { readonly kind: 'settled' | 'refund' | 'return_credit' }>;
 
 /** Costs, refunds and credits of an order; empty while it is in progress. */
-function seenIn(order: IdentifiedOrder): Seen[] {
+function entriesIn(order: IdentifiedOrder): ObservedEntry[] {
   const result = own(order, 'job_result');
   return [
     ...settledIn(order),
@@ -51,7 +51,7 @@ function seenIn(order: IdentifiedOrder): Seen[] {
 }
 
 /** Charge for the goods; 0 if nothing was bought. The order does not show the fee. */
-function settledIn(order: IdentifiedOrder): Seen[] {
+function settledIn(order: IdentifiedOrder): ObservedEntry[] {
   const status = textIn(order, 'status') ?? '';
   const detail = { status };
   if (failedOrderStatuses.some((failed) => failed === status)) return [{ kind: 'settled', cents: 0, detail }];
@@ -62,14 +62,14 @@ function settledIn(order: IdentifiedOrder): Seen[] {
 }
 
 /** Refund to a payer by challenge, in the currency's minor unit. */
-function refundIn(refund: JsonObject, index: number): Seen[] {
+function refundIn(refund: JsonObject, index: number): ObservedEntry[] {
   const amount = textIn(refund, 'amount');
   const currency = textIn(refund, 'currency');
   if (amount === undefined || !/^\d{1,15}$/.test(amount) || !/^[a-z]{3}$/i.test(currency ?? '')) return [];
   return [{ kind: 'refund', cents: Number(amount), currency, detail: { refund: index + 1 } }];
 }
 
-function creditIn(returned: JsonObject): Seen[] {
+function creditIn(returned: JsonObject): ObservedEntry[] {
   const cents = numberIn(returned, 'credited_amount');
   if (cents === undefined || cents === 0 || !isCents(cents)) return [];
   const id = textIn(returned, 'id');

@@ -4,7 +4,7 @@ import { journalCommand } from '../journal/journal-command.ts';
 import { ErrandError, type ErrorFacts, OutputError, StorageError, toError } from '../platform/errors.ts';
 import { shellWord } from '../platform/shell.ts';
 import { hintInDoubt } from './doubt.ts';
-import { thingOf } from './submit/intent.ts';
+import { labelsOf } from './submit/intent.ts';
 
 /** What a run has done before it failed. */
 export interface RunSoFar {
@@ -63,9 +63,9 @@ function applied(
 ): ErrandError {
   const [first] = made;
   if (!first) return error;
-  const { one, get, made: done } = thingOf(first.operation);
+  const { one, get, made: done } = labelsOf(first.operation);
   const isNamed = error.message.includes(first.madeId ?? '');
-  const message = isNamed ? error.message : `${clause(error)}; ${listed(made)}`;
+  const message = isNamed ? error.message : `${clause(error)}; ${madeText(made)}`;
   const details = detailsOf(error, made, record);
   if (isUnknown(error)) return changed(error, message, { details });
   return changed(error, message, {
@@ -92,7 +92,7 @@ function detailsOf(
   return {
     ...(isObject ? details : details === null ? {} : { details }),
     made: made.map(({ operation, key, madeId }) => ({
-      kind: thingOf(operation).one,
+      kind: labelsOf(operation).one,
       id: madeId,
       idempotency_key: key,
     })),
@@ -100,14 +100,14 @@ function detailsOf(
   };
 }
 
-const mostNamed = 3;
+const maxNamed = 3;
 
 /** `the order ID was placed`, `3 batches (ID, ID, ID) were created`. */
-function listed(made: readonly RunIntent[]): string {
-  const { one, many, made: done } = thingOf(made[0]?.operation ?? '');
+function madeText(made: readonly RunIntent[]): string {
+  const { one, many, made: done } = labelsOf(made[0]?.operation ?? '');
   const ids = made.map(({ madeId }) => madeId);
   if (ids.length === 1) return `the ${one} ${ids[0]} was ${done}`;
-  return `${ids.length} ${many} (${ids.slice(0, mostNamed).join(', ')}${ids.length > mostNamed ? ', …' : ''}) were ${done}`;
+  return `${ids.length} ${many} (${ids.slice(0, maxNamed).join(', ')}${ids.length > maxNamed ? ', …' : ''}) were ${done}`;
 }
 
 const changed = (error: ErrandError, message: string, facts: ErrorFacts): ErrandError =>

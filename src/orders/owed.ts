@@ -1,38 +1,38 @@
 import type { JournalRecord } from '../journal/journal-record.ts';
 import type { Context } from '../run/context.ts';
-import { anotherService, flagsTo, whereFlags } from '../run/context-flags.ts';
+import { flagsTo, unnamedService, whereFlags } from '../run/context-flags.ts';
 
-interface Owed {
+interface Unfinished {
   readonly inDoubt: readonly JournalRecord[];
   readonly unreported: readonly JournalRecord[];
 }
 
 /** One line on what earlier commands left open and how to settle it; undefined if nothing. */
-export async function owedLine(context: Context, owed: Owed): Promise<string | undefined> {
-  const open = counted(owed.inDoubt.length, 'is in doubt', 'are in doubt');
+export async function unfinishedLine(context: Context, unfinished: Unfinished): Promise<string | undefined> {
+  const open = counted(unfinished.inDoubt.length, 'is in doubt', 'are in doubt');
   const placed = counted(
-    owed.unreported.length,
+    unfinished.unreported.length,
     'was placed and never reported',
     'were placed and never reported',
   );
   const what = [open, placed].filter((part) => part !== '').join(', ');
   if (what === '') return undefined;
-  return `${what}; ${await settlingText(context, owed)}`;
+  return `${what}; ${await settlingText(context, unfinished)}`;
 }
 
 /** How to settle it, as a clause. */
-async function settlingText(context: Context, owed: Owed): Promise<string> {
-  const { commands, isElsewhere } = await settlingCommands(context, owed);
+async function settlingText(context: Context, unfinished: Unfinished): Promise<string> {
+  const { commands, isElsewhere } = await settlingCommands(context, unfinished);
   const settle = `${commands.join(' and ')} ${commands.length === 1 ? 'settles' : 'settle'} that`;
   if (!isElsewhere) return settle;
-  const elsewhere = `a record names ${anotherService}: errand order journal list`;
+  const elsewhere = `a record names ${unnamedService}: errand order journal list`;
   return commands.length === 0 ? elsewhere : `${settle}; ${elsewhere}`;
 }
 
 /** One command per service and profile with open records, and whether any record names an unknown service. */
 export async function settlingCommands(
   context: Context,
-  { inDoubt, unreported }: Owed,
+  { inDoubt, unreported }: Unfinished,
 ): Promise<{ readonly commands: readonly string[]; readonly isElsewhere: boolean }> {
   const flags = await Promise.all([...inDoubt, ...unreported].map((record) => flagsOf(context, record)));
   const known = flags.filter((found) => found !== undefined);

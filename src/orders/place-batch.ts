@@ -1,5 +1,5 @@
 import type { JournalRecord } from '../journal/journal-record.ts';
-import { wasSentWithAnother } from '../journal/take-over.ts';
+import { wasSentWithOtherKey } from '../journal/take-over.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import { type BatchIntent, createBatch, notice, type PlacedBatch, sendBatch } from './send-batch.ts';
 import type { Placing } from './submit/intent.ts';
@@ -26,7 +26,7 @@ export async function placeBatch(
   const known = journal.find(given.key, context.settings.baseUrl.value);
   const batch = { ...given, filename: await nameAtService(context, known, given) };
   const intent = await batchIntent(context, batch);
-  if (known?.order_id && known.state !== 'damaged' && !wasSentWithAnother(known, intent)) {
+  if (known?.order_id && known.state !== 'damaged' && !wasSentWithOtherKey(known, intent)) {
     if (isByHand && isRepeated(context, known)) throw repeated(context, known, undefined, isByHand);
     journal.recall(known);
     return { id: known.order_id, existed: true };

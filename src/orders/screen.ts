@@ -16,7 +16,7 @@ import type { Column, Row, TitleOf } from '../format/result.ts';
 import { moneyOf } from '../spending/money-of-order.ts';
 import { centsIn, chargeOf } from '../spending/price-of-order.ts';
 import {
-  cameToNothing,
+  boughtNothing,
   concessionText,
   lineNames,
   orderColumns,
@@ -42,7 +42,7 @@ const total: Column<Order> = {
   value: (order) => paidInTheEnd(order, 'kept'),
 };
 /** For lists, which have no room for the longer form. */
-const listedTotal: Column<Order> = { ...total, value: (order) => paidInTheEnd(order) };
+const listTotal: Column<Order> = { ...total, value: (order) => paidInTheEnd(order) };
 
 /** An order's products on one line: `2 x Ground Coffee, Paper Filters`. */
 export const productLine = (order: OrderRecord, titleOf?: TitleOf): string =>
@@ -61,7 +61,7 @@ const screenColumns: readonly Column<Order>[] = [
   { name: 'id', path: 'id', kind: 'id', names: 'orders', weight: 7 },
   state,
   { name: 'product', path: 'product', kind: 'url', weight: 9, value: productLine, usesTitles: true },
-  listedTotal,
+  listTotal,
   { name: 'age', absoluteName: 'created', path: 'created_at', kind: 'time', weight: 3 },
   ...ofColumns(orderColumns, 'recipient', 'tracking number').map(
     (column): Column<Order> => ({ ...column, isExtra: true }),
@@ -85,11 +85,11 @@ const lineColumns: readonly Column[] = [
   },
   { name: 'quantity', path: 'bought', kind: 'count', weight: 5 },
   { name: 'product', path: 'product', kind: 'url', weight: 8 },
-  { name: 'why', path: 'error_type', weight: 7, isProse: true, goesBelow: true },
+  { name: 'why', path: 'error_type', weight: 7, isProse: true, wraps: true },
 ];
 
 /** Columns replaced here, or shown with each parcel. */
-const shownAnew: ReadonlySet<string> = new Set([
+const replacedColumns: ReadonlySet<string> = new Set([
   ...['id', 'status', 'delivery', 'why', 'total', 'quoted', 'items', 'tracking', 'expected', 'paid back'],
 ]);
 
@@ -102,7 +102,7 @@ const quoted = ofColumns(orderDetailColumns, 'quoted').map(
 export function quotedOf(
   order: OrderRecord,
 ): { readonly cents: number; readonly currency: string } | undefined {
-  if (!cameToNothing(order) || paidInTheEnd(order) !== undefined) return undefined;
+  if (!boughtNothing(order) || paidInTheEnd(order) !== undefined) return undefined;
   const price = valueAt<Order>(order, 'job_result.price_components');
   const cents = centsIn(price, 'total');
   if (cents === undefined) return undefined;
@@ -118,7 +118,7 @@ const screenDetailColumns: readonly Column<Order>[] = [
   total,
   ...quoted,
   ...orderDetailColumns
-    .filter(({ name }) => !shownAnew.has(name))
+    .filter(({ name }) => !replacedColumns.has(name))
     .map((column): Column<Order> => (column.kind === undefined ? { ...column, isProse: true } : column))
     .map((column) => (column.name === 'relaxed' ? { ...column, value: concessionsText } : column)),
   { name: 'lines', path: 'items', value: severalLines, columns: lineColumns, usesTitles: true },
@@ -157,12 +157,13 @@ export const orderView = { columns: orderDetailColumns, screen: screenDetailColu
 /**
  * Final cost of an order and its refunds: `$20.99`, `$1.00 kept, $19.99 back`; in a list `$1.00, $19.99 back`, or only
  * the refund if everything came back. Undefined until it has a price, and if nothing was bought or refunded. @param
- * kept word after the amount kept, if any.
+ * label word after the amount kept, if any.
  */
-function paidInTheEnd(order: OrderRecord, kept?: 'kept'): string | undefined {
+function paidInTheEnd(order: OrderRecord, label?: 'kept'): string | undefined {
   const { payer, lines } = moneyOf(order, { feeCents: 0 });
   // An order cancelled by the retailer may have been charged first.
-  const isCharged = !cameToNothing(order) || (isUndone(order) && lines.some(({ what }) => what === 'charge'));
+  const isCharged =
+    !boughtNothing(order) || (isCancelledByRetailer(order) && lines.some(({ what }) => what === 'charge'));
   const charge = isCharged ? chargeOf(order) : undefined;
   const returned = lines.filter(({ what }) => what === 'refund' || what === 'credit');
   const currencies = [...new Set(returned.map(({ currency }) => currency))];
@@ -176,10 +177,10 @@ function paidInTheEnd(order: OrderRecord, kept?: 'kept'): string | undefined {
   // A payer by challenge gets back the unused part of the payment; everyone else, part of the cost.
   const same =
     payer === 'challenge' ? 0 : (sums.find(({ currency }) => currency === charge.currency)?.cents ?? 0);
-  const keptCents = Math.max(0, charge.cents - same);
-  if (keptCents === 0 && kept === undefined) return back;
-  return `${[formatMoney(keptCents, charge.currency), kept].filter(Boolean).join(' ')}, ${back}`;
+  const retainedCents = Math.max(0, charge.cents - same);
+  if (retainedCents === 0 && label === undefined) return back;
+  return `${[formatMoney(retainedCents, charge.currency), label].filter(Boolean).join(' ')}, ${back}`;
 }
 
-const isUndone = ({ status }: OrderRecord): boolean =>
+const isCancelledByRetailer = ({ status }: OrderRecord): boolean =>
   status === ('cancelled_by_retailer' satisfies OrderStatus);

@@ -28,8 +28,8 @@ export interface PlacedBatch {
   readonly response?: Received<'bulk.create'>;
 }
 
-const mostAttempts = 4;
-const backoff = { firstMs: 300, longestMs: 5_000, jitter: 0 };
+const maxAttempts = 4;
+const backoff = { firstMs: 300, maxMs: 5_000, jitter: 0 };
 /** Tolerated clock skew between this machine and the service, ms. */
 const clocksDifferMs = 3600 * 1000;
 
@@ -53,14 +53,14 @@ export async function sendBatch(
         return { id: found, existed: true };
       }
       const response = await createBatch(client, batch, await heldCall(context, intent));
-      if ((await otherKeyOf(context, intent, response.id)) !== undefined) throw anotherBatch(response.id);
+      if ((await otherKeyOf(context, intent, response.id)) !== undefined) throw otherBatch(response.id);
       await settleIntent(context, intent, response.id);
       return { id: response.id, existed: false, response };
     } catch (error) {
       if (!(error instanceof ErrandError) || error instanceof MadeTwiceError) throw error;
       if (since === undefined && isCertain(error)) throw await refuseIntent(context, intent, error);
       since ??= new Date(context.clock.now()).toISOString();
-      if (context.signal.aborted || attempt === mostAttempts || isCertain(error))
+      if (context.signal.aborted || attempt === maxAttempts || isCertain(error))
         throw await leftInDoubt(context, error, intent, 'again');
       await context.clock.sleep(backoffMs(attempt, Math.random, backoff), context.signal).catch(async () => {
         throw await leftInDoubt(context, error, intent);
@@ -79,7 +79,7 @@ export async function createBatch(
   const { body: response } = await client.call('bulk.create', { body }, options);
   const { filename = body.filename } = response;
   if (filename === body.filename && hasRows(response, rows)) return response;
-  throw anotherBatch(response.id);
+  throw otherBatch(response.id);
 }
 
 const hasRows = (
@@ -87,7 +87,7 @@ const hasRows = (
   rows: BatchIntent['rows'],
 ): boolean => count == null || Number(count) === rows.length;
 
-const anotherBatch = (id: string): ErrandError =>
+const otherBatch = (id: string): ErrandError =>
   new ErrandError('in_doubt', `the response describes another batch than the one that was sent: ${id}`, {
     outcome: 'unknown',
   });
@@ -115,7 +115,7 @@ export async function findBatch(
     for (const found of rows) {
       const id = String(found.id);
       if (found.filename !== label || (await otherKeyOf(context, intent, id)) !== undefined) continue;
-      if (!hasRows(found, batch.rows)) throw anotherBatch(id);
+      if (!hasRows(found, batch.rows)) throw otherBatch(id);
       return id;
     }
     if (rows.every(({ created_at: at }) => Date.parse(String(at)) < oldest)) return undefined;

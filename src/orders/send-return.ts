@@ -71,10 +71,10 @@ async function adoptReturn(
   client: Client,
   intent: Recorded,
   body: ReturnBody,
-  refusal: ErrandError,
+  errorResponse: ErrandError,
 ): Promise<Made<ReturnRecord>> {
   try {
-    const record = await readOpen(context, client, body, refusal);
+    const record = await readOpen(context, client, body, errorResponse);
     await settleIntent(context, intent, record.id);
     return { order: record, existed: true };
   } catch (error) {
@@ -88,15 +88,15 @@ async function readOpen(
   context: OrderContext,
   client: Client,
   body: ReturnBody,
-  refusal: ErrandError,
+  errorResponse: ErrandError,
 ): Promise<ReturnRecord> {
-  const id = existingId(refusal);
-  if (id === undefined) throw withoutId(context, refusal, { operation: 'return.create' });
+  const id = existingId(errorResponse);
+  if (id === undefined) throw withoutId(context, errorResponse, { operation: 'return.create' });
   const { body: existing } = await client.call('return.get', { path: { return_request_id: id } });
   const differing = differences(body, existing);
   if (differing.length === 0) return existing;
   throw new ErrandError('conflict', `another return of these items is open, ${id}: ${differing.join('; ')}`, {
-    ...refusal.facts,
+    ...errorResponse.facts,
     hint: 'Items can be in one open return at a time.',
     next: [{ command: shellLine`errand return get ${id}`, when: 'to see the return that is open' }],
   });

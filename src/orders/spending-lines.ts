@@ -9,7 +9,7 @@ import { typedCommand } from '../platform/shell.ts';
 import type { Context } from '../run/context.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import { policyLines } from '../spending/through-policy.ts';
-import { meantBy } from './submit/submit.ts';
+import { proposedOrder } from './submit/submit.ts';
 
 interface Spending {
   /** Whether `--yes` was given. */
@@ -55,7 +55,7 @@ export async function spendingLines(context: OrderContext, body: Shape<'OrderCre
     ...body.products.map((line) => `  ${line.quantity} x ${line.url}`),
     `  ceiling  ${formatMoney(body.max_price)} and ${feeText(wallet)}`,
     `  ship to  ${to.first_name} ${to.last_name}, ${to.address_line1}, ${to.city} ${to.postal_code} ${to.country}`,
-    ...(await policyLines(context, [await meantBy(context, body)])).map((line) => `  ${line}`),
+    ...(await policyLines(context, [await proposedOrder(context, body)])).map((line) => `  ${line}`),
     `  paid by  ${account ? `your retailer account ${account}` : (body.payment?.mode ?? 'wallet')}`,
   ];
 }

@@ -34,4 +34,4 @@ export function stateOf(order: OrderRecord): string {
   return JSON.stringify([order.status, statusesOf(order.tracking_numbers), statusesOf(order.items)]);
 }
 
-export const defaultPace: Pace = { shortestMs: 500, longestMs: 30_000 };
+export const defaultPace: Pace = { minMs: 500, maxMs: 30_000 };

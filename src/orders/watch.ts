@@ -17,7 +17,7 @@ import { shellWord } from '../platform/shell.ts';
 import {
   progressOf,
   progressText,
-  type Things,
+  type WatchLabels,
   type WatchProgress,
   watchingText,
 } from '../platform/watch-progress.ts';
@@ -67,7 +67,7 @@ export async function* watchOrders(
   yield* watchWithSummary<WatchEvent>(
     { type: 'ready', orders: ids.length, until: options.until },
     {
-      look: changes,
+      check: changes,
       isOver: () => pending.size === 0,
       hasResponded: () => states.size > 0,
       pace: options.pace,
@@ -79,7 +79,7 @@ export async function* watchOrders(
   );
 
   async function* changes(): AsyncGenerator<WatchEvent> {
-    for await (const orders of look())
+    for await (const orders of fetchOrders())
       for (const order of orders.filter(isChanged)) {
         await observeOrder(context, order);
         yield note(order);
@@ -87,7 +87,7 @@ export async function* watchOrders(
   }
 
   /** Yields every order once, page by page, holding at most one page in memory. */
-  async function* look(): AsyncGenerator<readonly IdentifiedOrder[]> {
+  async function* fetchOrders(): AsyncGenerator<readonly IdentifiedOrder[]> {
     // A gap may have ended the previous round midway; drop the orders already seen.
     unseen = unseen.filter((id) => !states.has(id));
     const unknown = new Set(unseen);
@@ -133,7 +133,7 @@ function notFound(ids: readonly string[]): ErrandError {
 
 /** Above this count, a new watch pages through the list; below it, orders not among the newest are read one by one. */
 const fewOrders = 20;
-const { max: pageSize, default: newest } = limits.orderListLimit;
+const { max: pageSize, default: defaultLimit } = limits.orderListLimit;
 
 interface CreatedWithin {
   readonly created_after?: string;
@@ -170,7 +170,7 @@ export class OrderPoll {
     const { own, others } = await this.#parted(ids);
     const left = new Set(own);
     if (own.length > fewOrders) yield* this.#list(left, {});
-    else if (own.length > 1) yield (await this.#page(left, { limit: newest })).found;
+    else if (own.length > 1) yield (await this.#page(left, { limit: defaultLimit })).found;
     yield* this.#each([...left, ...others]);
   }
 
@@ -258,7 +258,7 @@ export class OrderPoll {
 interface Followed<E> {
   /** Without duplicates. */
   readonly ids: readonly string[];
-  readonly things: Things;
+  readonly labels: WatchLabels;
   /** As typed, without ids: `errand order watch`. */
   readonly command: string;
   /** Flags after the ids, such as ` --until placed`; empty if none. */
@@ -285,31 +285,31 @@ export class Following<E> {
   /** On interruption, the error says what was seen and how to continue. */
   events(): AsyncGenerator<E> {
     return untilStopped(this.#counted(), this.#context.signal, () => ({
-      message: `stopped watching; ${this.#told()}`,
+      message: `stopped watching; ${this.#summary()}`,
       next: this.#next(),
     }));
   }
 
   /** Status line below a live table. @param room width in columns. */
   line(elapsedMs: number, room: number): string {
-    return watchingText(this.#standing(), this.#followed.things, elapsedMs, room);
+    return watchingText(this.#progress(), this.#followed.labels, elapsedMs, room);
   }
 
   /** Returns the exit code; reports a timeout the same way as an interruption. */
   conclude(summary: WatchSummary): number {
     if (summary.waiting > 0 && !this.#context.signal.aborted) {
       const { command, when } = this.#next();
-      this.#context.note(`--timeout passed; ${this.#told()}`);
+      this.#context.note(`--timeout passed; ${this.#summary()}`);
       this.#context.note(`${when}: ${command}`);
     }
     return exitCodeOf(summary);
   }
 
-  #told(): string {
-    return progressText(this.#standing(), this.#followed.things);
+  #summary(): string {
+    return progressText(this.#progress(), this.#followed.labels);
   }
 
-  #standing(): WatchProgress {
+  #progress(): WatchProgress {
     return progressOf(tallyOf(this.#verdicts.values()));
   }
 

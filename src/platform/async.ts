@@ -1,5 +1,5 @@
 import { systemClock, type Timer } from './clock.ts';
-import type { Patience } from './poll.ts';
+import type { RetryBudget } from './poll.ts';
 
 /** Runs `work` on the first call; later calls share its result. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
@@ -46,22 +46,22 @@ export interface Waiting {
   /** Ends the wait soon after an abort. */
   readonly signal?: AbortSignal | undefined;
   /** Maximum wait, ms. */
-  readonly longestMs?: number;
+  readonly maxMs?: number;
   /** Deadline shared by all of the run's waits for locks. */
-  readonly patience?: Patience;
+  readonly retryBudget?: RetryBudget;
   /** Name of the lock. */
   readonly lock?: string;
 }
 
 /** Default maximum wait, ms. */
-const longestWaitMs = 15_000;
+const defaultMaxWaitMs = 15_000;
 /**
  * Remaining wait after an abort, or once the run has waited long enough, ms: a lock is rarely held longer than a commit
  * takes.
  */
 const graceMs = 200;
 /** Jitter keeps waiting processes from retrying in step. */
-const backoff = { firstMs: 1, longestMs: 25, jitter: 0.5 };
+const backoff = { firstMs: 1, maxMs: 25, jitter: 0.5 };
 
 /**
  * Retries an attempt while another process holds a lock. Yields to the event loop between attempts, so that signals are
@@ -72,20 +72,20 @@ const backoff = { firstMs: 1, longestMs: 25, jitter: 0.5 };
 export async function retryWhile<T>(
   isLocked: (error: unknown) => boolean,
   attempt: () => T | Promise<T>,
-  { clock = systemClock, signal, longestMs = longestWaitMs, patience, lock = '' }: Waiting,
+  { clock = systemClock, signal, maxMs = defaultMaxWaitMs, retryBudget, lock = '' }: Waiting,
 ): Promise<T> {
-  let deadline = clock.monotonic() + longestMs;
+  let deadline = clock.monotonic() + maxMs;
   for (let attempts = 1; ; attempts += 1) {
     try {
       const result = await attempt();
-      patience?.free(lock);
+      retryBudget?.free(lock);
       return result;
     } catch (error) {
       if (!isLocked(error)) throw error;
       const now = clock.monotonic();
-      if (patience) {
-        const since = patience.since(lock, now);
-        if (attempts === 1) deadline = Math.max(since + longestMs, now + Math.min(longestMs, graceMs));
+      if (retryBudget) {
+        const since = retryBudget.since(lock, now);
+        if (attempts === 1) deadline = Math.max(since + maxMs, now + Math.min(maxMs, graceMs));
       }
       if (signal?.aborted) deadline = Math.min(deadline, now + graceMs);
       if (now >= deadline) {
@@ -100,15 +100,15 @@ export async function retryWhile<T>(
 interface BackoffOptions {
   /** Delay before the second attempt, ms; doubles with each further one. */
   readonly firstMs: number;
-  readonly longestMs: number;
+  readonly maxMs: number;
   /** Random share of a delay, 0 to 1. Defaults to 1, so that clients that fail together spread out. */
   readonly jitter?: number;
   /** Minimum delay, ms, as requested by the other side (`Retry-After`). */
-  readonly leastMs?: number | undefined;
+  readonly minMs?: number | undefined;
 }
 
 /** For requests over the network. */
-export const requestBackoff = { firstMs: 250, longestMs: 8_000 } as const satisfies BackoffOptions;
+export const requestBackoff = { firstMs: 250, maxMs: 8_000 } as const satisfies BackoffOptions;
 
 /**
  * Delay after attempt number `attempt` (from 1), in ms: exponential backoff with jitter. Pure except for `random`,
@@ -117,8 +117,8 @@ export const requestBackoff = { firstMs: 250, longestMs: 8_000 } as const satisf
 export function backoffMs(
   attempt: number,
   random: () => number,
-  { firstMs, longestMs, jitter = 1, leastMs = 0 }: BackoffOptions,
+  { firstMs, maxMs: longestMs, jitter = 1, minMs = 0 }: BackoffOptions,
 ): number {
-  const longest = Math.min(longestMs, firstMs * 2 ** (attempt - 1));
-  return Math.round(Math.max(leastMs, longest * (1 - jitter * (1 - random()))));
+  const maxDelayMs = Math.min(longestMs, firstMs * 2 ** (attempt - 1));
+  return Math.round(Math.max(minMs, maxDelayMs * (1 - jitter * (1 - random()))));
 }

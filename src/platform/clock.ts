@@ -86,7 +86,7 @@ export class ServiceClock {
 }
 
 /** Maximum delay of a timer, ms. */
-const longestSleepMs = 2 ** 31 - 1;
+const maxSleepMs = 2 ** 31 - 1;
 
 /** A deadline on the monotonic clock. */
 export class Deadline {
@@ -106,7 +106,7 @@ export class Deadline {
 
   /** Resolves when it has passed. @throws the signal's reason if aborted. */
   async passed(signal: AbortSignal): Promise<void> {
-    while (await this.pause(longestSleepMs, signal));
+    while (await this.pause(maxSleepMs, signal));
   }
 
   /**

@@ -10,11 +10,11 @@ const negativeNumber = /^-\d+(?:\.\d+)?$/;
 /**
  * Prefixes a cell that a spreadsheet would execute with `'`, so that it shows as text. A number such as `-5` is safe.
  */
-export const defuse = (cell: string): string =>
+export const escapeFormula = (cell: string): string =>
   runs.test(cell) && !negativeNumber.test(cell) ? `'${cell}` : cell;
 
 /** Reverses `defuse`, so that errand reads back what it wrote for a spreadsheet. */
-export const fused = (cell: string): string =>
+export const unescapeFormula = (cell: string): string =>
   cell.charCodeAt(0) === apostrophe && runs.test(cell.slice(1, 2)) ? cell.slice(1) : cell;
 
 const apostrophe = 0x27;

@@ -1,7 +1,7 @@
 import { UsageError } from './errors.ts';
 
 /** Longest delay of a timer, in whole days. */
-const longestDays = 24;
+const maxTimerDays = 24;
 
 const durationShape = /^(?=\d)(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?(?:(\d{1,9})ms)?$/;
 
@@ -14,7 +14,7 @@ const day = 24 * hour;
  * Parses `30s`, `5m`, `1h30m`, `2d`, `500ms` to ms; by default at most 24 days, the limit of a timer.
  * @throws UsageError naming the flag; for a bare number, the missing unit.
  */
-export function parseDuration(text: string, flag: string, mostDays = longestDays): number {
+export function parseDuration(text: string, flag: string, maxDays = maxTimerDays): number {
   const trimmed = text.trim();
   const found = durationShape.exec(trimmed);
   if (!found) {
@@ -28,7 +28,6 @@ export function parseDuration(text: string, flag: string, mostDays = longestDays
   }
   const units = [day, hour, minute, second, 1];
   const total = units.reduce((sum, unit, index) => sum + unit * Number(found[index + 1] ?? 0), 0);
-  if (total > mostDays * day)
-    throw new UsageError(`${flag} ${trimmed} is too long; the most is ${mostDays}d`);
+  if (total > maxDays * day) throw new UsageError(`${flag} ${trimmed} is too long; the most is ${maxDays}d`);
   return total;
 }

@@ -1,7 +1,7 @@
 /** Whether a typed word is within a few typos of a known one. */
 export function isNear(typed: string, word: string): boolean {
-  const most = Math.max(1, Math.floor(typed.length / 4));
-  return Math.abs(word.length - typed.length) <= most && slipsBetween(typed, word) <= most;
+  const limit = Math.max(1, Math.floor(typed.length / 4));
+  return Math.abs(word.length - typed.length) <= limit && slipsBetween(typed, word) <= limit;
 }
 
 /**

@@ -3,13 +3,13 @@ import { ErrandError, exitCodes, type NextStep, stopOf } from './errors.ts';
 
 /** Delay between polls, ms. */
 export interface Pace {
-  readonly shortestMs: number;
-  readonly longestMs: number;
+  readonly minMs: number;
+  readonly maxMs: number;
 }
 
 /** Next delay between polls, in ms: short after a change, growing by half each quiet round. */
 export function nextPause(pace: Pace, quietRounds: number): number {
-  return Math.min(pace.longestMs, Math.round(pace.shortestMs * 1.5 ** Math.min(quietRounds, 40)));
+  return Math.min(pace.maxMs, Math.round(pace.minMs * 1.5 ** Math.min(quietRounds, 40)));
 }
 
 /**
@@ -17,11 +17,11 @@ export function nextPause(pace: Pace, quietRounds: number): number {
  * @throws errors of `look`, and the signal's reason if aborted.
  */
 export async function poll<T>(
-  look: () => Promise<T | undefined>,
+  check: () => Promise<T | undefined>,
   { deadline, everyMs, signal }: { deadline: Deadline; everyMs: number; signal: AbortSignal },
 ): Promise<T | undefined> {
   do {
-    const found = await look();
+    const found = await check();
     if (found !== undefined) return found;
   } while (await deadline.pause(everyMs, signal));
   return undefined;
@@ -34,7 +34,7 @@ export type Interruption =
 
 interface Watch<E> {
   /** Runs one round; yields an event per change. */
-  look(): AsyncIterable<E>;
+  check(): AsyncIterable<E>;
   isOver(): boolean;
   /** Whether the service has responded before: then more errors count as transient. */
   hasResponded(): boolean;
@@ -51,21 +51,21 @@ interface Watch<E> {
 export async function* watch<E>(of: Watch<E>): AsyncGenerator<E | Interruption> {
   const { pace, deadline, clock, signal } = of;
   let quietRounds = 0;
-  let gapMs: (() => number) | undefined;
+  let outageMs: (() => number) | undefined;
   while (!of.isOver()) {
     quietRounds += 1;
     try {
-      for await (const event of of.look()) {
+      for await (const event of of.check()) {
         quietRounds = 0;
         yield event;
       }
-      if (gapMs) yield { type: 'reconnected', gap_ms: gapMs() };
-      gapMs = undefined;
+      if (outageMs) yield { type: 'reconnected', gap_ms: outageMs() };
+      outageMs = undefined;
     } catch (error) {
       signal.throwIfAborted();
-      if (!isBlip(error, of.hasResponded())) throw error;
-      if (!gapMs) yield { type: 'gap', message: error.message };
-      gapMs ??= stopwatch(clock);
+      if (!isTransient(error, of.hasResponded())) throw error;
+      if (!outageMs) yield { type: 'gap', message: error.message };
+      outageMs ??= stopwatch(clock);
     }
     if (of.isOver() || !(await deadline.pause(nextPause(pace, quietRounds), signal))) return;
   }
@@ -94,7 +94,7 @@ export async function* watchWithSummary<E>(
  * Whether a watch's error may be transient. Before the service has ever responded, only retryable errors count: HTML
  * stays HTML.
  */
-export const isBlip = (error: unknown, hasResponded: boolean): error is ErrandError =>
+export const isTransient = (error: unknown, hasResponded: boolean): error is ErrandError =>
   error instanceof ErrandError &&
   error.category === 'unavailable' &&
   (hasResponded || error.facts.retryable !== false);
@@ -110,12 +110,12 @@ interface Waiting {
 export async function* untilStopped<E>(
   events: AsyncIterable<E>,
   signal: AbortSignal,
-  standing: () => Waiting,
+  progress: () => Waiting,
 ): AsyncGenerator<E> {
   try {
     yield* events;
   } catch (error) {
-    const { message, next } = standing();
+    const { message, next } = progress();
     throw stoppedWith(error, signal, message, next);
   }
 }
@@ -162,15 +162,16 @@ export const interruptionText = (event: Interruption): string =>
 const forgottenAfterMs = 60_000;
 
 /** Shared deadline of a run's waits for locks held by other processes, however many, until a held lock is free. */
-export class Patience {
-  readonly #held = new Map<string, { readonly since: number; readonly seen: number }>();
+export class RetryBudget {
+  readonly #held = new Map<string, { readonly since: number; readonly lastSeen: number }>();
 
   /**
    * Records that a lock is held. @param now monotonic, ms. @returns since when the run has waited for any held lock.
    */
   since(lock: string, now: number): number {
-    for (const [name, { seen }] of this.#held) if (now - seen >= forgottenAfterMs) this.#held.delete(name);
-    this.#held.set(lock, { since: this.#held.get(lock)?.since ?? now, seen: now });
+    for (const [name, { lastSeen }] of this.#held)
+      if (now - lastSeen >= forgottenAfterMs) this.#held.delete(name);
+    this.#held.set(lock, { since: this.#held.get(lock)?.since ?? now, lastSeen: now });
     return Math.min(...Array.from(this.#held.values(), ({ since }) => since));
   }
 

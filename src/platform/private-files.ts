@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-export type Tell = (line: string) => void;
+export type Warn = (line: string) => void;
 
 /** One of errand's own files or folders is not as errand creates it, so it is not used. */
 export class PrivateFileError extends Error {
@@ -37,20 +37,20 @@ const openToOthers = 0o077;
  * Creates a folder and its parents with access for the owner only, regardless of umask; tightens an existing one.
  * @throws PrivateFileError, NodeJS.ErrnoException.
  */
-export function makePrivateFolder(folder: string, tell: Tell): void {
+export function makePrivateFolder(folder: string, warn: Warn): void {
   makeFolders(folder);
   const stats = statSync(folder);
   if (isShared(stats)) throw new PrivateFileError(folder, 'is shared with other users');
   checkOwner(folder, stats);
-  tighten(folder, stats, 0o700, tell);
+  tighten(folder, stats, 0o700, warn);
 }
 
 /** Tightens an existing folder. Leaves one that is shared by design, such as /tmp. @throws PrivateFileError. */
-export function checkPrivateFolder(folder: string, tell: Tell): void {
+export function checkPrivateFolder(folder: string, warn: Warn): void {
   const stats = statsOf(folder);
   if (!stats?.isDirectory() || isShared(stats)) return;
   checkOwner(folder, stats);
-  tighten(folder, stats, 0o700, tell);
+  tighten(folder, stats, 0o700, warn);
 }
 
 /**
@@ -58,13 +58,13 @@ export function checkPrivateFolder(folder: string, tell: Tell): void {
  * open an existing one: closing a database file drops every lock SQLite holds on it in this process.
  * @throws PrivateFileError, NodeJS.ErrnoException.
  */
-export function makePrivateFile(file: string, tell: Tell): void {
+export function makePrivateFile(file: string, warn: Warn): void {
   makeFolders(dirname(file));
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;
-    checkPrivateFile(file, tell);
+    checkPrivateFile(file, warn);
   }
 }
 
@@ -72,12 +72,12 @@ export function makePrivateFile(file: string, tell: Tell): void {
  * Checks a file by path: no symlink, a regular file, our own; tightens its mode. Safe as long as nobody else can write
  * to its folder. @returns whether the file exists. @throws PrivateFileError.
  */
-export function checkPrivateFile(file: string, tell: Tell): boolean {
+export function checkPrivateFile(file: string, warn: Warn): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (!stats) return false;
   checkKind(file, stats);
   checkOwner(file, stats);
-  tighten(file, stats, 0o600, tell);
+  tighten(file, stats, 0o600, warn);
   return true;
 }
 
@@ -85,9 +85,9 @@ export function checkPrivateFile(file: string, tell: Tell): boolean {
 const companions = ['-wal', '-shm', '-journal'] as const;
 
 /** Creates a database file, or checks it and its companions. @throws PrivateFileError, NodeJS.ErrnoException. */
-export function makePrivateDatabase(file: string, tell: Tell): void {
-  makePrivateFile(file, tell);
-  for (const companion of companions) checkPrivateFile(file + companion, tell);
+export function makePrivateDatabase(file: string, warn: Warn): void {
+  makePrivateFile(file, warn);
+  for (const companion of companions) checkPrivateFile(file + companion, warn);
 }
 
 /** Maximum size of our own files, bytes. */
@@ -97,14 +97,14 @@ const tooManyBytes = 64 * 1024 * 1024;
  * Reads a whole file; checks the open descriptor, so that there is no race. Rejects a FIFO or device without blocking.
  * @returns undefined if there is none. @throws PrivateFileError, NodeJS.ErrnoException.
  */
-export function readPrivateFile(file: string, tell: Tell): Buffer | undefined {
+export function readPrivateFile(file: string, warn: Warn): Buffer | undefined {
   const opened = openNoFollow(file);
   if (opened === undefined) return undefined;
   try {
     const stats = fstatSync(opened);
     checkKind(file, stats);
     checkOwner(file, stats);
-    tighten(file, stats, 0o600, tell, opened);
+    tighten(file, stats, 0o600, warn, opened);
     if (stats.size > tooManyBytes) throw new PrivateFileError(file, 'is too large');
     return readFileSync(opened);
   } finally {
@@ -215,21 +215,23 @@ function checkOwner(path: string, { uid }: Stats): void {
   throw new PrivateFileError(path, `belongs to another user (uid ${uid})`);
 }
 
-function tighten(path: string, { mode }: Stats, wanted: number, tell: Tell, opened?: number): void {
+function tighten(path: string, { mode }: Stats, requiredMode: number, warn: Warn, opened?: number): void {
   if (!hasModes || (mode & openToOthers) === 0) return;
   const was = `${path} could be used by others (mode ${octal(mode)})`;
   try {
-    if (opened === undefined) chmodSync(path, wanted);
-    else fchmodSync(opened, wanted);
+    if (opened === undefined) chmodSync(path, requiredMode);
+    else fchmodSync(opened, requiredMode);
   } catch (error) {
-    tell(`warning: ${was}, and that cannot be changed: ${error instanceof Error ? error.message : error}`);
+    warn(`warning: ${was}, and that cannot be changed: ${error instanceof Error ? error.message : error}`);
     return;
   }
   const now = opened === undefined ? statSync(path).mode : fstatSync(opened).mode;
   // Some mounted file systems do not store modes.
   const isTight = (now & openToOthers) === 0;
-  tell(
-    isTight ? `${was}; its mode is ${octal(wanted)} now` : `warning: ${was}, and its file system keeps it so`,
+  warn(
+    isTight
+      ? `${was}; its mode is ${octal(requiredMode)} now`
+      : `warning: ${was}, and its file system keeps it so`,
   );
 }
 

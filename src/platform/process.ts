@@ -32,18 +32,18 @@ export function runChild(child: ChildCommand): Promise<number> {
   const insist = (): void => signalChild(started, 'SIGKILL', isGroup);
   process.once('exit', insist);
   return new Promise<number>((resolve, reject) => {
-    let patience: NodeJS.Timeout | undefined;
+    let killTimer: NodeJS.Timeout | undefined;
     const end = (): void => {
       const isCtrlC = signal.reason instanceof ErrandError && signal.reason.category === 'interrupted';
       // The terminal has already sent Ctrl-C to it.
       if (!(isCtrlC && isTerminal)) signalChild(started, isCtrlC ? 'SIGINT' : 'SIGTERM', isGroup);
-      patience = setTimeout(insist, graceMs);
+      killTimer = setTimeout(insist, graceMs);
     };
     if (signal.aborted) end();
     else signal.addEventListener('abort', end, { once: true });
     const done = (): void => {
       signal.removeEventListener('abort', end);
-      clearTimeout(patience);
+      clearTimeout(killTimer);
       process.removeListener('exit', insist);
       if (isGroup) insist();
     };
@@ -69,22 +69,22 @@ export function signalChild(child: ChildProcess, name: NodeJS.Signals, isGroup =
 }
 
 /** Maximum length of a line, in characters; longer ones are split. */
-const longestLine = 4096;
+const maxLineLength = 4096;
 
 /** Passes on each line that a program started by the user prints. The text is untrusted: `tell` must sanitize it. */
-export function tellLines(stream: Readable, tell: (line: string) => void): void {
+export function forwardLines(stream: Readable, onLine: (line: string) => void): void {
   let rest = '';
-  const say = (line: string): void => {
-    if (line.trim() !== '') tell(line);
+  const emit = (line: string): void => {
+    if (line.trim() !== '') onLine(line);
   };
   stream.setEncoding('utf8');
   stream.on('data', (chunk: string) => {
     const lines = (rest + chunk).split(/\r?\n/);
     rest = lines.pop() ?? '';
-    lines.forEach(say);
-    for (; rest.length > longestLine; rest = rest.slice(longestLine)) say(rest.slice(0, longestLine));
+    lines.forEach(emit);
+    for (; rest.length > maxLineLength; rest = rest.slice(maxLineLength)) emit(rest.slice(0, maxLineLength));
   });
-  stream.on('end', () => say(rest));
+  stream.on('end', () => emit(rest));
   // A destroyed stream has no more output.
   stream.on('error', () => {});
 }

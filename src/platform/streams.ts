@@ -113,12 +113,12 @@ export function wantsColor(isTerminal: boolean, environment: Environment): boole
  * Yields the chunks of an input. The signal ends the wait for the next one.
  * @throws the signal's abort reason.
  */
-export async function* piecesOf(input: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
+export async function* readChunks(input: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
   const stop = (): void => void input.destroy();
   signal.addEventListener('abort', stop, { once: true });
   try {
     signal.throwIfAborted();
-    for await (const piece of input) yield Buffer.from(piece);
+    for await (const chunk of input) yield Buffer.from(chunk);
   } catch (error) {
     // A destroyed input only reports a premature close.
     signal.throwIfAborted();
@@ -228,7 +228,7 @@ export interface InputLine {
 export async function readAll(io: Io, limit: number, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const bytes of piecesOf(io.stdin.stream, signal)) {
+  for await (const bytes of readChunks(io.stdin.stream, signal)) {
     size += bytes.length;
     if (size > limit) throw new UsageError(`stdin is too large: more than ${limit} bytes`);
     chunks.push(bytes);
@@ -272,7 +272,7 @@ const pauseMs = 10;
 export async function* readPipe(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   const fd = await openNamedPipe(path, signal);
   // A socket waits without a thread, so the read can be aborted; it closes the descriptor.
-  yield* piecesOf(new Socket({ fd, readable: true, writable: false }), signal);
+  yield* readChunks(new Socket({ fd, readable: true, writable: false }), signal);
 }
 
 /** Opening a FIFO blocks a thread until there is a writer; on abort, opens it for writing to wake the thread. */

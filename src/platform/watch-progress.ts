@@ -1,7 +1,7 @@
 import type { Verdict, WatchSummary } from './poll.ts';
 
 /** Words for what is watched. */
-export interface Things {
+export interface WatchLabels {
   readonly one: string;
   readonly several: string;
   /** Word for a bad end: `failed`, `denied`. */
@@ -28,16 +28,16 @@ export const progressOf = ({ reached, failed, waiting }: Pick<WatchSummary, Verd
  * Describes what was seen and what is still running: `4 of 6 rows had ended, ✖ 2 of them failed, the others go on`;
  * `the order goes on` for a single one. Pure.
  */
-export function progressText({ total, ended, failed }: WatchProgress, things: Things): string {
-  const { one, several, badly, verbs = [badly, badly] } = things;
+export function progressText({ total, ended, failed }: WatchProgress, labels: WatchLabels): string {
+  const { one, several, badly, verbs = [badly, badly] } = labels;
   const [it, them] = verbs;
   if (total === 1 && ended === 0) return `the ${one} goes on`;
   if (total === 1) return failed > 0 ? `✖ the ${one} ${it}` : `the ${one} had ended`;
   if (ended === 0)
-    return `none of ${spelt(total)} ${several} had ended, ${total === 2 ? 'both' : 'all of them'} go on`;
-  const howMany = failed === ended ? 'all of them' : `${spelt(failed)} of them`;
+    return `none of ${formatCount(total)} ${several} had ended, ${total === 2 ? 'both' : 'all of them'} go on`;
+  const howMany = failed === ended ? 'all of them' : `${formatCount(failed)} of them`;
   return [
-    `${spelt(ended)} of ${spelt(total)} ${several} had ended`,
+    `${formatCount(ended)} of ${formatCount(total)} ${several} had ended`,
     ...(failed > 0 ? [`✖ ${ended === 1 ? `it ${it}` : `${howMany} ${failed === 1 ? it : them}`}`] : []),
     ...(ended < total ? [total - ended === 1 ? 'the other one goes on' : 'the others go on'] : []),
   ].join(', ');
@@ -49,19 +49,19 @@ export function progressText({ total, ended, failed }: WatchProgress, things: Th
  */
 export function watchingText(
   { total, ended, failed }: WatchProgress,
-  { one, several, badly }: Things,
+  { one, several, badly }: WatchLabels,
   elapsedMs: number,
   room: number,
 ): string {
   const seconds = `${Math.round(elapsedMs / 1000)} s`;
   if (total === 1) return `watching 1 ${one}, ${seconds}`;
-  const counts = `${spelt(ended)} of ${spelt(total)} ended`;
-  const failures = failed > 0 ? [`✖ ${spelt(failed)} ${badly}`] : [];
+  const counts = `${formatCount(ended)} of ${formatCount(total)} ended`;
+  const failures = failed > 0 ? [`✖ ${formatCount(failed)} ${badly}`] : [];
   const shapes = [
-    `watching ${spelt(total)} ${several}: ${[counts, ...failures, seconds].join(', ')}`,
+    `watching ${formatCount(total)} ${several}: ${[counts, ...failures, seconds].join(', ')}`,
     [counts, ...failures, seconds].join(', '),
   ];
   return shapes.find((shape) => shape.length <= room) ?? [...failures, counts].join(', ');
 }
 
-const spelt = (count: number): string => count.toLocaleString('en-US');
+const formatCount = (count: number): string => count.toLocaleString('en-US');

@@ -46,7 +46,7 @@ export async function flagsTo(
 }
 
 /** Shown instead of a service that `flagsTo` does not name. */
-export const anotherService = 'a service that no profile, flag or variable of this run names';
+export const unnamedService = 'a service that no profile, flag or variable of this run names';
 
 /**
  * Ids for a command to type: the short prefixes from tables in an interactive session, full ids for scripts and

@@ -4,7 +4,7 @@ import type { Settings } from '../config/resolve.ts';
 import type { SettingsStore } from '../config/store.ts';
 import type { Column, OutputOptions, Row } from '../format/result.ts';
 import type { Client } from '../http/client.ts';
-import type { PaceKeeper } from '../http/transport/paced.ts';
+import type { RateLimiterSlot } from '../http/transport/paced.ts';
 import type { LastList } from '../journal/saved-files.ts';
 import type { Uploads } from '../journal/uploads.ts';
 import type { WebhookStore } from '../journal/webhook-store.ts';
@@ -33,7 +33,7 @@ export interface Context extends OrderContext {
   /** A client that ignores interruptions, for cleanup. */
   lastingClient(): Promise<Client>;
   /** Shared request pacing, to be observed from now on. */
-  readonly pace: PaceKeeper;
+  readonly pace: RateLimiterSlot;
   /** Whether the service has carried out a write in this run. */
   hasWritten(): boolean;
   webhooks(): Promise<WebhookStore>;
@@ -53,7 +53,7 @@ export interface Context extends OrderContext {
   /** How long to wait, ms; undefined without `--timeout`. */
   waitMs(): number | undefined;
   /** Prints lines for people on stderr, like `note`. @returns whether stderr accepted them. */
-  tell(lines: readonly string[]): Promise<boolean>;
+  log(lines: readonly string[]): Promise<boolean>;
   /** Reports an error on stderr and continues. */
   report(error: ErrandError): Promise<void>;
   /** Non-blank lines of stdin. */
@@ -62,7 +62,7 @@ export interface Context extends OrderContext {
    * Creates a nested run, for a long-lived program that acts repeatedly: re-reads settings, key and policy. The caller
    * must close it.
    */
-  anew(run: WithinRun): Promise<Context>;
+  withOverrides(run: WithinRun): Promise<Context>;
   close(): Promise<void>;
 }
 

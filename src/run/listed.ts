@@ -1,25 +1,25 @@
 import { idPattern } from '../api/limits.ts';
 import { countText } from '../format/counts.ts';
 import type { RecordKind } from '../format/result.ts';
-import { type ListedRow, mostListed } from '../format/result.ts';
+import { type LastListRow, maxListed } from '../format/result.ts';
 import { UsageError } from '../platform/errors.ts';
 import type { Context } from './context.ts';
 import { kinds, listOf } from './row-references.ts';
 
 type LastList = NonNullable<Awaited<ReturnType<Context['lastList']>>>;
-type KeptList = NonNullable<ReturnType<LastList['read']>>;
+type SavedList = NonNullable<ReturnType<LastList['read']>>;
 
 /** A resolved value, and its description for the user. */
 export interface Found {
   readonly value: string;
-  readonly told: string;
-  readonly facts?: ListedRow['facts'];
+  readonly description: string;
+  readonly facts?: LastListRow['facts'];
 }
 
 /**
  * The last list printed on this terminal; or, as the end of a sentence, why there is none for this profile and service.
  */
-export async function listNow(context: Context): Promise<KeptList | string> {
+export async function listNow(context: Context): Promise<SavedList | string> {
   const last = await context.lastList();
   const list = last?.read();
   if (!last || !list) return 'this terminal has printed no list yet';
@@ -58,22 +58,22 @@ export async function rowNamed(context: Context, text: string, names: readonly R
   if (!row || value === undefined)
     throw new UsageError(`@${number} has no id or URL that can be taken; give it in full`);
   const label = row.label && ` (when listed: ${row.label})`;
-  return { value: value + parts, facts: row.facts, told: `${kinds[kind].one} ${value}${label}` };
+  return { value: value + parts, facts: row.facts, description: `${kinds[kind].one} ${value}${label}` };
 }
 
-function otherKind(number: number, list: KeptList, names: readonly RecordKind[]): string {
+function otherKind(number: number, list: SavedList, names: readonly RecordKind[]): string {
   const is = Object.entries(kinds).find(([name]) => name === list.kind)?.[1];
-  const wanted = names.map((name) => kinds[name].several).join(' or ');
-  const what = `of ${is?.several ?? 'something else'}, not of ${wanted}; \`${listOf(names)}\` prints those`;
+  const requested = names.map((name) => kinds[name].several).join(' or ');
+  const what = `of ${is?.several ?? 'something else'}, not of ${requested}; \`${listOf(names)}\` prints those`;
   return number > list.rows.length
     ? `${beyond(number, list)}; it is ${what}`
     : `@${number} is a row of the last list, which is ${what}`;
 }
 
-function beyond(number: number, { rows }: KeptList): string {
+function beyond(number: number, { rows }: SavedList): string {
   if (rows.length === 0) return `@${number} names nothing: the last list is empty`;
-  if (rows.length >= mostListed)
-    return `@${number}: only the first ${countText(mostListed)} rows of a list are kept; give the whole id`;
+  if (rows.length >= maxListed)
+    return `@${number}: only the first ${countText(maxListed)} rows of a list are kept; give the whole id`;
   return `@${number}: the last list has ${rows.length === 1 ? 'one row' : `${rows.length} rows`}`;
 }
 
@@ -81,7 +81,7 @@ function beyond(number: number, { rows }: KeptList): string {
  * Value that replaces a row number on the command line: a product's URL, else an id. Validated, as it comes from the
  * service.
  */
-function typedFor(kind: RecordKind, { id, facts }: ListedRow): string | undefined {
+function typedFor(kind: RecordKind, { id, facts }: LastListRow): string | undefined {
   if (kind !== 'products') return idPattern.test(id) ? id : undefined;
   const { url } = facts;
   if (url !== undefined) return isPlainUrl(url) ? url : undefined;

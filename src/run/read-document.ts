@@ -100,13 +100,13 @@ function readFile(flag: string, path: string, bound: Bound): Buffer {
   }
 }
 
-async function readAllOf(pieces: AsyncIterable<Buffer>, path: string, bound: Bound): Promise<Buffer> {
+async function readAllOf(chunks: AsyncIterable<Buffer>, path: string, bound: Bound): Promise<Buffer> {
   const read: Buffer[] = [];
   let size = 0;
-  for await (const piece of pieces) {
-    size += piece.length;
+  for await (const chunk of chunks) {
+    size += chunk.length;
     if (size > bound.bytes) throw tooLarge(path, size, bound);
-    read.push(piece);
+    read.push(chunk);
   }
   return Buffer.concat(read);
 }
@@ -127,8 +127,8 @@ function readAll(file: number, path: string, bound: Bound): Buffer {
 
 const megabyte = 1024 * 1024;
 
-const sized = (bytes: number, most: number): string =>
-  most < megabyte ? `${bytes} bytes` : `${Math.ceil(bytes / megabyte)} MB`;
+const sized = (bytes: number, limit: number): string =>
+  limit < megabyte ? `${bytes} bytes` : `${Math.ceil(bytes / megabyte)} MB`;
 
 const tooLarge = (name: string, size: number, { bytes, holds }: Bound): UsageError =>
   new UsageError(

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { isControl } from '../api/control.ts';
 import type { Waiting } from '../platform/async.ts';
-import { DatabaseError, type Trouble } from '../platform/sqlite/database-error.ts';
+import { DatabaseError, type DatabaseProblem } from '../platform/sqlite/database-error.ts';
 import { sandboxFile } from './config.ts';
 import { tick } from './control/tick.ts';
 import { type OpenSandbox, openSandbox } from './open.ts';
@@ -78,7 +78,7 @@ export async function openEmbedded({
 }
 
 /** Problems that prevent deleting rows from a file. A locked file is not among them: another process is using it. */
-const beyondRepair: ReadonlySet<Trouble> = new Set(['damaged', 'newer', 'full']);
+const beyondRepair: ReadonlySet<DatabaseProblem> = new Set(['damaged', 'newer', 'full']);
 
 /**
  * Deletes the sandbox's data. A server running on the same data continues with an empty store. Deletes the file itself
@@ -95,7 +95,7 @@ export async function deleteEmbedded(stateDir: string, waiting: Waiting = {}): P
       await store.close();
     }
   } catch (error) {
-    if (!(error instanceof DatabaseError && beyondRepair.has(error.trouble))) throw error;
+    if (!(error instanceof DatabaseError && beyondRepair.has(error.problem))) throw error;
     for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
   }
 }

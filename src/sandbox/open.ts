@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { Waiting } from '../platform/async.ts';
-import { makePrivateDatabase, type Tell } from '../platform/private-files.ts';
+import { makePrivateDatabase, type Warn } from '../platform/private-files.ts';
 import { databaseError } from '../platform/sqlite/database-error.ts';
 import { createApp } from './app.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
@@ -39,7 +39,7 @@ export interface OpenOptions {
   /** How to wait for a lock held by another process. */
   readonly waiting?: Waiting;
   /** Called with files that were accessible to other users until their permissions were tightened. */
-  readonly tell?: Tell;
+  readonly tell?: Warn;
 }
 
 export interface OpenSandbox {

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { ServedRequest } from '../api/control.ts';
 import type { Scenario } from '../api/scenario/scenario.ts';
 import type { Waiting } from '../platform/async.ts';
-import type { Tell } from '../platform/private-files.ts';
+import type { Warn } from '../platform/private-files.ts';
 import { createApp } from './app.ts';
 import { type SandboxConfig, servedMintsPerDay, servedPatienceMs } from './config.ts';
 import { SandboxFaults } from './control/faults.ts';
@@ -43,7 +43,7 @@ export interface ServeOptions extends Omit<SocketOptions, 'requests' | 'signal' 
   readonly file: string;
   readonly seed?: number;
   readonly config?: Partial<SandboxConfig>;
-  readonly tell?: Tell;
+  readonly tell?: Warn;
   /** Called with each finished request, with secrets removed. */
   readonly onRequest?: (request: ServedRequest) => void;
   readonly waiting?: Waiting;

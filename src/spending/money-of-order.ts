@@ -34,11 +34,11 @@ const usd = 'USD';
 
 /** Determines the money an order holds, cost and returned. Pure. @param order the record as received. */
 export function moneyOf(order: unknown, { feeCents, paid }: KnownOfOrder): OrderMoney {
-  const book = new Book();
+  const ledger = new Ledger();
   const payer = payerOf(order, paid);
   const stage = stageOf(order);
   const fee = payer === 'card' ? (centsIn(own(order, 'payment'), 'fee_cents') ?? feeCents) : feeCents;
-  const facts: Facts = { order, stage, book, fee };
+  const facts: Facts = { order, stage, ledger, fee };
   if (payer === 'challenge') byChallenge(facts, paid);
   else if (payer === 'card') byOther(facts, 'card', fee ?? 0);
   else {
@@ -47,12 +47,12 @@ export function moneyOf(order: unknown, { feeCents, paid }: KnownOfOrder): Order
     forFee(facts);
   }
   ofReturns(facts, payer);
-  const isComplete = !book.lacks && stage !== 'unknown';
+  const isComplete = !ledger.lacks && stage !== 'unknown';
   return {
     payer,
-    lines: book.lines,
-    sums: sumsOf(book.lines),
-    due: book.due,
+    lines: ledger.lines,
+    sums: sumsOf(ledger.lines),
+    due: ledger.due,
     isOpen: stage === 'open',
     isComplete,
   };
@@ -80,11 +80,11 @@ function stageOf(order: unknown): Stage {
 interface Facts {
   readonly order: unknown;
   readonly stage: Stage;
-  readonly book: Book;
+  readonly ledger: Ledger;
   readonly fee: number | undefined;
 }
 
-class Book {
+class Ledger {
   readonly lines: MoneyLine[] = [];
   readonly due: MoneyDue[] = [];
   /** Whether a relevant amount is unknown. */
@@ -97,10 +97,10 @@ class Book {
   }
 }
 
-function forGoods({ order, stage, book }: Facts, payer: 'wallet' | 'retailer_account'): void {
+function forGoods({ order, stage, ledger }: Facts, payer: 'wallet' | 'retailer_account'): void {
   const owner = payer === 'wallet' ? 'the wallet' : 'your account at the retailer';
   if (stage === 'open' && payer === 'wallet')
-    book.add(
+    ledger.add(
       {
         what: 'hold',
         currency: usd,
@@ -113,25 +113,25 @@ function forGoods({ order, stage, book }: Facts, payer: 'wallet' | 'retailer_acc
   if (stage !== 'placed' && stage !== 'undone') return;
   const charge = chargeOf(order);
   const currency = charge?.currency ?? usd;
-  book.add(
+  ledger.add(
     { what: 'charge', currency, payer, basis: 'observed', note: `price, paid from ${owner}` },
     charge?.cents,
   );
   if (stage === 'undone')
-    book.add(
+    ledger.add(
       { what: 'refund', currency, payer, basis: 'by_rule', note: 'the retailer cancelled it' },
       charge && -Math.max(0, charge.cents - creditedIn(order)),
     );
 }
 
 /** The fee is charged to the wallet when the order is placed, and is not refunded if the retailer cancels. */
-function forFee({ stage, book, fee }: Facts): void {
+function forFee({ stage, ledger, fee }: Facts): void {
   const line = { currency: usd, payer: 'wallet', basis: 'by_rule' } as const;
   if (stage === 'open')
-    book.add({ ...line, what: 'hold', note: 'fee of the service, until it is placed' }, fee);
-  else if (stage === 'placed') book.add({ ...line, what: 'fee', note: 'fee of the service' }, fee);
+    ledger.add({ ...line, what: 'hold', note: 'fee of the service, until it is placed' }, fee);
+  else if (stage === 'placed') ledger.add({ ...line, what: 'fee', note: 'fee of the service' }, fee);
   else if (stage === 'undone')
-    book.add({ ...line, what: 'fee', note: 'fee of the service; it had placed the order' }, fee);
+    ledger.add({ ...line, what: 'fee', note: 'fee of the service; it had placed the order' }, fee);
 }
 
 /** Payers other than the wallet: the relevant fields of their block, and wording. */
@@ -155,7 +155,7 @@ const blocks = {
  * Payments by card or connect. A card is charged for goods plus fee; with connect, the customer pays goods plus margin.
  * @param ofFee the fee's share.
  */
-function byOther({ order, stage, book }: Facts, payer: keyof typeof blocks, ofFee: number): void {
+function byOther({ order, stage, ledger }: Facts, payer: keyof typeof blocks, ofFee: number): void {
   const { block, words, ...names } = blocks[payer];
   const payment = own(order, block);
   const state = textIn(payment, 'state');
@@ -163,17 +163,17 @@ function byOther({ order, stage, book }: Facts, payer: keyof typeof blocks, ofFe
   const held = centsIn(payment, names.held);
   const charged = centsIn(payment, names.charged);
   const fee = Math.min(ofFee, charged ?? 0);
-  if (state === names.open) book.add({ ...line, what: 'hold', note: words.hold }, held);
+  if (state === names.open) ledger.add({ ...line, what: 'hold', note: words.hold }, held);
   if (state === 'captured' || state === 'refunded') {
-    book.add({ ...line, what: 'charge', note: words.charge }, charged && charged - fee);
-    book.add({ ...line, what: 'fee', note: 'fee of the service, captured with it' }, fee);
+    ledger.add({ ...line, what: 'charge', note: words.charge }, charged && charged - fee);
+    ledger.add({ ...line, what: 'fee', note: 'fee of the service, captured with it' }, fee);
   }
-  if (state === 'refunded') book.add({ ...line, what: 'refund', note: words.refund }, charged && -charged);
-  const kept = state === names.open ? held : state === 'captured' ? charged : 0;
-  if ((stage === 'nothing' || stage === 'undone') && kept !== 0)
-    book.due.push({
+  if (state === 'refunded') ledger.add({ ...line, what: 'refund', note: words.refund }, charged && -charged);
+  const retained = state === names.open ? held : state === 'captured' ? charged : 0;
+  if ((stage === 'nothing' || stage === 'undone') && retained !== 0)
+    ledger.due.push({
       what: 'refund',
-      cents: kept,
+      cents: retained,
       currency: usd,
       payer,
       note: `the payment is still ${state}`,
@@ -181,7 +181,7 @@ function byOther({ order, stage, book }: Facts, payer: keyof typeof blocks, ofFe
 }
 
 /** Ceiling and fee are paid up front. When the order has ended, the unused part is returned to the payer. */
-function byChallenge({ order, stage, book, fee }: Facts, paid: KnownOfOrder['paid']): void {
+function byChallenge({ order, stage, ledger, fee }: Facts, paid: KnownOfOrder['paid']): void {
   const ceiling = centsIn(order, 'max_price');
   const currency = (paid?.currency ?? usd).toUpperCase();
   const upFront = paid
@@ -191,17 +191,17 @@ function byChallenge({ order, stage, book, fee }: Facts, paid: KnownOfOrder['pai
       : undefined;
   const ofFee = currency === usd && upFront !== undefined ? Math.min(fee ?? 0, upFront) : 0;
   const line = { currency, payer: 'challenge', basis: paid ? 'observed' : 'by_rule' } as const;
-  book.add(
+  ledger.add(
     { ...line, what: 'charge', note: 'ceiling, paid up front' },
     upFront === undefined ? undefined : upFront - ofFee,
   );
-  book.add({ ...line, what: 'fee', note: 'fee of the service, paid up front' }, ofFee);
+  ledger.add({ ...line, what: 'fee', note: 'fee of the service, paid up front' }, ofFee);
   let refunded = 0;
   for (const refund of objectsIn(own(order, 'job_result'), 'refunds')) {
     const cents = minorUnits(textIn(refund, 'amount'));
     const back = textIn(refund, 'currency')?.toUpperCase() ?? currency;
     if (back === currency) refunded += cents ?? 0;
-    book.add(
+    ledger.add(
       { what: 'refund', currency: back, payer: 'challenge', basis: 'observed', note: 'back to the payer' },
       cents && -cents,
     );
@@ -217,7 +217,7 @@ function byChallenge({ order, stage, book, fee }: Facts, paid: KnownOfOrder['pai
     return;
   const cents = ceiling - cost - refunded;
   if (cents > 0)
-    book.due.push({
+    ledger.due.push({
       what: 'refund',
       cents,
       currency,
@@ -230,17 +230,17 @@ function byChallenge({ order, stage, book, fee }: Facts, paid: KnownOfOrder['pai
  * The service credits the wallet for what the wallet paid. Other payers are refunded by the retailer, which no record
  * shows.
  */
-function ofReturns({ order, stage, book }: Facts, payer: Payer): void {
+function ofReturns({ order, stage, ledger }: Facts, payer: Payer): void {
   const currency = chargeOf(order)?.currency ?? usd;
   for (const one of objectsIn(order, 'returns')) {
     const id = textIn(one, 'id');
     const ofReturn = id === undefined ? {} : { returnId: id };
     const credited = centsIn(one, 'credited_amount') ?? 0;
     const line = { what: 'credit', currency: usd, payer: 'wallet', basis: 'observed' } as const;
-    book.add({ ...line, note: 'credit for a return', ...ofReturn }, 0 - credited);
+    ledger.add({ ...line, note: 'credit for a return', ...ofReturn }, 0 - credited);
     if (payer === 'wallet' && stage === 'placed' && credited === 0 && textIn(one, 'status') === 'credited') {
       const note = 'the return counts as credited, and nothing came';
-      book.due.push({ what: 'credit', cents: undefined, currency, payer, note, ...ofReturn });
+      ledger.due.push({ what: 'credit', cents: undefined, currency, payer, note, ...ofReturn });
     }
   }
 }

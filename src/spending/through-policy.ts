@@ -4,7 +4,7 @@ import { ErrandError, UsageError } from '../platform/errors.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import type { ApprovedKey } from './approval/key.ts';
 import type { Consent } from './options.ts';
-import type { Gate, Meant } from './policy/gate.ts';
+import type { Gate, ProposedOrder } from './policy/gate.ts';
 import { loadPolicy, loadPublished, readPublished } from './policy/load.ts';
 import type { Verdict } from './policy/policy.ts';
 
@@ -17,14 +17,14 @@ const spending: readonly string[] = ['order.create', 'agent.order.create', 'bulk
  */
 export async function gateFor(
   context: OrderContext,
-  meant: readonly Meant[],
+  proposed: readonly ProposedOrder[],
   consent: Consent = {},
 ): Promise<Gate | undefined> {
-  if (!meant.some(({ intent }) => spending.includes(intent.operation))) return undefined;
+  if (!proposed.some(({ intent }) => spending.includes(intent.operation))) return undefined;
   const policy = await loadPolicy(context);
   if (policy) {
     const { openGate } = await import('./policy/gate.ts');
-    return openGate(context, policy, meant, consent);
+    return openGate(context, policy, proposed, consent);
   }
   const file = context.settings.policy?.value ?? 'policy';
   if (consent.overridePolicy !== undefined)
@@ -72,22 +72,22 @@ export async function approvedKey(
 export const hasPolicy = async (context: OrderContext): Promise<boolean> =>
   (await loadPolicy(context)) !== undefined;
 
-/** Does what the gate decides on; once more where there is more to know, or somebody has overruled it. @throws PolicyRefusal. */
-export async function passing<T>(gate: Gate | undefined, work: () => Promise<T>): Promise<T> {
+/** Does what the gate decides on; once more where there is more to know, or somebody has overruled it. @throws PolicyDenial. */
+export async function withPolicy<T>(gate: Gate | undefined, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       const result = await work();
-      gate?.tell();
+      gate?.warn();
       return result;
     } catch (error) {
       if (!gate) throw error;
       try {
         if (await gate.reconsider(error)) continue;
       } catch (refusal) {
-        await gate.noteRefusal(refusal);
+        await gate.recordDenial(refusal);
         throw refusal;
       }
-      await gate.noteRefusal(error);
+      await gate.recordDenial(error);
       throw error;
     }
   }
@@ -95,20 +95,20 @@ export async function passing<T>(gate: Gate | undefined, work: () => Promise<T>)
 
 /**
  * Reserves for all that is meant before any of it is sent, or for nothing.
- * @returns what gives back, in the end, what was reserved for intents that were never recorded. @throws PolicyRefusal.
+ * @returns what gives back, in the end, what was reserved for intents that were never recorded. @throws PolicyDenial.
  */
 export async function reserveAhead(
   context: OrderContext,
-  meant: readonly Meant[],
+  proposed: readonly ProposedOrder[],
   consent?: Consent,
 ): Promise<() => Promise<void>> {
-  const gate = await gateFor(context, meant, consent);
-  const [first] = meant;
+  const gate = await gateFor(context, proposed, consent);
+  const [first] = proposed;
   if (!gate || !first) return async () => {};
   const { reservations } = await context.journal();
-  await passing(gate, () => reservations.reserve(gate.reserving));
+  await withPolicy(gate, () => reservations.reserve(gate.reserving));
   const { baseUrl, account } = first.intent;
-  const keys = meant.map(({ intent }) => intent.key);
+  const keys = proposed.map(({ intent }) => intent.key);
   return async () => {
     try {
       await reservations.giveBackUnsent(keys, baseUrl, account);
@@ -120,46 +120,49 @@ export async function reserveAhead(
 }
 
 /** The verdict of the policy on what is meant, without reserving anything; undefined where there is no policy. */
-export async function lookAtPolicy(
+export async function previewPolicy(
   context: OrderContext,
-  meant: readonly Meant[],
+  proposed: readonly ProposedOrder[],
 ): Promise<Verdict | undefined> {
-  return (await gateFor(context, meant))?.look();
+  return (await gateFor(context, proposed))?.preview();
 }
 
 /**
  * The same, where what stands in the way is a failure: a refusal of the policy, recorded as one, or an approval that is
- * asked for here. Nothing is reserved. @param asks without it what needs an approval passes. @throws PolicyRefusal.
+ * asked for here. Nothing is reserved. @param asks without it what needs an approval passes. @throws PolicyDenial.
  */
 export async function allowedVerdict(
   context: OrderContext,
-  meant: readonly Meant[],
+  proposed: readonly ProposedOrder[],
   { asks }: { readonly asks: boolean },
 ): Promise<Verdict | undefined> {
-  const gate = await gateFor(context, meant);
+  const gate = await gateFor(context, proposed);
   if (!gate) return undefined;
-  const { PolicyRefusal } = await import('./policy/refusal.ts');
-  return passing(gate, async () => {
-    const verdict = await gate.look();
+  const { PolicyDenial } = await import('./policy/refusal.ts');
+  return withPolicy(gate, async () => {
+    const verdict = await gate.preview();
     const isOpen = verdict.outcome === 'refused' || (asks && verdict.outcome === 'needs_approval');
-    if (isOpen) throw new PolicyRefusal(context, verdict);
+    if (isOpen) throw new PolicyDenial(context, verdict);
     return verdict;
   });
 }
 
 /** The verdict as a person reads it before they agree, or before anything is sent. None where there is no policy. */
-export async function policyLines(context: OrderContext, meant: readonly Meant[]): Promise<string[]> {
-  const verdict = await lookAtPolicy(context, meant);
+export async function policyLines(
+  context: OrderContext,
+  proposed: readonly ProposedOrder[],
+): Promise<string[]> {
+  const verdict = await previewPolicy(context, proposed);
   if (!verdict) return [];
   const { verdictLines } = await import('./policy/refusal.ts');
   return verdictLines(verdict);
 }
 
 /** The same for a preview, which goes on where the service cannot be asked. */
-export async function notePolicy(context: OrderContext, meant: readonly Meant[]): Promise<void> {
+export async function notePolicy(context: OrderContext, proposed: readonly ProposedOrder[]): Promise<void> {
   if (context.previewsReads) return;
   try {
-    for (const line of await policyLines(context, meant)) context.note(line);
+    for (const line of await policyLines(context, proposed)) context.note(line);
   } catch (error) {
     if (!(error instanceof ErrandError) || error.category === 'policy') throw error;
     context.note(`policy: not checked (${error.message})`);

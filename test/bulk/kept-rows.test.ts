@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Identity, KeptRows } from '../../src/bulk/check/file-check.ts';
+import { Fingerprint, SavedRows } from '../../src/bulk/check/file-check.ts';
 import { RowKeys, readRows } from '../../src/bulk/rows.ts';
 import { type Batch, batchesOf } from '../../src/bulk/upload/batches.ts';
 import { PrivateBlocks } from '../../src/bulk/upload/source.ts';
@@ -41,7 +41,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 const read = (size: number): Promise<Batch[]> => all(batchesOf(rows(), new RowKeys('run'), size));
 
 async function identity(): Promise<string> {
-  const found = new Identity();
+  const found = new Fingerprint();
   const keys = new RowKeys('run');
   for await (const some of rows()) for (const row of some) found.add(keys.key(row));
   return found.digest();
@@ -50,15 +50,15 @@ async function identity(): Promise<string> {
 test.each([1, 2, 4, 5, 7, 21, 22, 500])(
   'rows that were kept are those of the table, in batches of %i',
   async (size) => {
-    const kept = new KeptRows(blocks, 5);
+    const kept = new SavedRows(blocks, 5);
     expect(await all(kept.keeping(rows(), 'run'))).toEqual(await read(5));
     expect(await all(kept.batches(size))).toEqual(await read(size));
     expect(await all(kept.batches(size))).toEqual(await read(size));
-    expect(kept.identity()).toBe(await identity());
+    expect(kept.fingerprint()).toBe(await identity());
   },
 );
 
 test('what is kept has no name', async () => {
-  const kept = new KeptRows(blocks, 5);
+  const kept = new SavedRows(blocks, 5);
   for await (const _ of kept.keeping(rows(), '')) expect(readdirSync(folder)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PlanDraft } from '../../src/api/schemas/plan-file.ts';
-import { alteredRows, rangesText, sealed, sealOf } from '../../src/bulk/plan/file.ts';
+import { alteredRows, integrityOf, rangesText, serializePlan } from '../../src/bulk/plan/file.ts';
 import { productIdIn } from '../../src/bulk/plan/products.ts';
 
 const row = (number: number): PlanDraft['rows'][number] => ({
@@ -50,10 +50,10 @@ const draft: PlanDraft = {
 };
 
 describe('the seal of a plan', () => {
-  const { bytes, sha256 } = sealed(draft);
+  const { bytes, sha256 } = serializePlan(draft);
 
   test('holds for what was written, which is JSON with its hash', () => {
-    expect(sealOf(bytes)).toBe('whole');
+    expect(integrityOf(bytes)).toBe('whole');
     const { sha256: stored, rows, ...rest } = JSON.parse(bytes.toString());
     expect(stored).toBe(sha256);
     expect({ ...rest, rows: rows.map(({ checksum: _, ...one }: { checksum: string }) => one) }).toEqual(
@@ -66,17 +66,17 @@ describe('the seal of a plan', () => {
       for (let bit = 0; bit < 8; bit += 1) {
         const changed = Buffer.from(bytes);
         changed[at] = (changed[at] ?? 0) ^ (1 << bit);
-        if (sealOf(changed) !== 'altered') expect.fail(`bit ${bit} of byte ${at} was changed unseen`);
+        if (integrityOf(changed) !== 'altered') expect.fail(`bit ${bit} of byte ${at} was changed unseen`);
       }
   });
 
   test('breaks with every byte that is added or missing', () => {
     for (let at = 0; at <= bytes.length; at += 1) {
-      expect(sealOf(Buffer.concat([bytes.subarray(0, at), Buffer.from(' '), bytes.subarray(at)]))).toBe(
+      expect(integrityOf(Buffer.concat([bytes.subarray(0, at), Buffer.from(' '), bytes.subarray(at)]))).toBe(
         'altered',
       );
       if (at < bytes.length)
-        expect(sealOf(Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)]))).toBe('altered');
+        expect(integrityOf(Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)]))).toBe('altered');
     }
   });
 
@@ -87,8 +87,8 @@ describe('the seal of a plan', () => {
   });
 
   test('is no part of another file', () => {
-    expect(sealOf(Buffer.from('product_url,max_price\n'))).toBe('none');
-    expect(sealOf(Buffer.alloc(0))).toBe('none');
+    expect(integrityOf(Buffer.from('product_url,max_price\n'))).toBe('none');
+    expect(integrityOf(Buffer.alloc(0))).toBe('none');
   });
 });
 

@@ -140,7 +140,7 @@ test('pieces of work run side by side within bounds, and every result comes out 
     running -= 1;
     return piece;
   };
-  for await (const result of inFlight(numbers(50, []), work, { most: 4, now: () => (time += 1) }))
+  for await (const result of inFlight(numbers(50, []), work, { limit: 4, now: () => (time += 1) }))
     results.push(result);
   expect(results.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, index) => index));
   expect(peak).toBe(4);
@@ -156,7 +156,7 @@ test('after a failure nothing more is begun, what is under way ends, and the fai
     return piece;
   };
   const run = async () => {
-    for await (const _ of inFlight(numbers(1000, taken), work, { most: 4, now: () => 0 }));
+    for await (const _ of inFlight(numbers(1000, taken), work, { limit: 4, now: () => 0 }));
   };
   await expect(run()).rejects.toThrow('the third');
   expect(taken.length).toBeLessThan(15);

@@ -1,6 +1,6 @@
 import type { Command as Commander } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { type HelpLook, layOutPage, layOutTopic } from '../../src/cli/help/layout.ts';
+import { type HelpStyle, layOutPage, layOutTopic } from '../../src/cli/help/layout.ts';
 import { globalOptionsTitle, pageOf } from '../../src/cli/help/page.ts';
 import { topics } from '../../src/cli/help/topics.ts';
 import { paintFor } from '../../src/cli/output/paint.ts';
@@ -10,7 +10,7 @@ import { isNarrow } from '../../src/format/width.ts';
 
 const program = await describedProgram();
 const plain = await paintFor(false);
-const look = (width: number): HelpLook => ({ width, paint: plain, asTyped: (text) => text });
+const look = (width: number): HelpStyle => ({ width, paint: plain, asTyped: (text) => text });
 const all = (command: Commander): Commander[] => [command, ...command.commands.flatMap(all)];
 const pages = all(program).map(pageOf);
 const help = (words: string, width: number): string => {

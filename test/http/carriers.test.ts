@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createSocketServer, type Socket } fro
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { Exchange } from '../../src/http/transport/exchange.ts';
-import { plainCarrier } from '../../src/http/transport/network.ts';
+import { plainTransport } from '../../src/http/transport/network.ts';
 import { caller, keyedOrder, textOf } from './caller.ts';
 import { json, peer } from './peer.ts';
 
@@ -67,11 +67,11 @@ test('a response longer than anyone reads at once waits for its reader', async (
 test('what still connects when its socket is destroyed is over at once, and nothing was sent', async () => {
   const sockets: Socket[] = [];
   const ended: Socket[] = [];
-  const carrier = await plainCarrier('http:', {
+  const carrier = await plainTransport('http:', {
     lookup: () => {},
     connectMs: 3_600_000,
     maxHeaderSize: 65_536,
-    begun: (socket) => sockets.push(socket),
+    started: (socket) => sockets.push(socket),
     ended: (socket) => ended.push(socket),
   });
   const exchange = new Exchange(new AbortController().signal);
@@ -95,14 +95,14 @@ test('what is given up while its connection is made is never written', async () 
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
   let connect = (): void => {};
-  const carrier = await plainCarrier('http:', {
+  const carrier = await plainTransport('http:', {
     lookup: (_, options, done) => {
       const found = { address: '127.0.0.1', family: 4 };
       connect = () => (options.all ? done(null, [found]) : done(null, found.address, found.family));
     },
     connectMs: 5_000,
     maxHeaderSize: 65_536,
-    begun: () => {},
+    started: () => {},
     ended: () => {},
   });
   onTestFinished(async () => void (await carrier.destroy()));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Inward } from '../../src/http/transport/network.ts';
+import { EgressGuard } from '../../src/http/transport/network.ts';
 
 const hosts = {
   internet: '93.184.216.34',
@@ -10,7 +10,7 @@ const hosts = {
 
 /** What a link of a service that was reached at an address may lead to. */
 function reachableFrom(...reached: readonly string[]): string[] {
-  const inward = new Inward();
+  const inward = new EgressGuard();
   for (const address of reached) inward.reached(address);
   return Object.entries(hosts).flatMap(([name, address]) => {
     try {
@@ -38,7 +38,7 @@ describe('a link that a service gives leads no further inward than the service i
   });
 
   test('by a name that is looked up, too', async () => {
-    const inward = new Inward();
+    const inward = new EgressGuard();
     const looked = new Promise((resolve) => inward.foreignLookup('x.localhost', {}, resolve));
     expect(await looked).toMatchObject({
       sent: 'not_sent',

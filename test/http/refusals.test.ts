@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { errorCodes, refusalHint } from '../../src/api/error-codes.ts';
+import { errorCodes, errorResponseHint } from '../../src/api/error-codes.ts';
 import { caller, failureOf, keyedOrder, orderId } from './caller.ts';
 import { json, peer, text } from './peer.ts';
 
@@ -37,7 +37,7 @@ describe('a refusal', () => {
       code,
       status,
       details: { some: 1 },
-      hint: refusalHint(code, 'bearer', {}, true),
+      hint: errorResponseHint(code, 'bearer', {}, true),
       requestId: 'req-9',
       attempts: 1,
     });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type AttemptResult,
   defaultRetries,
-  longestRetryAfterMs,
+  maxRetryAfterMs,
   nextAttempt,
   readRetryAfter,
 } from '../../src/http/send.ts';
@@ -121,9 +121,9 @@ describe('the wait before the next try', () => {
             { retries: 20 },
             random,
           );
-          if (retryAfterMs > longestRetryAfterMs) expect(next).toBe('stop');
+          if (retryAfterMs > maxRetryAfterMs) expect(next).toBe('stop');
           else expect(next).toBeGreaterThanOrEqual(retryAfterMs);
-          if (next !== 'stop') expect(next).toBeLessThanOrEqual(longestRetryAfterMs);
+          if (next !== 'stop') expect(next).toBeLessThanOrEqual(maxRetryAfterMs);
         },
       ),
     );

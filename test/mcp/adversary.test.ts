@@ -13,10 +13,10 @@ interface Told {
 /** What every dialogue ends with, whatever was tried in it. */
 async function checkEnd(
   scene: Scene,
-  { orders: most, perDay = Number.POSITIVE_INFINITY, name }: Dialogue,
+  { orders, perDay = Number.POSITIVE_INFINITY, name }: Dialogue,
 ): Promise<void> {
   const made = await scene.orders();
-  expect(made.length, `${name}: orders`).toBe(most);
+  expect(made.length, `${name}: orders`).toBe(orders);
   expect(made.reduce((sum, order) => sum + order.max_price + 100, 0)).toBeLessThanOrEqual(perDay);
   const verified = await scene.run(['audit', 'verify']);
   expect(verified.code, verified.stderr).toBe(0);

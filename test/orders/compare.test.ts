@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { eachPlainField } from '../../src/api/order-fields.ts';
-import { normaliseSpellings } from '../../src/api/sandbox-faults.ts';
+import { normaliseVariants } from '../../src/api/sandbox-faults.ts';
 import type { Shape } from '../../src/api/schemas/index.ts';
 import type { Row } from '../../src/format/result.ts';
 import {
   absentAsNull,
   differences,
   hasOtherRecipient,
-  isAnotherOrder,
+  isOtherOrder,
   isOtherThanRequested,
 } from '../../src/orders/compare.ts';
 import { normalise } from '../../src/sandbox/server/fault-injection.ts';
@@ -49,7 +49,7 @@ const order = {
   gift_message: body.gift_message,
 };
 
-const real = (echo: Row) => differences(body, echo).filter(({ isSpelling }) => !isSpelling);
+const real = (echo: Row) => differences(body, echo).filter(({ isVariant }) => !isVariant);
 const spelt = (names: readonly string[]): Row => normalise(order, names, Random.of('compare', 1)) as Row;
 
 describe('an order that the service echoes', () => {
@@ -57,14 +57,14 @@ describe('an order that the service echoes', () => {
     expect(differences(body, order)).toEqual([]);
   });
 
-  test.each(Object.keys(normaliseSpellings))('spelt its own way (%s) is the same order', (name) => {
+  test.each(Object.keys(normaliseVariants))('spelt its own way (%s) is the same order', (name) => {
     expect(real(spelt([name]))).toEqual([]);
     expect(isOtherThanRequested(body, absentAsNull(spelt([name])))).toBe(false);
     expect(hasOtherRecipient(body, spelt([name]))).toBe(false);
   });
 
   test('spelt its own way in everything at once is the same order', () => {
-    const all = spelt(Object.keys(normaliseSpellings));
+    const all = spelt(Object.keys(normaliseVariants));
     expect(real(all)).toEqual([]);
     expect(differences(body, all).length).toBeGreaterThan(5);
   });
@@ -119,7 +119,7 @@ describe('an order that the service echoes', () => {
   test.each(eachPlainField)('with another %s is another one', (name, { type }) => {
     const [requested, existing] = valuesOf[type];
     const others = (value: unknown) =>
-      differences({ ...body, [name]: requested }, { ...order, [name]: value }).filter((it) => !it.isSpelling);
+      differences({ ...body, [name]: requested }, { ...order, [name]: value }).filter((it) => !it.isVariant);
     expect(others(existing)).toEqual([{ field: name, requested, existing, isSpelling: false }]);
     expect(others(requested)).toEqual([]);
   });
@@ -146,7 +146,7 @@ describe('an order that the service echoes', () => {
     ['another payment', { payment: { mode: 'card' } }, { payment: null, connect: null }, 'payment.mode'],
   ])('with %s is another one', (_, requested, change, field) => {
     const found = differences({ ...body, ...requested }, { ...order, ...change });
-    expect(found.filter(({ isSpelling }) => !isSpelling).map((it) => it.field)).toContain(field);
+    expect(found.filter(({ isVariant: isSpelling }) => !isSpelling).map((it) => it.field)).toContain(field);
   });
 
   test('paid and relaxed as requested is the same order', () => {
@@ -181,7 +181,7 @@ describe('an order that the service echoes', () => {
       { shipping_address: { ...order.shipping_address, first_name: 'Eve', address_line1: '9 Side Road' } },
     ],
   ])('is taken for the response to another request by its %s', (_, change) => {
-    expect(isAnotherOrder(body, { ...order, ...change })).toBe(true);
+    expect(isOtherOrder(body, { ...order, ...change })).toBe(true);
   });
 
   test.each<[string, Row]>([
@@ -192,6 +192,6 @@ describe('an order that the service echoes', () => {
       { shipping_address: { ...order.shipping_address, address_line1: '1 N Main Street' } },
     ],
   ])('is not taken for that where the service %s', (_, change) => {
-    expect(isAnotherOrder(body, { ...order, ...change })).toBe(false);
+    expect(isOtherOrder(body, { ...order, ...change })).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusalHint } from '../../src/api/error-codes.ts';
+import { errorResponseHint } from '../../src/api/error-codes.ts';
 import { sentences } from '../../src/orders/columns.ts';
 import { whyOf } from '../../src/orders/explain/story.ts';
 
@@ -62,9 +62,9 @@ test('sentences follow each other without a semicolon', () => {
 });
 
 test('an order that came to nothing is not to be returned', () => {
-  const hint = (status: string) => refusalHint('order_not_cancellable', 'bearer', { status });
+  const hint = (status: string) => errorResponseHint('order_not_cancellable', 'bearer', { status });
   expect(hint('order_placed')).toContain('ask for a return');
   for (const status of ['order_failed', 'cancelled', 'cancelled_by_retailer'])
     expect(hint(status)).not.toContain('return');
-  expect(refusalHint('order_not_cancellable', 'bearer', null)).toContain('ask for a return');
+  expect(errorResponseHint('order_not_cancellable', 'bearer', null)).toContain('ask for a return');
 });

@@ -3,7 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { neutraliseCsv } from '../../src/format/csv-stream.ts';
-import { defuse } from '../../src/platform/csv-cell.ts';
+import { escapeFormula } from '../../src/platform/csv-cell.ts';
 
 async function neutralised(chunks: readonly (string | Uint8Array)[]): Promise<string> {
   let text = '';
@@ -49,7 +49,7 @@ test('wherever the chunks are cut, the result is that of defusing each cell', as
         );
         const text = await neutralised(chunks);
         const isQuoted = (one: string) => quoted || /[,"\r\n]/.test(one);
-        const safe = (one: string) => (isQuoted(one) ? defuse(one) : split(defuse(one)));
+        const safe = (one: string) => (isQuoted(one) ? escapeFormula(one) : split(escapeFormula(one)));
         expect(parse(text, { record_delimiter, skip_empty_lines: false })).toEqual(
           rows.map((row) => row.map(safe)),
         );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Column, ListedRows, ListResult, OutputOptions, Row } from '../../src/format/result.ts';
+import type { Column, LastListRows, ListResult, OutputOptions, Row } from '../../src/format/result.ts';
 import { printed } from './streams.ts';
 
 const uuid = (number: number): string =>
@@ -23,8 +23,12 @@ const list = (rows: ListResult['rows'], more: Partial<ListResult> = {}): ListRes
 const terminal = { terminal: true, columns: 80 };
 
 async function kept(result: ListResult, options: Partial<OutputOptions> = {}, stdout: object = terminal) {
-  const told: ListedRows[] = [];
-  const { out } = await printed(result, { listed: async (rows) => void told.push(rows), ...options }, stdout);
+  const told: LastListRows[] = [];
+  const { out } = await printed(
+    result,
+    { onListed: async (rows) => void told.push(rows), ...options },
+    stdout,
+  );
   return { lines: out.split('\n').slice(0, -1), told };
 }
 
@@ -96,8 +100,8 @@ test('what came before a failure is kept, as it was shown', async () => {
     yield* orders(2);
     throw new Error('the service is gone');
   }
-  const told: ListedRows[] = [];
-  const options = { listed: async (rows: ListedRows) => void told.push(rows) };
+  const told: LastListRows[] = [];
+  const options = { listed: async (rows: LastListRows) => void told.push(rows) };
   await expect(printed(list(failing()), { format: 'ndjson', ...options }, terminal)).rejects.toThrow('gone');
   expect(told[0]?.rows).toHaveLength(2);
 });

@@ -175,7 +175,7 @@ describe('a narrow table', () => {
     { name: 'id', path: 'id', kind: 'id', weight: 5 },
     { name: 'state', path: 'state', kind: 'status', weight: 9 },
     { name: 'who', path: 'who', weight: 4 },
-    { name: 'why', path: 'why', weight: 3, isProse: true, goesBelow: true },
+    { name: 'why', path: 'why', weight: 3, isProse: true, wraps: true },
   ];
   const at = async (width: number, given: readonly Row[] = rows) =>
     printed(list(given, columns), {}, { terminal: true, columns: width });

@@ -9,8 +9,8 @@ import {
   cutUrl,
   fullMeasure,
   isNarrow,
-  leastOfUrl,
   measureFor,
+  minUrlWidth,
   pad,
 } from '../../src/format/width.ts';
 
@@ -69,12 +69,12 @@ describe('cutting', () => {
     expect(cutUrl(url, 47, measure)).toBe(url);
     expect(cutUrl(url, 39, measure)).toBe('shop.example/p/a-long-name/test-success');
     expect(cutUrl(url, 26, measure)).toBe('shop.example/…test-success');
-    expect(cutUrl(url, leastOfUrl(url, measure), measure)).toBe('shop.example/…');
+    expect(cutUrl(url, minUrlWidth(url, measure), measure)).toBe('shop.example/…');
     expect(cutUrl(url, 20, measure)).toBe('shop.example/…uccess');
     expect(cutUrl('http://shop.example/p/test-success', 26, measure)).toBe('http://shop.example/…ccess');
     expect(cutUrl('https://bank.example.evil.example/x', 14, measure)).toBe('…evil.example/');
     expect(cutUrl('A title, in place of an address', 10, measure)).toBe('A title, …');
-    expect(leastOfUrl('A title/name in place of an address', measure)).toBe(0);
+    expect(minUrlWidth('A title/name in place of an address', measure)).toBe(0);
     fc.assert(
       fc.property(texts, fc.nat(30), (text, width) => {
         for (const whole of [
@@ -92,14 +92,14 @@ describe('cutting', () => {
     expect(cutUrl(two, 45, measure)).toBe('2 x shop.example/p/tea-500-g, other.example/…');
     expect(cutUrl(two, 44, measure)).toBe('2 x shop.example/p/tea-500-g, …');
     expect(cutUrl(two, 24, measure)).toBe('2 x shop.example/…0-g, …');
-    expect(leastOfUrl(two, measure)).toBe('2 x shop.example/…, …'.length);
-    expect(cutUrl(two, leastOfUrl(two, measure), measure)).toBe('2 x shop.example/…, …');
+    expect(minUrlWidth(two, measure)).toBe('2 x shop.example/…, …'.length);
+    expect(cutUrl(two, minUrlWidth(two, measure), measure)).toBe('2 x shop.example/…, …');
     const mixed = 'Tea, Green, 500 g, https://shop.example/p/mug';
     expect(cutUrl(mixed, 40, measure)).toBe('Tea, Green, 500 g, shop.example/p/mug');
     expect(cutUrl(mixed, 35, measure)).toBe('Tea, Green, 500 g, shop.example/…ug');
     expect(cutUrl(mixed, 32, measure)).toBe('Tea, Green, 500 g, …');
     expect(cutUrl(mixed, 16, measure)).toBe('Tea, Green, 500…');
-    expect(leastOfUrl(mixed, measure)).toBe(0);
+    expect(minUrlWidth(mixed, measure)).toBe(0);
     expect(cutUrl('2 x A long title', 10, measure)).toBe('2 x A lon…');
   });
 

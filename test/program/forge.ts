@@ -1,7 +1,7 @@
 import { AuditChain } from '../../src/journal/audit.ts';
 import { nobody } from '../../src/journal/audit-entry.ts';
 import { contentHash } from '../../src/journal/content.ts';
-import { type IntentRow, newIntent, sealed } from '../../src/journal/intent-row.ts';
+import { type IntentRow, newIntent, withChecksum } from '../../src/journal/intent-row.ts';
 import { IntentTable } from '../../src/journal/intents.ts';
 import { openJournalDatabase } from '../../src/journal/journal.ts';
 import type { Intent } from '../../src/journal/journal-record.ts';
@@ -29,14 +29,14 @@ export async function forge(
   work: (forger: Forger) => void,
 ): Promise<void> {
   const shared = url === undefined ? undefined : { address: { url, shown: 'the database' } };
-  const { database, beside } = await openJournalDatabase(folder, { shared });
+  const { database, localFallback } = await openJournalDatabase(folder, { shared });
   try {
     await database.refresh('anew');
     await database.transaction(() => {
       work(forgerOf(database));
     });
   } finally {
-    beside?.close();
+    localFallback?.close();
     await database.close();
   }
 }
@@ -48,12 +48,12 @@ function forgerOf(database: Database): Forger {
     rows: () => table.all(),
     insert(intent, more = {}) {
       const row = newIntent(intent, contentHash(intent.operation, intent.body), nobodyAtWork, now());
-      table.write(sealed({ ...row, ...more }), undefined);
+      table.write(withChecksum({ ...row, ...more }), undefined);
     },
     change(key, values) {
       const row = table.all().find((one) => one.key === key);
       if (!row) throw new Error(`no row ${key}`);
-      table.write(sealed({ ...row, ...values }), row);
+      table.write(withChecksum({ ...row, ...values }), row);
     },
     enter({ operation, account, profile, baseUrl: service, key, body }) {
       const content = contentHash(operation, body);

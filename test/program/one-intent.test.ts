@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { normaliseSpellings } from '../../src/api/sandbox-faults.ts';
+import { normaliseVariants } from '../../src/api/sandbox-faults.ts';
 import { orderBody } from '../order-body.ts';
 import { begin, shell } from './run.ts';
 import { errorOf, lose, type Shopping, shopping } from './shopping.ts';
@@ -281,7 +281,7 @@ describe('an order in doubt', () => {
     expect(await shop.orders()).toHaveLength(2);
   });
 
-  test.each([...Object.keys(normaliseSpellings), Object.keys(normaliseSpellings).join(',')])(
+  test.each([...Object.keys(normaliseVariants), Object.keys(normaliseVariants).join(',')])(
     'is settled by the same command where the service spells it its own way: %s',
     async (spelling) => {
       const shop = await shopping(`normalise:${spelling}`);

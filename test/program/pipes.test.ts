@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { piecesOf, readPipe } from '../../src/platform/streams.ts';
+import { readChunks, readPipe } from '../../src/platform/streams.ts';
 import { begin, shell } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
@@ -50,7 +50,7 @@ test('stdin that never ends can be given up', async () => {
   const controller = new AbortController();
   const stdin = new PassThrough();
   stdin.write('one');
-  const pieces = piecesOf(stdin, controller.signal);
+  const pieces = readChunks(stdin, controller.signal);
   expect(String((await pieces.next()).value)).toBe('one');
   const reading = pieces.next();
   const reason = new Error('enough');

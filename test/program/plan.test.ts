@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Plan } from '../../src/api/schemas/plan-file.ts';
-import { sealed } from '../../src/bulk/plan/file.ts';
+import { serializePlan } from '../../src/bulk/plan/file.ts';
 import { makeKey } from './approval-workspace.ts';
 import { begin, type Finished } from './run.ts';
 import { cutOff, errorOf, type Shopping, shopping } from './shopping.ts';
@@ -57,7 +57,7 @@ function forge(shop: Shopping, change: (plan: Plan) => object): void {
   const { sha256: _, ...plan } = { ...readPlan(shop) };
   const changed = { ...plan, ...change(readPlan(shop)) };
   const rows = changed.rows.map(({ checksum: _checksum, ...row }) => row);
-  writeFileSync(planFile(shop), sealed({ ...changed, rows }).bytes);
+  writeFileSync(planFile(shop), serializePlan({ ...changed, rows }).bytes);
 }
 
 function policy({ workspace }: Shopping, text: string): void {

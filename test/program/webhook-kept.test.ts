@@ -103,7 +103,7 @@ async function keepFailed(count: number): Promise<void> {
         headers: {},
         body,
       };
-      await store.events.keep(
+      await store.events.save(
         { ...arrival, profile: 'local', baseUrl: 'embedded:' },
         { acts: true, shows: false },
       );

@@ -5,16 +5,16 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { beancount } from '../../src/spending/accounting/beancount.ts';
-import { csvBooks } from '../../src/spending/accounting/csv.ts';
+import { csvAccounting } from '../../src/spending/accounting/csv.ts';
 import {
   centsOn,
   type Entry,
+  type ExistingEntry,
   entryId,
-  type Standing,
-  WrittenBooks,
+  WrittenEntries,
   walletAccount,
 } from '../../src/spending/accounting/entries.ts';
-import { type BooksFormat, readable } from '../../src/spending/accounting/files.ts';
+import { type AccountingFormat, readable } from '../../src/spending/accounting/files.ts';
 import { hledger } from '../../src/spending/accounting/hledger.ts';
 import { differencesIn } from '../../src/spending/accounting/ledger.ts';
 import { ofx } from '../../src/spending/accounting/ofx.ts';
@@ -171,14 +171,14 @@ const anyOrder = fc
 
 const names = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : url);
 
-function entriesOfAll(orders: readonly unknown[], written = new WrittenBooks()): Entry[] {
+function entriesOfAll(orders: readonly unknown[], written = new WrittenEntries()): Entry[] {
   return orders.flatMap(
     (order) => entriesOf(order, { written, feeCents: 100, retailers: names, dateAt }).entries,
   );
 }
 
-function fileOf(format: BooksFormat, entries: readonly Entry[], before?: string): string {
-  const collection = new Collection(format, new WrittenBooks());
+function fileOf(format: AccountingFormat, entries: readonly Entry[], before?: string): string {
+  const collection = new Collection(format, new WrittenEntries());
   for (const entry of entries) collection.add(entry);
   return [...format.assemble(about, before, collection.rendered())].join('');
 }
@@ -194,12 +194,12 @@ const accountsOf = (found: readonly { amounts: object }[]): string[] =>
   [...new Set(found.flatMap(({ amounts }) => Object.keys(amounts)))].sort();
 
 /** Read again, each entry is what was written, in the line ends of another system too. */
-function expectAsWritten(format: BooksFormat, text: string, entries: readonly Entry[]): void {
+function expectAsWritten(format: AccountingFormat, text: string, entries: readonly Entry[]): void {
   for (const seen of [text, `\ufeff${text.replaceAll('\n', '\r\n')}`]) {
     const found = format.read(readable(seen));
     expect(format.refuses(readable(seen), { wallet })).toBeUndefined();
     expect([found.broken, found.others, differencesIn(found.entries)]).toEqual([undefined, 0, []]);
-    const wallets = (all: readonly Pick<Standing, 'id' | 'postings'>[]) =>
+    const wallets = (all: readonly Pick<ExistingEntry, 'id' | 'postings'>[]) =>
       all.map(({ id, postings = [] }) => [id, centsOn(postings, walletAccount, 'USD')]).toSorted();
     expect(wallets(found.entries)).toEqual(wallets(entries));
   }
@@ -262,7 +262,7 @@ describeWithBookkeepers('no text breaks out of its entry, as the real programs r
 });
 
 test('a CSV has a row for each posting, and no cell that a spreadsheet runs', () => {
-  const format = csvBooks(wallet, false);
+  const format = csvAccounting(wallet, false);
   fc.assert(
     fc.property(many, (orders) => {
       const entries = entriesOfAll(orders);
@@ -302,14 +302,14 @@ describe('what is there already', () => {
   });
   const credited = (credited_amount: number) =>
     order({ returns: [{ id: 'r1', updated_at: '2026-11-07T10:00:00Z', credited_amount }] });
-  const step = (written: WrittenBooks, it: unknown, feeCents = 100) => {
+  const step = (written: WrittenEntries, it: unknown, feeCents = 100) => {
     const { entries } = entriesOf(it, { written, feeCents, retailers: () => 'tea', dateAt });
     for (const entry of entries) written.take(entry);
     return entries.map(({ id, date, postings }) => [id, date, postings[0]?.cents]);
   };
 
   test('a credit that grows, is taken back and comes again is an entry each time, for the difference', () => {
-    const written = new WrittenBooks();
+    const written = new WrittenEntries();
     expect(step(written, credited(300))).toEqual([
       ['a1.charge.wallet.USD.1.1000', '2026-11-01', 1000],
       ['a1.fee.wallet.USD.1.100', '2026-11-01', 100],
@@ -323,7 +323,7 @@ describe('what is there already', () => {
   });
 
   test('an order that the retailer cancels later is refunded by an entry of its own', () => {
-    const written = new WrittenBooks();
+    const written = new WrittenEntries();
     step(written, order());
     expect(step(written, order({ status: 'cancelled_by_retailer' }))).toEqual([
       ['a1.refund.wallet.USD.1.-1000', '2026-11-05', -1000],
@@ -332,14 +332,14 @@ describe('what is there already', () => {
   });
 
   test('a price that was put right is corrected; a new fee of the service changes no old one', () => {
-    const written = new WrittenBooks();
+    const written = new WrittenEntries();
     step(written, order());
     const dearer = order({ job_result: { price_components: { total: 1250, currency: 'USD' } } });
     expect(step(written, dearer, 200)).toEqual([['a1.charge.wallet.USD.2.1250', '2026-11-05', 250]]);
   });
 
   test('ids that are not ours are no concern of ours', () => {
-    const written = new WrittenBooks();
+    const written = new WrittenEntries();
     for (const id of [
       '',
       'id',
@@ -358,7 +358,7 @@ describe('what is there already', () => {
   });
 
   test('an order without a usable id or time is said to lack them, and books nothing', () => {
-    const books = { written: new WrittenBooks(), feeCents: 100, retailers: () => 'tea', dateAt };
+    const books = { written: new WrittenEntries(), feeCents: 100, retailers: () => 'tea', dateAt };
     for (const odd of [
       order({ id: 'a b' }),
       order({ id: 7 }),
@@ -405,7 +405,7 @@ describe('what is there already', () => {
   test.each([
     ['hledger', hledger],
     ['beancount', beancount],
-    ['csv', csvBooks(wallet, false)],
+    ['csv', csvAccounting(wallet, false)],
     ['ofx', ofx],
   ])('%s cut off anywhere is refused with a line, or what is left of it is whole', (_, format) => {
     const whole = fileOf(format, two);

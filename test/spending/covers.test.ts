@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Approval } from '../../src/journal/approval-row.ts';
 import type { Intent } from '../../src/journal/journal-record.ts';
-import { shortfall, type Wanted } from '../../src/spending/approval/covers.ts';
+import { type RequiredCoverage, shortfall } from '../../src/spending/approval/covers.ts';
 import { type ApprovablePlan, subjectOf } from '../../src/spending/approval/subject.ts';
 import { intent } from '../state/intents.ts';
 
@@ -27,7 +27,7 @@ const approval = (given: ApprovablePlan): Approval => ({
   signature: undefined,
 });
 
-const wanted = (cents: number, ...keys: string[]): Wanted => ({
+const wanted = (cents: number, ...keys: string[]): RequiredCoverage => ({
   subject: subjectOf([batch], { isRehearsal: false, plan }),
   verdict: {
     outcome: 'needs_approval',
@@ -39,7 +39,7 @@ const wanted = (cents: number, ...keys: string[]): Wanted => ({
   },
   keys: new Set(keys),
   now,
-  lifeMs: 24 * 3600 * 1000,
+  lifetimeMs: 24 * 3600 * 1000,
 });
 
 const use = (key: string, cents: number) => ({ key, cents, orderId: undefined });

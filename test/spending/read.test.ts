@@ -7,7 +7,7 @@ const limits = (text: string) => read(`version: 1\nlimits:\n  ${text}\n`).limits
 
 describe('a policy file', () => {
   test('the example reads, and so does all of it without the comment signs', () => {
-    expect(read(examplePolicy).limits.map(({ rule, most }) => [rule, most])).toEqual([
+    expect(read(examplePolicy).limits.map(({ rule, max }) => [rule, max])).toEqual([
       ['limits.per_order', 20_000],
       ['limits.per_day', 200_000],
     ]);
@@ -36,7 +36,7 @@ describe('a policy file', () => {
     ['per_order: 0', 0],
     ['quantity_per_line: 10', 10],
   ])('%s', (text, most) => {
-    expect(limits(text)[0]?.most).toBe(most);
+    expect(limits(text)[0]?.max).toBe(most);
   });
 
   test.each([
@@ -55,7 +55,7 @@ describe('a policy file', () => {
     const message = `the comma ends the value of ${amount}; within braces `;
     expect(() => read(policy(amount))).toThrow(message);
     expect(() => read(policy(amount))).toThrow(advised);
-    expect(read(policy(advised)).limits[0]?.most).toBe(most);
+    expect(read(policy(advised)).limits[0]?.max).toBe(most);
   });
 
   test.each([

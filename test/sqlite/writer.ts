@@ -25,6 +25,6 @@ try {
 } catch (error) {
   stopped = error;
 }
-const trouble = stopped instanceof DatabaseError ? stopped.trouble : undefined;
+const trouble = stopped instanceof DatabaseError ? stopped.problem : undefined;
 const message = stopped === undefined ? undefined : String(stopped);
 process.stdout.write(JSON.stringify({ kept, trouble, message }));

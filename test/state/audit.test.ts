@@ -82,7 +82,7 @@ describe('the audit chain', () => {
     await journal.record(intent('k2', 2));
     await journal.refuse('k2', baseUrl, { code: 'insufficient_funds', message: 'no' });
     await journal.record(paidIntent('k3', 3));
-    await journal.keepCredential('k3', baseUrl, 'a secret');
+    await journal.saveCredential('k3', baseUrl, 'a secret');
     await journal.forget('k3', baseUrl);
     expect(kinds()).toEqual([
       'intent k1',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BirthNote } from '../../src/journal/journal.ts';
+import { CreationMarkerWriter } from '../../src/journal/journal.ts';
 import { StorageError } from '../../src/platform/errors.ts';
 
 /** A configuration that takes the note with the given attempt. */
@@ -9,7 +9,7 @@ function noting(takesAt: number) {
     attempts += 1;
     if (attempts < takesAt) throw new StorageError('the disk is full');
   };
-  const birth = new BirthNote({ since: undefined, note });
+  const birth = new CreationMarkerWriter({ since: undefined, note });
   return { birth, attempts: () => attempts };
 }
 

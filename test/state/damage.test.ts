@@ -141,11 +141,13 @@ describe('a journal that was changed on disk', () => {
     rmSync(join(folder, 'journal.db-seal'));
     rmSync(file, { force: true });
     const birth = { since: '2026-02-01T00:00:00.000Z', note: async () => {} };
-    await expect(opened(() => {}, { birth })).rejects.toThrow(/a journal was begun there at 2026-02-01/);
+    await expect(opened(() => {}, { creationMarker: birth })).rejects.toThrow(
+      /a journal was begun there at 2026-02-01/,
+    );
     // Another file: the packaged SQLite lets go of the one before only when V8 collects its statements.
     rmSync(file);
     writeFileSync(file, '');
-    await expect(opened(() => {}, { birth })).rejects.toThrow(DamagedError);
+    await expect(opened(() => {}, { creationMarker: birth })).rejects.toThrow(DamagedError);
     rmSync(file);
     await opened((journal) => expect(journal.list()).toEqual([]));
   });
@@ -153,9 +155,9 @@ describe('a journal that was changed on disk', () => {
   test('notes its birth once an intent is in it', async () => {
     const noted: string[] = [];
     const birth = { since: undefined, note: async (at: string) => void noted.push(at) };
-    await opened((journal) => void journal.list(), { birth });
+    await opened((journal) => void journal.list(), { creationMarker: birth });
     expect(noted).toEqual([]);
-    await opened(async (journal) => void (await journal.record(intent('k1'))), { birth });
+    await opened(async (journal) => void (await journal.record(intent('k1'))), { creationMarker: birth });
     expect(noted).toEqual([new Date(now).toISOString()]);
   });
 

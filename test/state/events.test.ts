@@ -60,36 +60,36 @@ describe('events received', () => {
   });
 
   test('the same name and body from the same service is one event, however often it comes', async () => {
-    expect(await store.events.keep(arrival('a'), { acts: false, shows: true })).toMatchObject({
+    expect(await store.events.save(arrival('a'), { acts: false, shows: true })).toMatchObject({
       isNew: true,
       event: { id: 1, deliveries: 1 },
     });
     now += 5_000;
-    expect(await store.events.keep(arrival('a'), { acts: false, shows: true })).toMatchObject({
+    expect(await store.events.save(arrival('a'), { acts: false, shows: true })).toMatchObject({
       isNew: false,
       event: { id: 1, deliveries: 2, last_received_at: '2026-03-01T12:00:05.000Z' },
     });
     expect(
-      (await store.events.keep(arrival('a', { event: 'tracking_updated' }), { acts: false, shows: true }))
+      (await store.events.save(arrival('a', { event: 'tracking_updated' }), { acts: false, shows: true }))
         .event.id,
     ).toBe(2);
     expect(
-      (await store.events.keep(arrival('a', { event: null }), { acts: false, shows: true })).event.id,
+      (await store.events.save(arrival('a', { event: null }), { acts: false, shows: true })).event.id,
     ).toBe(3);
     expect(
       (
-        await store.events.keep(arrival('a', { baseUrl: 'https://else.example' }), {
+        await store.events.save(arrival('a', { baseUrl: 'https://else.example' }), {
           acts: false,
           shows: true,
         })
       ).event.id,
     ).toBe(4);
-    expect((await store.events.keep(arrival('b'), { acts: false, shows: true })).event.id).toBe(5);
+    expect((await store.events.save(arrival('b'), { acts: false, shows: true })).event.id).toBe(5);
   });
 
   test('they are listed newest first, by name, by order, and by what failed, however many there are', async () => {
     for (let index = 0; index < 250; index += 1)
-      await store.events.keep(
+      await store.events.save(
         arrival(`s${index}`, index % 2 === 0 ? {} : { event: 'tracking_updated', orderId: null }),
         { acts: false, shows: true },
       );
@@ -101,7 +101,7 @@ describe('events received', () => {
   });
 
   test('an event is owed until it was sent on and its command ran', async () => {
-    await store.events.keep(arrival('a'), { acts: true, shows: true });
+    await store.events.save(arrival('a'), { acts: true, shows: true });
     expect(ids({ failed: true })).toEqual([1]);
     await store.events.noteForward(1, sent(true, 'http://127.0.0.1/a', '2026-03-01T12:00:00Z'));
     expect(ids({ failed: true })).toEqual([]);
@@ -115,7 +115,7 @@ describe('events received', () => {
 
   test('the address used last is known', async () => {
     expect(store.events.lastForward()).toBeUndefined();
-    for (const status of ['a', 'b']) await store.events.keep(arrival(status), { acts: false, shows: true });
+    for (const status of ['a', 'b']) await store.events.save(arrival(status), { acts: false, shows: true });
     await store.events.noteForward(2, sent(true, 'http://first/', '2026-03-01T12:00:00.000Z'));
     await store.events.noteForward(1, sent(false, 'http://second/', '2026-03-01T12:00:01.000Z'));
     expect(store.events.lastForward()).toBe('http://second/');
@@ -126,9 +126,9 @@ describe('events received', () => {
   });
 
   test('they are kept for 30 days', async () => {
-    await store.events.keep(arrival('old'), { acts: false, shows: true });
+    await store.events.save(arrival('old'), { acts: false, shows: true });
     now += 31 * 24 * 3600 * 1000;
-    await store.events.keep(arrival('new'), { acts: false, shows: true });
+    await store.events.save(arrival('new'), { acts: false, shows: true });
     expect(ids()).toEqual([2]);
   });
 
@@ -140,44 +140,44 @@ describe('events received', () => {
 describe('addresses registered', () => {
   test('a listener ends with the address that was set to stay', async () => {
     const { registrations } = store;
-    await registrations.stand('a', 'https://one');
-    await registrations.stand('a', 'https://two');
-    await registrations.stand('b', 'https://other');
+    await registrations.setPermanent('a', 'https://one');
+    await registrations.setPermanent('a', 'https://two');
+    await registrations.setPermanent('b', 'https://other');
     const id = await registrations.begin('a', 'http://listener');
-    expect(await registrations.end('a', id)).toEqual({ stands: true, earlier: 'https://two' });
+    expect(await registrations.end('a', id)).toEqual({ isCurrent: true, earlier: 'https://two' });
   });
 
   test('nothing is known before the first', async () => {
     const id = await store.registrations.begin('a', 'http://listener');
-    expect(await store.registrations.end('a', id)).toEqual({ stands: true, earlier: undefined });
+    expect(await store.registrations.end('a', id)).toEqual({ isCurrent: true, earlier: undefined });
   });
 
   test('of two listeners the one that ends first leaves the other its registration', async () => {
     const { registrations } = store;
-    await registrations.stand('a', 'https://stays');
+    await registrations.setPermanent('a', 'https://stays');
     const first = await registrations.begin('a', 'http://first');
     const second = await registrations.begin('a', 'http://second');
-    expect(await registrations.end('a', first)).toEqual({ stands: false, earlier: 'http://second' });
-    expect(await registrations.end('a', second)).toEqual({ stands: true, earlier: 'https://stays' });
+    expect(await registrations.end('a', first)).toEqual({ isCurrent: false, earlier: 'http://second' });
+    expect(await registrations.end('a', second)).toEqual({ isCurrent: true, earlier: 'https://stays' });
   });
 
   test('the second to come gives way to the first where that still listens', async () => {
     const { registrations } = store;
     await registrations.begin('a', 'http://first');
     const second = await registrations.begin('a', 'http://second');
-    expect(await registrations.end('a', second)).toEqual({ stands: true, earlier: 'http://first' });
+    expect(await registrations.end('a', second)).toEqual({ isCurrent: true, earlier: 'http://first' });
   });
 
   test('an address registered meanwhile stays', async () => {
     const { registrations } = store;
     const id = await registrations.begin('a', 'http://listener');
-    await registrations.stand('a', 'https://meanwhile');
-    expect((await registrations.end('a', id)).stands).toBe(false);
+    await registrations.setPermanent('a', 'https://meanwhile');
+    expect((await registrations.end('a', id)).isCurrent).toBe(false);
   });
 
   test('a listener that died without a word is passed over', async () => {
     const { registrations } = store;
-    await registrations.stand('a', 'https://stays');
+    await registrations.setPermanent('a', 'https://stays');
     const module = new URL('../../src/journal/webhook-store.ts', import.meta.url).href;
     const script = `const { openWebhookStore } = await import(${JSON.stringify(module)});
       const store = await openWebhookStore(${JSON.stringify(folder)}, Date.now);
@@ -185,6 +185,6 @@ describe('addresses registered', () => {
       process.kill(process.pid, 'SIGKILL');`;
     spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
     const id = await registrations.begin('a', 'http://listener');
-    expect(await registrations.end('a', id)).toEqual({ stands: true, earlier: 'https://stays' });
+    expect(await registrations.end('a', id)).toEqual({ isCurrent: true, earlier: 'https://stays' });
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isIntact, newIntent, sealed } from '../../src/journal/intent-row.ts';
+import { isIntact, newIntent, withChecksum } from '../../src/journal/intent-row.ts';
 
 const intent = {
   key: 'k-1',
@@ -21,7 +21,7 @@ test('a row is intact as long as nothing of it is changed, whichever row was loo
   const at = '2026-03-01T12:00:00.000Z';
   const one = newIntent(intent, 'c0ffee', { pid: 7, started: '9' }, at);
   const other = newIntent({ ...intent, body: { rows: [] } }, 'c0ffee', { pid: 7, started: '9' }, at);
-  expect([one, other, sealed({ ...one, live: 1 })].every(isIntact)).toBe(true);
+  expect([one, other, withChecksum({ ...one, live: 1 })].every(isIntact)).toBe(true);
   expect(isIntact({ ...one, body: other.body })).toBe(false);
   expect(isIntact({ ...one, state: 'reported' })).toBe(false);
 });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type IntentRow, sealed } from '../../src/journal/intent-row.ts';
+import { type IntentRow, withChecksum } from '../../src/journal/intent-row.ts';
 import { IntentTable } from '../../src/journal/intents.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { journalMigrations } from '../../src/journal/journal-tables.ts';
@@ -40,7 +40,7 @@ describe('the journal', () => {
     expect(journal.list()).toMatchObject([
       { key: 'k1', state: 'intended', base_url: baseUrl, sent_with: 'xx_test_…a1b2' },
     ]);
-    expect(journal.owed()).toMatchObject({ inDoubt: [{ key: 'k1' }], unreported: [] });
+    expect(journal.unfinished()).toMatchObject({ inDoubt: [{ key: 'k1' }], unreported: [] });
   });
 
   test('what the service made is owed to the user until it is reported', async () => {
@@ -99,7 +99,7 @@ describe('the journal', () => {
       const work = `await journal.record(${JSON.stringify(intent('k1'))}); await journal.respond('k1', '${baseUrl}', 'order-1')`;
       inAnotherProcess(folder, now, work);
       await beginAnew();
-      expect(journal.owed()).toMatchObject({ inDoubt: [], unreported: [{ key: 'k1' }] });
+      expect(journal.unfinished()).toMatchObject({ inDoubt: [], unreported: [{ key: 'k1' }] });
       expect(await journal.record(intent('k2'), { repeatedSince: undefined })).toMatchObject({
         twin: { situation: 'unreported', record: { order_id: 'order-1' } },
       });
@@ -132,17 +132,17 @@ describe('the journal', () => {
     test.skipIf(isOnPostgres)('is at work where its process lives', async () => {
       await elsewhere('k1');
       await ownedBy(process.ppid);
-      const situation = async () => (await journal.record(intent('k2'), recent())).twin?.situation;
+      const situation = async () => (await journal.record(intent('k2'), recent())).duplicate?.situation;
       expect(await situation()).toBe('at_work');
       await expect(journal.claim(journal.get('k1', baseUrl))).rejects.toThrow(/is at work on k1/);
-      expect(journal.owed()).toMatchObject({ inDoubt: [], unreported: [] });
+      expect(journal.unfinished()).toMatchObject({ inDoubt: [], unreported: [] });
       expect(await journal.record(intent('on purpose'))).toEqual({ mayBeSent: false });
     });
 
     test.runIf(isOnPostgres)('is at work until its lease ends, which is told', async () => {
       inAnotherProcess(folder, now, `await journal.record(${JSON.stringify(intent('k1'))})`, true);
       await beginAnew();
-      const situation = async () => (await journal.record(intent('k2'), recent())).twin?.situation;
+      const situation = async () => (await journal.record(intent('k2'), recent())).duplicate?.situation;
       expect(await situation()).toBe('at_work');
       await expect(journal.claim(journal.get('k1', baseUrl))).rejects.toMatchObject({
         message: expect.stringMatching(/^process \d+ on \S+ is at work on k1$/),
@@ -317,7 +317,7 @@ describe('the journal', () => {
     const table = new IntentTable(database);
     await database.transaction(() => {
       for (const row of table.all())
-        table.write(sealed({ ...row, pid, process_started: '' } satisfies IntentRow), row);
+        table.write(withChecksum({ ...row, pid, process_started: '' } satisfies IntentRow), row);
     });
     database.close();
   }

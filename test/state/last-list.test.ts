@@ -12,11 +12,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type KeptRow, LastList } from '../../src/journal/saved-files.ts';
+import { LastList, type SavedRow } from '../../src/journal/saved-files.ts';
 
 const hour = 3600 * 1000;
-const row = (id: string, facts: KeptRow['facts'] = {}): KeptRow => ({ id, label: `label of ${id}`, facts });
-const list = (...rows: readonly (KeptRow | null)[]) => ({
+const row = (id: string, facts: SavedRow['facts'] = {}): SavedRow => ({ id, label: `label of ${id}`, facts });
+const list = (...rows: readonly (SavedRow | null)[]) => ({
   kind: 'orders',
   profile: 'local',
   service: 'embedded:',

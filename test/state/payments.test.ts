@@ -22,7 +22,7 @@ describe('payments in the journal', () => {
   });
 
   test('what pays is there for who resumes, and in no record that is shown', async () => {
-    await journal.keepCredential('k1', baseUrl, secret);
+    await journal.saveCredential('k1', baseUrl, secret);
     expect(journal.credentialOf('k1', baseUrl)).toBe(secret);
     expect(journal.get('k1', baseUrl).payment).toMatchObject({ method: 'sandbox', amount: '5100' });
     expect(JSON.stringify(journal.list(true))).not.toContain('eyJ');
@@ -33,14 +33,14 @@ describe('payments in the journal', () => {
     ['refused', () => journal.refuse('k1', baseUrl, { code: 'payment_failed', message: 'no' })],
     ['forgotten', () => journal.forget('k1', baseUrl)],
   ])('what paid is gone once the intent is %s', async (state, end) => {
-    await journal.keepCredential('k1', baseUrl, secret);
+    await journal.saveCredential('k1', baseUrl, secret);
     await end();
     expect(journal.get('k1', baseUrl).state).toBe(state);
     expect(journal.credentialOf('k1', baseUrl)).toBeUndefined();
   });
 
   test('an intent that may have been paid, or was, is not recorded to be paid again', async () => {
-    await journal.keepCredential('k1', baseUrl, secret);
+    await journal.saveCredential('k1', baseUrl, secret);
     await expect(journal.record(intent('k1'))).rejects.toThrow(/is in doubt; it is not paid for again/);
     expect(journal.credentialOf('k1', baseUrl)).toBe(secret);
     await journal.respond('k1', baseUrl, 'o1');

@@ -16,7 +16,7 @@ const file = (): string => join(folder, 'titles.json');
 const tea = 'https://shop.example/p/tea?b=2&a=1';
 
 test('a title is found again under every spelling of its URL, by nobody else', () => {
-  open().keep([[tea, ' Green Tea ']]);
+  open().save([[tea, ' Green Tea ']]);
   for (const spelling of [tea, 'http://SHOP.example/p/tea/?a=1&b=2#top'])
     expect(open().reader()(spelling)).toBe('Green Tea');
   expect(open().reader()('https://shop.example/p/tea')).toBeUndefined();
@@ -25,23 +25,23 @@ test('a title is found again under every spelling of its URL, by nobody else', (
 });
 
 test('the file is private, and holds no URL', () => {
-  open().keep([[tea, 'Green Tea']]);
+  open().save([[tea, 'Green Tea']]);
   expect(statSync(file()).mode & 0o777).toBe(0o600);
   expect(readFileSync(file(), 'utf8')).not.toContain('shop.example');
   expect(readdirSync(folder)).toEqual(['titles.json']);
 });
 
 test('a later title takes the place of an earlier one, and what is known is not written again', () => {
-  open().keep([[tea, 'Green Tea']]);
+  open().save([[tea, 'Green Tea']]);
   const before = statSync(file()).ino;
-  open().keep([[tea, 'Green Tea']]);
+  open().save([[tea, 'Green Tea']]);
   expect(statSync(file()).ino).toBe(before);
-  open().keep([[tea, 'Black Tea']]);
+  open().save([[tea, 'Black Tea']]);
   expect(open().reader()(tea)).toBe('Black Tea');
 });
 
 test('what names nothing, and what would pass for another address, is not kept', () => {
-  open().keep([
+  open().save([
     [tea, ''],
     [tea, ' \n'],
     [tea, 'https://bank.example/login'],
@@ -53,9 +53,9 @@ test('what names nothing, and what would pass for another address, is not kept',
 
 test('the file stays small: long titles are cut, the oldest go', () => {
   const url = (number: number): string => `https://shop.example/p/${number}`;
-  open().keep([[url(0), 'x'.repeat(100_000)]]);
+  open().save([[url(0), 'x'.repeat(100_000)]]);
   expect(open().reader()(url(0))).toHaveLength(200);
-  open().keep(Array.from({ length: 1000 }, (_, index) => [url(index + 1), `Tea ${index + 1}`] as const));
+  open().save(Array.from({ length: 1000 }, (_, index) => [url(index + 1), `Tea ${index + 1}`] as const));
   const titleOf = open().reader();
   expect([titleOf(url(0)), titleOf(url(1)), titleOf(url(1000))]).toEqual([undefined, 'Tea 1', 'Tea 1000']);
   expect(statSync(file()).size).toBeLessThan(500_000);
@@ -66,18 +66,18 @@ test.each(['', '{', '[]', 'null', '{"titles":{}}', '{"titles":[1,null,{"key":1}]
   (junk) => {
     writeFileSync(file(), junk);
     expect(open().reader()(tea)).toBeUndefined();
-    open().keep([[tea, 'Green Tea']]);
+    open().save([[tea, 'Green Tea']]);
     expect(open().reader()(tea)).toBe('Green Tea');
   },
 );
 
 test('where nothing can be read or written nothing fails', () => {
   mkdirSync(file());
-  open().keep([[tea, 'Green Tea']]);
+  open().save([[tea, 'Green Tea']]);
   expect(open().reader()(tea)).toBeUndefined();
   expect(readdirSync(folder)).toEqual(['titles.json']);
   rmSync(folder, { recursive: true });
   writeFileSync(folder, '');
-  open().keep([[tea, 'Green Tea']]);
+  open().save([[tea, 'Green Tea']]);
   expect(open().reader()(tea)).toBeUndefined();
 });

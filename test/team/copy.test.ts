@@ -167,7 +167,7 @@ describe.skipIf(!hasPostgres)("a machine's copy of the database", () => {
     const third = await open('c');
     await expectWhole(third, 'a0', 'a1', 'a2', 'b0', 'b1', 'b2', 'open');
     for (const journal of [one, other, third]) await close(journal);
-    expect((await open('d')).owed()).toMatchObject({ inDoubt: [{ key: 'open' }] });
+    expect((await open('d')).unfinished()).toMatchObject({ inDoubt: [{ key: 'open' }] });
   });
 
   test('of two processes of one folder is one copy, whoever is faster', async () => {
@@ -189,7 +189,7 @@ describe.skipIf(!hasPostgres)("a machine's copy of the database", () => {
       const recorded = await Promise.all(
         all.map((journal, who) => journal.record(intent(`${round}-${who}`, round), rule)),
       );
-      expect(recorded.filter(({ twin }) => twin === undefined)).toHaveLength(1);
+      expect(recorded.filter(({ duplicate }) => duplicate === undefined)).toHaveLength(1);
     }
   });
 
@@ -317,7 +317,7 @@ describe.skipIf(!hasPostgres)("a machine's copy of the database", () => {
           }),
         ),
       );
-      await all[0]?.keep('batch-1', { headings: ['url'], numbers: [2, 3] }, 1);
+      await all[0]?.saveBatch('batch-1', { headings: ['url'], numbers: [2, 3] }, 1);
       const fresh = await Uploads.open(join(root, 'd'), now, { shared });
       all.push(fresh);
       expect(

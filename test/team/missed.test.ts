@@ -70,7 +70,7 @@ describe.runIf(hasPostgres)('what a shared database did not take', () => {
     const journal = await Journal.open(at, Date.now, {
       shared: { address: address() },
       waiting: { clock: fast, signal },
-      tell: (line) => told.push(line),
+      warn: (line) => told.push(line),
     });
     let isClosed = false;
     const close = async (): Promise<void> => {
@@ -163,7 +163,7 @@ describe.runIf(hasPostgres)('what a shared database did not take', () => {
     const grant = { apiKey: 'xx_live_a-temporary-key-of-one-order', receipt: undefined };
     const journal = await machine();
     await journal.record(paidIntent('k1'));
-    await journal.keepCredential('k1', baseUrl, 'a payment');
+    await journal.saveCredential('k1', baseUrl, 'a payment');
     await proxy.refuse();
     expect(await journal.respond('k1', baseUrl, 'order-1', grant)).toBe('follows');
     expect(journal.grants.of('order-1', baseUrl)).toEqual(grant);
@@ -373,7 +373,7 @@ describe.runIf(hasPostgres)('what a shared database did not take', () => {
     const { address: of } = { address: { url: team.url, shown: 'team' } };
     const open = async () => {
       const journal = await Journal.open(folder, Date.now, { shared: { address: of } });
-      const owed = journal.owed().inDoubt.map(({ key }) => key);
+      const owed = journal.unfinished().inDoubt.map(({ key }) => key);
       await journal.close();
       return owed;
     };
@@ -430,7 +430,7 @@ describe.runIf(hasPostgres)('what a shared database did not take', () => {
         category: 'conflict',
         facts: { outcome: 'not_sent' },
       });
-      const paid = failureOf(journal.keepCredential('k1', baseUrl, 'a payment'));
+      const paid = failureOf(journal.saveCredential('k1', baseUrl, 'a payment'));
       expect((await paid).message).toContain('taken k1 over');
     });
   });

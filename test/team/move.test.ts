@@ -121,7 +121,7 @@ describe.runIf(hasPostgres)("a machine's own journal, once a database is named",
     expect(await inTeam()).toEqual(moved);
     expect(await kindsIn()).toEqual(['intent', 'moved_in', 'intent', 'moved_in', 'responded']);
     await shared((journal) => {
-      expect(journal.owed()).toMatchObject({ inDoubt: [{ key: 'k1' }], unreported: [{ key: 'k2' }] });
+      expect(journal.unfinished()).toMatchObject({ inDoubt: [{ key: 'k1' }], unreported: [{ key: 'k2' }] });
       expect(journal.reservations.since(0)).toMatchObject([{ key: 'k1', state: 'held', counted: 5100 }]);
       expect(journal.grants.of('order-2', baseUrl)?.apiKey).toContain('temporary');
     });
@@ -225,7 +225,7 @@ describe.runIf(hasPostgres)("a machine's own journal, once a database is named",
         { key: 'k1', state: 'held', counted: 5100, intents: ['k1'] },
         { key: 'k4', state: 'held', counted: 5100, orderId: 'order-4' },
       ]);
-      expect(journal.see(intent('again'), rule)).toMatchObject({ situation: 'in_doubt' });
+      expect(journal.peekDuplicate(intent('again'), rule)).toMatchObject({ situation: 'in_doubt' });
       await journal.checkWhole();
     });
     expect(await brokenDatabase(team)).toEqual([]);

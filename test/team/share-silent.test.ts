@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ShareQueue } from '../../src/journal/postgres/queue.ts';
+import { JobQueue } from '../../src/journal/postgres/queue.ts';
 import { hasPostgres } from './postgres.ts';
 import { DatabaseProxy } from './proxy.ts';
 import { useWorkers } from './workers.ts';
@@ -28,19 +28,19 @@ describe.skipIf(!hasPostgres)('a worker whose database takes connections and say
     await workers.run(0, 'order', 'journal', 'list');
     const stop = new AbortController();
     const [left, stopped] = [new AbortController().signal, stop.signal].map(
-      (signal) => new ShareQueue({ url: database.url(workers.database.url), shown: 'here' }, signal),
-    ) as [ShareQueue, ShareQueue];
+      (signal) => new JobQueue({ url: database.url(workers.database.url), shown: 'here' }, signal),
+    ) as [JobQueue, JobQueue];
     const owner = { baseUrl: workers.service.baseUrl, account: 'account' };
     const { own } = await left.enter(owner, 'december', { sentWith: 'key', terms: {} });
     const campaign = own ?? expect.fail('it was not begun');
     await Promise.all([left.work(campaign), stopped.work(campaign)]);
     database.swallow();
     const fails = async (): Promise<void> => {
-      const asked = [left.take(campaign, 'place', []), left.standing(campaign)];
+      const asked = [left.take(campaign, 'place', []), left.progress(campaign)];
       await Promise.allSettled(asked);
       await expect(asked[0]).rejects.toThrow('cannot be reached');
       // What was given up is not waited for as long again.
-      expect(await tookMs(() => left.standing(campaign))).toBeLessThan(responseMs);
+      expect(await tookMs(() => left.progress(campaign))).toBeLessThan(responseMs);
       expect(await tookMs(() => left.leave())).toBeLessThan(responseMs);
     };
     const isStopped = async (): Promise<void> => {
@@ -49,7 +49,7 @@ describe.skipIf(!hasPostgres)('a worker whose database takes connections and say
       await setTimeout(longMs);
       const ending = tookMs(async () => {
         await Promise.allSettled([taking, done]);
-        await stopped.standing(campaign).catch(() => {});
+        await stopped.progress(campaign).catch(() => {});
         await stopped.leave();
       });
       stop.abort(new Error('stopped'));

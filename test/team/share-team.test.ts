@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { SharedPace } from '../../src/bulk/workers/pace.ts';
 import { Team } from '../../src/bulk/workers/team.ts';
-import { RequestBudget, ShareQueue } from '../../src/journal/postgres/queue.ts';
+import { JobQueue, RequestBudget } from '../../src/journal/postgres/queue.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { ErrandError } from '../../src/platform/errors.ts';
 import type { Context } from '../../src/run/context.ts';
@@ -16,7 +16,7 @@ const { signal } = new AbortController();
 /** A worker that has begun a campaign. */
 async function beginning(name: string) {
   const address = { url: workers.database.url, shown: 'here' };
-  const queue = new ShareQueue(address, signal);
+  const queue = new JobQueue(address, signal);
   const budget = new RequestBudget(address, owner, signal);
   onTestFinished(async () => {
     await queue.leave();

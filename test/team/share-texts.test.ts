@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ShareQueue } from '../../src/journal/postgres/queue.ts';
+import { JobQueue } from '../../src/journal/postgres/queue.ts';
 import { StorageError } from '../../src/platform/errors.ts';
 import { hasPostgres } from './postgres.ts';
 import { addresses, useWorkers } from './workers.ts';
@@ -16,7 +16,7 @@ describe.skipIf(!hasPostgres)('texts that a database cannot hold', () => {
   test('why one upload was refused keeps no other from being shared', async () => {
     // Whoever opens the journal makes the tables.
     expect((await run(0, 'order', 'journal', 'list')).code).toBe(0);
-    const queue = new ShareQueue({ url: workers.database.url, shown: 'here' }, new AbortController().signal);
+    const queue = new JobQueue({ url: workers.database.url, shown: 'here' }, new AbortController().signal);
     const owner = { baseUrl: 'http://service.test', account: 'account' };
     const enter = async (name: string) => {
       const { own } = await queue.enter(owner, name, { sentWith: 'key', terms: { file: halves } });
@@ -35,7 +35,7 @@ describe.skipIf(!hasPostgres)('texts that a database cannot hold', () => {
       expect((await enter('july')).isReader).toBe(true);
       expect((await enter('december')).isReader).toBe(true);
       await workers.database.run('DROP TABLE errand.campaign_chunks');
-      await expect(queue.standing(december)).rejects.toThrow(StorageError);
+      await expect(queue.progress(december)).rejects.toThrow(StorageError);
     } finally {
       await queue.leave();
     }

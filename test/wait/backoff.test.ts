@@ -25,9 +25,9 @@ test('a wait is never shorter than what the other side asked for', () => {
       fc.nat(100_000),
       fc.double({ min: 0, max: 1, noNaN: true }),
       (attempt, leastMs, chance) => {
-        const wait = backoffMs(attempt, () => chance, { ...requestBackoff, leastMs });
+        const wait = backoffMs(attempt, () => chance, { ...requestBackoff, minMs: leastMs });
         expect(wait).toBeGreaterThanOrEqual(leastMs);
-        expect(wait).toBeLessThanOrEqual(Math.max(leastMs, requestBackoff.longestMs));
+        expect(wait).toBeLessThanOrEqual(Math.max(leastMs, requestBackoff.maxMs));
       },
     ),
   );

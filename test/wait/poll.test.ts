@@ -5,7 +5,7 @@ import { ErrandError } from '../../src/platform/errors.ts';
 import { nextPause, poll, watch } from '../../src/platform/poll.ts';
 import { instantClock } from '../http/caller.ts';
 
-const pace = { shortestMs: 500, longestMs: 30_000 };
+const pace = { minMs: 500, maxMs: 30_000 };
 const outage = new ErrandError('unavailable', 'no route to the service');
 
 /** Node 20 has no Array.fromAsync. */
@@ -19,8 +19,8 @@ test('a pause grows while nothing changes, and stays within its bounds', () => {
   fc.assert(
     fc.property(fc.nat(10_000), (quiet) => {
       const pause = nextPause(pace, quiet);
-      expect(pause).toBeGreaterThanOrEqual(pace.shortestMs);
-      expect(pause).toBeLessThanOrEqual(pace.longestMs);
+      expect(pause).toBeGreaterThanOrEqual(pace.minMs);
+      expect(pause).toBeLessThanOrEqual(pace.maxMs);
       expect(nextPause(pace, quiet + 1)).toBeGreaterThanOrEqual(pause);
     }),
   );
@@ -77,7 +77,7 @@ describe('a watch', () => {
       }
     }
     const events = watch({
-      look,
+      check: look,
       isOver: () => left.length === 0,
       hasResponded: () => hasAnswered,
       pace,

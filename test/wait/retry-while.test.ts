@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { retryWhile } from '../../src/platform/async.ts';
-import { Patience } from '../../src/platform/poll.ts';
+import { RetryBudget } from '../../src/platform/poll.ts';
 
 /** Time that passes while somebody sleeps, and at no other moment. */
 function timer() {
@@ -16,7 +16,7 @@ function timer() {
 /** Waits of a run for locks; `held` names those that another process has. */
 function run() {
   const clock = timer();
-  const patience = new Patience();
+  const patience = new RetryBudget();
   const held = new Set<string>();
   const take = (lock: string): Promise<string> =>
     retryWhile(
@@ -25,7 +25,7 @@ function run() {
         if (held.has(lock)) throw new Error(`${lock} is locked`);
         return lock;
       },
-      { clock, patience, lock },
+      { clock, retryBudget: patience, lock },
     );
   return { clock, held, take };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { progressText, type Things, watchingText } from '../../src/platform/watch-progress.ts';
+import { progressText, type WatchLabels, watchingText } from '../../src/platform/watch-progress.ts';
 
-const orders: Things = { one: 'order', several: 'orders', badly: 'failed' };
-const returns: Things = {
+const orders: WatchLabels = { one: 'order', several: 'orders', badly: 'failed' };
+const returns: WatchLabels = {
   one: 'return',
   several: 'returns',
   badly: 'denied',

@@ -22,7 +22,7 @@ const run = (command: string, more: Partial<Parameters<typeof runCommand>[1]> = 
       command,
       environment: { PATH: process.env.PATH, FILE: file },
       clock: new HandClock(),
-      tell: (line) => notes.push(line),
+      onLine: (line) => notes.push(line),
     },
     { event: 'status_updated', orderId, body, ...more },
     until,

@@ -65,7 +65,7 @@ const clockedForward = (url: string, retries = 0): ListenOptions['forward'] => {
 const byEvent = (records: readonly ListenRecord[]): ListenRecord[] =>
   records.toSorted((a, b) => ('id' in a ? a.id : 99) - ('id' in b ? b.id : 99));
 const running = (command: string): ListenOptions['exec'] => {
-  const run = { command, environment: { PATH: process.env.PATH, FOLDER: folder }, clock, tell: () => {} };
+  const run = { command, environment: { PATH: process.env.PATH, FOLDER: folder }, clock, onLine: () => {} };
   return (delivery, signal) => runCommand(run, delivery, signal);
 };
 

@@ -1,17 +1,17 @@
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import {
-  type Kept,
   type ListenerLimits,
   openListener,
   type Received,
+  type SaveResult,
 } from '../../src/integrations/webhooks/listener.ts';
 import { order, orderId } from './order.ts';
 
 const secret = 'a-secret-that-nobody-guesses';
 
 async function listener(
-  keep: (received: Received) => Kept = () => 'new',
+  keep: (received: Received) => SaveResult = () => 'new',
   limits: Partial<ListenerLimits> = {},
 ) {
   const kept: Received[] = [];
@@ -20,7 +20,7 @@ async function listener(
     port: 0,
     secret,
     limits,
-    async keep(received) {
+    async save(received) {
       const outcome = keep(received);
       kept.push(received);
       return outcome;
@@ -200,7 +200,7 @@ test('no header that may carry a credential is kept', async () => {
 test('a port that is taken is named', async () => {
   const { url } = await listener();
   const port = Number(new URL(url).port);
-  await expect(openListener({ host: '127.0.0.1', port, secret, keep: async () => 'new' })).rejects.toThrow(
+  await expect(openListener({ host: '127.0.0.1', port, secret, save: async () => 'new' })).rejects.toThrow(
     `--port ${port} is taken`,
   );
 });

@@ -15,7 +15,7 @@ type Comparison =
   | { readonly drifts: readonly Drift[]; readonly compared: number; readonly problem?: never }
   | { readonly problem: string; readonly drifts?: never; readonly compared?: never };
 
-const mostDrifts = 20_000;
+const maxDrifts = 20_000;
 
 /** Whether a change breaks a client written against the contract. */
 export const isBreaking = ({ change }: Pick<FactChange, 'change'>): boolean =>
@@ -31,14 +31,14 @@ export function compareDocuments(contract: JsonObject, service: unknown): Compar
   const budget = new Budget();
   const served = operationsOf(service, budget);
   if (budget.isSpent)
-    return { problem: `it makes more than ${mostStatements.toLocaleString('en-US')} statements` };
+    return { problem: `it makes more than ${maxStatements.toLocaleString('en-US')} statements` };
   const known = operationsOf(contract, new Budget());
   const here = [...known].filter(([key, { isElsewhere }]) => !isElsewhere || served.has(key));
   const drifts = [
     ...here.flatMap(([key, operation]) => compareOperations(key, operation, served.get(key))),
     ...[...served].filter(([key]) => !known.has(key)).map(([key]) => wholeOperation(key, 'added', false)),
   ];
-  if (drifts.length > mostDrifts) return { problem: 'it has nothing in common with the contract' };
+  if (drifts.length > maxDrifts) return { problem: 'it has nothing in common with the contract' };
   const rank = (drift: Drift): number => changeClasses.indexOf(drift.change);
   return { drifts: drifts.toSorted((a, b) => rank(a) - rank(b)), compared: here.length };
 }
@@ -252,7 +252,7 @@ function jsonIn(described: unknown): unknown {
 }
 
 /** Most statements processed per document; the contract itself has about 6,000. */
-const mostStatements = 200_000;
+const maxStatements = 200_000;
 /** Characters that cost as much as a statement. */
 const charactersEach = 100;
 
@@ -261,7 +261,7 @@ const charactersEach = 100;
  * comparison that exhausts it.
  */
 export class Budget {
-  #left = mostStatements;
+  #left = maxStatements;
 
   get isSpent(): boolean {
     return this.#left < 0;
@@ -277,12 +277,12 @@ export class Budget {
 
 const entriesIn = (value: unknown, key: string): [string, unknown][] => Object.entries(own(value, key) ?? {});
 
-const mostHops = 20;
+const maxHops = 20;
 
 /** Resolves a chain of local references; undefined if it dangles, leaves the document or is circular. */
 function followed(document: JsonObject, value: unknown): unknown {
   let found = value;
-  for (let hops = 0; hops < mostHops; hops += 1) {
+  for (let hops = 0; hops < maxHops; hops += 1) {
     const reference = own(found, '$ref');
     if (typeof reference !== 'string') return found;
     found = pointed(document, reference);
@@ -337,7 +337,7 @@ interface Walk {
   readonly fields: Map<string, Facts>;
 }
 
-const deepest = 40;
+const maxDepth = 40;
 
 /**
  * Flattens a schema into fields keyed by path: `products[].url`, and the empty path for the value itself. Stops at
@@ -357,7 +357,7 @@ function visit(
   above: ReadonlySet<unknown>,
 ): void {
   walk.budget.spend(path.length);
-  if (walk.budget.isSpent || above.size > deepest) return;
+  if (walk.budget.isSpent || above.size > maxDepth) return;
   const schema = followed(walk.document, given);
   if (above.has(schema)) return;
   const within = new Set(above).add(schema);
@@ -387,7 +387,7 @@ function neededByAll(budget: Budget, objects: readonly unknown[]): ReadonlySet<u
 /** Expands a schema into its alternatives: the branches of `anyOf` and `oneOf`, each merged with all of `allOf`. */
 function alternatives(walk: Walk, schema: unknown, above: ReadonlySet<unknown>): unknown[] {
   walk.budget.spend();
-  if (walk.budget.isSpent || above.size > deepest) return [];
+  if (walk.budget.isSpent || above.size > maxDepth) return [];
   const either = [...listIn(schema, 'anyOf'), ...listIn(schema, 'oneOf')];
   const all = listIn(schema, 'allOf');
   if (either.length === 0 && all.length === 0) return [schema];
@@ -453,8 +453,8 @@ function valuesOf(schema: unknown): readonly unknown[] | undefined {
 }
 
 function typesOf(schema: unknown, values: readonly unknown[] | undefined): Set<string> {
-  const said = own(schema, 'type');
-  const types = (Array.isArray(said) ? said : [said]).filter((type) => typeof type === 'string');
+  const declared = own(schema, 'type');
+  const types = (Array.isArray(declared) ? declared : [declared]).filter((type) => typeof type === 'string');
   if (types.length === 0 && own(schema, 'properties') !== undefined) types.push('object');
   if (types.length === 0 && own(schema, 'items') !== undefined) types.push('array');
   if (types.length === 0 && values) types.push(...values.filter((it) => it !== null).map((it) => typeof it));
@@ -549,7 +549,7 @@ function compareValues(contract: Facts, service: Facts, sender: Sender): FactCha
   if (!before && !after) return [];
   if (!before || !after) {
     const change = after ? narrowed(sender) : widened(sender);
-    return [{ change, aspect: 'values', contract: listed(before), service: listed(after) }];
+    return [{ change, aspect: 'values', contract: listText(before), service: listText(after) }];
   }
   const [known, served] = [new Set(before), new Set(after)];
   return [
@@ -562,12 +562,12 @@ function compareValues(contract: Facts, service: Facts, sender: Sender): FactCha
   ];
 }
 
-const mostListed = 20;
+const maxListed = 20;
 
-function listed(values: readonly string[] | undefined): string | null {
+function listText(values: readonly string[] | undefined): string | null {
   if (!values) return null;
-  const more = values.length > mostListed ? `, and ${values.length - mostListed} more` : '';
-  return values.slice(0, mostListed).join(', ') + more;
+  const more = values.length > maxListed ? `, and ${values.length - maxListed} more` : '';
+  return values.slice(0, maxListed).join(', ') + more;
 }
 
 function compareBound(

@@ -14,11 +14,11 @@ export const ownShapes = { ...bulk, ...error, ...events, ...order, ...policy, ..
 
 export type OwnShapeName = keyof typeof ownShapes;
 
-type Kept<T> = T extends readonly (infer E)[]
-  ? readonly Kept<E>[]
+type DeepReadonly<T> = T extends readonly (infer E)[]
+  ? readonly DeepReadonly<E>[]
   : T extends object
-    ? { readonly [K in keyof T]: Kept<T[K]> }
+    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
     : T;
 
 /** One of errand's own records, as printed. */
-export type Output<N extends OwnShapeName> = Kept<z.output<(typeof ownShapes)[N]>>;
+export type Output<N extends OwnShapeName> = DeepReadonly<z.output<(typeof ownShapes)[N]>>;

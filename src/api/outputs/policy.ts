@@ -70,7 +70,7 @@ export const PolicyVerdict = own({
   next: nextSteps,
 });
 
-const asked = {
+const requestFields = {
   id: text,
   subject: z.enum(['order', 'upload', 'plan']),
   service: url,
@@ -90,13 +90,13 @@ const asked = {
 };
 
 /** The signed request. */
-export const ApprovalRequest = own({ ...asked, errand_approval: z.literal(1), account: text });
+export const ApprovalRequest = own({ ...requestFields, errand_approval: z.literal(1), account: text });
 
 /** An approval as transferred to another machine. */
 export const SignedApproval = own({ request: ApprovalRequest, signature: text });
 
 export const Approval = own({
-  ...asked,
+  ...requestFields,
   state: z.enum(['open', 'approved', 'denied', 'used', 'expired', 'untrusted']),
   decided_at: time.nullable(),
   decided_by: text.nullable(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sandboxTriggers } from '../control.ts';
 import { productConditions, returnReasons } from '../enums.ts';
 import { errorTypes } from '../error-types.ts';
-import { apiKeyPattern, fullestSandboxWalletCents } from '../limits.ts';
+import { apiKeyPattern, maxSandboxWalletCents } from '../limits.ts';
 import { httpUrl, metadata, uuid } from '../schemas/fields.ts';
 import { OrderCreate } from '../schemas/order-create.ts';
 import {
@@ -13,10 +13,10 @@ import {
 } from './words.ts';
 
 /** Size limits; a scenario is read and played as a whole. */
-const most = { few: 50, many: 2_000, text: 20_000 };
+const limits = { few: 50, many: 2_000, text: 20_000 };
 
-const list = <S extends z.ZodType>(of: S) => z.array(of).max(most.many).default([]);
-const text = z.string().max(most.text);
+const list = <S extends z.ZodType>(of: S) => z.array(of).max(limits.many).default([]);
+const text = z.string().max(limits.text);
 const filled = text.min(1);
 const moment = z.iso.datetime({ error: 'write a time in UTC, such as 2026-11-02T09:00:00Z' });
 const length = /^(?=\d)(?:\d{1,5}d)?(?:\d{1,5}h)?(?:\d{1,5}m)?(?:\d{1,5}s)?(?:\d{1,5}ms)?$/;
@@ -32,7 +32,7 @@ const time = z.union([moment, ago], {
 const name = z
   .string()
   .regex(/^[A-Za-z][\w.-]{0,63}$/, 'a name has letters, digits, . _ and -, and begins with a letter');
-const cents = z.int('write whole cents: 1999 for $19.99').min(0).max(fullestSandboxWalletCents);
+const cents = z.int('write whole cents: 1999 for $19.99').min(0).max(maxSandboxWalletCents);
 const speed = z.number().min(1e-9).max(1000);
 const errorType = z.enum(
   Object.keys(errorTypes) as [keyof typeof errorTypes, ...(keyof typeof errorTypes)[]],
@@ -53,7 +53,7 @@ const returned = {
 const cell = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const upload = {
   filename: filled.optional(),
-  rows: z.array(z.record(z.string(), cell)).min(1).max(most.many),
+  rows: z.array(z.record(z.string(), cell)).min(1).max(limits.many),
   notify_on_complete: z.boolean().optional(),
 };
 
@@ -63,12 +63,12 @@ type Kind = 'order' | 'return' | 'batch' | 'account' | 'any';
 const madeBy = { order: 'order', cancel: 'order', return: 'return', upload: 'batch' } as const;
 
 /** Most known names listed in an unknown-name error. */
-const mostListed = 10;
+const maxListed = 10;
 
 /** Rejects duplicate ids and references to names not defined by that point, since neither could be played. */
 function checkReferences(scenario: Scenario, context: z.core.$RefinementCtx): void {
   const { keys, accounts, orders, returns, batches, steps, expect } = scenario;
-  const told = (path: (string | number)[], message: string): void =>
+  const report = (path: (string | number)[], message: string): void =>
     context.addIssue({ code: 'custom', path, message });
 
   const unique = (section: string, rows: readonly object[], field: string): void => {
@@ -77,7 +77,7 @@ function checkReferences(scenario: Scenario, context: z.core.$RefinementCtx): vo
       const given: unknown = Reflect.get(row, field);
       if (typeof given !== 'string') continue;
       const id = field === 'id' ? given.toLowerCase() : given;
-      if (seen.has(id)) told([section, index, field], `is that of another of the ${section} already`);
+      if (seen.has(id)) report([section, index, field], `is that of another of the ${section} already`);
       seen.add(id);
     }
   };
@@ -97,9 +97,9 @@ function checkReferences(scenario: Scenario, context: z.core.$RefinementCtx): vo
     const known = [...names].flatMap(([name, of]) =>
       kind === 'any' || of === 'any' || of === kind ? [name] : [],
     );
-    const listed = known.slice(0, mostListed).join(', ') + (known.length > mostListed ? ' …' : '');
+    const listed = known.slice(0, maxListed).join(', ') + (known.length > maxListed ? ' …' : '');
     const what = kind === 'any' ? 'nothing' : `no ${kind}`;
-    told(path, `${what} is called "${given}" by then; names are ${listed || 'none'}`);
+    report(path, `${what} is called "${given}" by then; names are ${listed || 'none'}`);
   };
   const target = (line: string | undefined, path: (string | number)[]): void => {
     for (const [, name = ''] of (line ?? '').matchAll(/\{([^{}]{0,100})\}/g))
@@ -130,7 +130,7 @@ function checkReferences(scenario: Scenario, context: z.core.$RefinementCtx): vo
     refer('order', check.webhooks, [...path, 'webhooks']);
     target(check.request, [...path, 'request']);
     if (check.wallet !== undefined && !wallets.includes(check.wallet))
-      told([...path, 'wallet'], `there is no key "${check.wallet}"; names are ${wallets.join(', ')}`);
+      report([...path, 'wallet'], `there is no key "${check.wallet}"; names are ${wallets.join(', ')}`);
   }
 }
 
@@ -140,7 +140,7 @@ const triggers = Object.keys(sandboxTriggers) as [keyof typeof sandboxTriggers];
  * Expected response values: an object lists required fields, a list applies to each of its rows, anything else must be
  * equal.
  */
-const wanted = z
+const expected = z
   .strictObject({
     status: z.int().min(100).max(599).optional(),
     code: filled.optional().describe('the error code of a refusal'),
@@ -169,7 +169,7 @@ const ScenarioStep = z
     body: z.unknown().optional().describe('with request'),
     key,
     as: name.optional().describe('what later steps call the id in the response'),
-    expect: wanted.optional().describe('the response; success where it is left out'),
+    expect: expected.optional().describe('the response; success where it is left out'),
   })
   .superRefine((step, context) => {
     if (!requireOne(step, stepKinds, 'a step', context)) return;
@@ -268,7 +268,7 @@ const ScenarioListing = z.strictObject({
   currency: z.enum(['USD', 'EUR', 'GBP']).optional(),
   brand: filled.optional(),
   description: filled.optional(),
-  bullets: z.array(text).max(most.few).optional(),
+  bullets: z.array(text).max(limits.few).optional(),
   stars: z.number().min(0).max(5).optional(),
   reviews: z.int().min(0).optional(),
   available: z.boolean().default(true),
@@ -298,7 +298,7 @@ const ScenarioListing = z.strictObject({
         positive: z.int().min(0).max(100).optional(),
       }),
     )
-    .max(most.few)
+    .max(limits.few)
     .default([])
     .describe('other sellers of it, at the large marketplace'),
 });
@@ -330,7 +330,7 @@ const ScenarioOrder = z.strictObject({
   error_type: errorType.optional().describe('with state order_failed: why'),
   events: z
     .array(z.strictObject({ at: time, event: z.enum(scenarioOrderEvents), error_type: errorType.optional() }))
-    .max(most.many)
+    .max(limits.many)
     .optional()
     .describe('what was done to it, besides what happened by itself; without it, what its state takes'),
 });
@@ -344,7 +344,7 @@ const ScenarioReturn = z.strictObject({
   state: z.enum(scenarioReturnStates).optional().describe('where it stands at clock.now'),
   events: z
     .array(z.strictObject({ at: time, event: z.enum(['approved', 'denied', 'credited']) }))
-    .max(most.many)
+    .max(limits.many)
     .optional(),
 });
 
@@ -379,7 +379,7 @@ export const Scenario = z
         speed: z.number().min(1).max(1000).optional().describe('divides each delay of the life of an order'),
       })
       .default({}),
-    faults: z.array(filled).max(most.few).default([]).describe('as --fault writes them'),
+    faults: z.array(filled).max(limits.few).default([]).describe('as --fault writes them'),
     keys: list(ScenarioKey),
     listings: list(ScenarioListing),
     accounts: list(ScenarioAccount),

@@ -115,7 +115,7 @@ export interface Shard {
 }
 
 /** Beyond this many machines, use a queue instead. */
-const mostShards = 1000;
+const maxShards = 1000;
 
 export const shardOption = {
   shard: {
@@ -133,8 +133,8 @@ function parseShard(text: string): Shard {
       `--shard takes a part and how many there are, such as 3/8, not ${JSON.stringify(text)}`,
     );
   const shard = { part: Number(part), of: Number(of) };
-  if (shard.of < 1 || shard.of > mostShards)
-    throw new UsageError(`--shard ${text}: a file is divided into 1 to ${countText(mostShards)} parts`);
+  if (shard.of < 1 || shard.of > maxShards)
+    throw new UsageError(`--shard ${text}: a file is divided into 1 to ${countText(maxShards)} parts`);
   if (shard.part >= 1 && shard.part <= shard.of) return shard;
   const parts =
     shard.of === 1 ? 'the only part is 1/1' : `the parts are 1/${shard.of} to ${shard.of}/${shard.of}`;

@@ -11,8 +11,8 @@ import {
   batchesAgain,
   batchesOf,
   batchIn,
-  keptBatch,
-  usualBatchRows,
+  defaultBatchRows,
+  serializeBatch,
 } from '../upload/batches.ts';
 import type { Source, Spare } from '../upload/source.ts';
 import { checkFile, emptyTally, type Part, type Shard, type ShownIssue, shardLine } from './check.ts';
@@ -33,11 +33,11 @@ export interface Scope {
   /** Opens storage for rows checked by the service, so the table need not be parsed again. */
   readonly spare?: (() => Promise<Spare>) | undefined;
   /** Receives the rows that can be uploaded. */
-  readonly look?: { add(batch: Pick<Batch, 'rows' | 'numbers'>, hasOwnKeys: boolean): void } | undefined;
+  readonly warnings?: { add(batch: Pick<Batch, 'rows' | 'numbers'>, hasOwnKeys: boolean): void } | undefined;
 }
 
 /** Maximum skipped rows named when a file is uploaded without them. */
-const mostLeftOut = 10;
+const maxLeftOut = 10;
 
 /** One validation pass over a file: streams its issues; the totals are valid once `issues()` is drained. */
 export class FileCheck {
@@ -45,7 +45,7 @@ export class FileCheck {
   /** Rows refused by the service. */
   readonly #refused = new RowNumbers();
   #isRefused = false;
-  #kept: KeptRows | undefined;
+  #saved: SavedRows | undefined;
   /** First rows that cannot be uploaded, numbered as in a spreadsheet. */
   readonly leftOut = new Set<number>();
   readonly spend: Spend = { estimate: 0, wallet: undefined, byInvoice: false };
@@ -87,7 +87,7 @@ export class FileCheck {
     }
   }
 
-  async *#atService(tell: (rows: number) => void): AsyncGenerator<readonly ShownIssue[]> {
+  async *#atService(report: (rows: number) => void): AsyncGenerator<readonly ShownIssue[]> {
     const { spend, tally } = this;
     spend.estimate = 0;
     let rows = 0;
@@ -99,35 +99,35 @@ export class FileCheck {
       spend.byInvoice = checked.byInvoice;
       for (const row of checked.refused) this.#refused.add(row);
       this.#isRefused ||= checked.refused.length > 0;
-      this.#scope.look?.add(this.#withoutRefused(checked.batch), tally.ownKeys > 0);
+      this.#scope.warnings?.add(this.#withoutRefused(checked.batch), tally.ownKeys > 0);
       tally.invalid += checked.refused.length;
       tally.orders -= checked.refused.length;
       tally.issues += checked.issues.length;
-      tell(rows);
+      report(rows);
       yield this.#leavingOut(checked.issues);
     }
   }
 
   #leavingOut(issues: readonly ShownIssue[]): readonly ShownIssue[] {
-    for (const { row } of issues) if (this.leftOut.size < mostLeftOut) this.leftOut.add(row);
+    for (const { row } of issues) if (this.leftOut.size < maxLeftOut) this.leftOut.add(row);
     return issues;
   }
 
   /** Feeds the preview in a separate pass, since the service pass is skipped. */
   async #show(): Promise<void> {
-    const { look } = this.#scope;
-    if (look) for await (const batch of this.#batches()) look.add(batch, this.tally.ownKeys > 0);
+    const { warnings } = this.#scope;
+    if (warnings) for await (const batch of this.#batches()) warnings.add(batch, this.tally.ownKeys > 0);
   }
 
   /** Rows for the service to check, saved to spare storage as they pass if there is any. */
   async #keeping(): Promise<AsyncGenerator<Batch>> {
     const { spare } = this.#scope;
     if (!spare) return this.#batches();
-    this.#kept = new KeptRows(await spare(), usualBatchRows);
-    return this.#kept.keeping(this.valid(), this.#run);
+    this.#saved = new SavedRows(await spare(), defaultBatchRows);
+    return this.#saved.keeping(this.valid(), this.#run);
   }
 
-  #batches(size = usualBatchRows): AsyncGenerator<Batch> {
+  #batches(size = defaultBatchRows): AsyncGenerator<Batch> {
     return batchesOf(this.valid(), new RowKeys(this.#run), size);
   }
 
@@ -187,17 +187,17 @@ export class FileCheck {
   }
 
   /** Fingerprint of the upload, derived from its row keys. */
-  async identity(): Promise<string> {
-    if (this.#whole) return this.#whole.identity();
-    const identity = new Identity();
+  async fingerprint(): Promise<string> {
+    if (this.#whole) return this.#whole.fingerprint();
+    const fingerprint = new Fingerprint();
     const keys = new RowKeys(this.#run);
-    for await (const rows of this.valid()) for (const row of rows) identity.add(keys.key(row));
-    return identity.digest();
+    for await (const rows of this.valid()) for (const row of rows) fingerprint.add(keys.key(row));
+    return fingerprint.digest();
   }
 
   /** Saved rows, usable only if none was refused: a row's key depends on the number of equal rows before it. */
-  get #whole(): KeptRows | undefined {
-    return this.#isRefused ? undefined : this.#kept;
+  get #whole(): SavedRows | undefined {
+    return this.#isRefused ? undefined : this.#saved;
   }
 
   /** Uploadable rows: valid locally, and not refused by the service if it checked them. */
@@ -211,10 +211,10 @@ export class FileCheck {
  * Validated rows saved in batches with their keys. Reading them back takes a tenth of the time of parsing and checking
  * the table again. Holds one batch in memory.
  */
-export class KeptRows {
+export class SavedRows {
   readonly #spare: Spare;
   readonly #size: number;
-  readonly #identity = new Identity();
+  readonly #fingerprint = new Fingerprint();
 
   /** @param size rows of a batch. */
   constructor(spare: Spare, size: number) {
@@ -224,16 +224,16 @@ export class KeptRows {
 
   /** Saves each batch before yielding it. @param run seeds the keys. @throws StorageError. */
   async *keeping(rows: AsyncIterable<readonly FileRow[]>, run: string): AsyncGenerator<Batch> {
-    const keys = new RowKeys(run, (key) => this.#identity.add(key));
+    const keys = new RowKeys(run, (key) => this.#fingerprint.add(key));
     for await (const batch of batchesOf(rows, keys, this.#size)) {
-      await this.#spare.add(Buffer.from(JSON.stringify(keptBatch(batch))));
+      await this.#spare.add(Buffer.from(JSON.stringify(serializeBatch(batch))));
       yield batch;
     }
   }
 
   /** Fingerprint of the saved rows. */
-  identity(): string {
-    return this.#identity.digest();
+  fingerprint(): string {
+    return this.#fingerprint.digest();
   }
 
   /** @param size rows per batch. @throws StorageError if the stored rows are corrupted. */
@@ -243,8 +243,8 @@ export class KeptRows {
 
   async *#read(): AsyncGenerator<Batch> {
     for await (const block of this.#spare.read()) {
-      const kept: unknown = JSON.parse(block.toString());
-      if (isObject(kept)) yield batchIn(kept);
+      const saved: unknown = JSON.parse(block.toString());
+      if (isObject(saved)) yield batchIn(saved);
     }
   }
 }
@@ -287,7 +287,7 @@ export async function checkedFile(
     ...shown
   }: { skipInvalid: boolean; errors: string | undefined; validate: string } & Pick<
     Scope,
-    'run' | 'look' | 'shard' | 'checkRows' | 'spare'
+    'run' | 'warnings' | 'shard' | 'checkRows' | 'spare'
   >,
 ): Promise<FileCheck> {
   const check = new FileCheck(context, source, options, { local: context.previewsRequests, ...shown });
@@ -321,7 +321,7 @@ function hintFor({ isNone, holding }: { isNone: boolean; holding: number | undef
 }
 
 /** Fingerprint of an upload, from its row keys in order. */
-export class Identity {
+export class Fingerprint {
   readonly #hash = createHash('sha256');
 
   add(key: string): void {
@@ -334,8 +334,8 @@ export class Identity {
   }
 }
 
-export function identityOf(keys: Iterable<string>): string {
-  const identity = new Identity();
-  for (const key of keys) identity.add(key);
-  return identity.digest();
+export function fingerprintOf(keys: Iterable<string>): string {
+  const fingerprint = new Fingerprint();
+  for (const key of keys) fingerprint.add(key);
+  return fingerprint.digest();
 }

@@ -21,7 +21,7 @@ interface IssueGroup extends RowSample {
 }
 
 /** Maximum groups kept, to bound memory if every row fails in its own way. */
-const mostGroups = 1000;
+const maxGroups = 1000;
 
 /** Groups a file's issues, so an error in 20,000 rows is reported once. */
 export class IssueGroups {
@@ -51,10 +51,10 @@ export class IssueGroups {
     // "write 1250 for 12.50" and "write 600 for 6.00" are one error.
     const kind = `${column}\n${message.replace(/\d+/g, '#')}`;
     const known = this.#groups.get(kind);
-    if (!known && this.#groups.size >= mostGroups) return undefined;
+    if (!known && this.#groups.size >= maxGroups) return undefined;
     const group = known ?? { column, value, message, isVaried: false, ...noRows() };
     this.#groups.set(kind, group);
-    if (this.#known.size >= mostGroups) return group;
+    if (this.#known.size >= maxGroups) return group;
     const ofMessage = this.#known.get(message) ?? new Map<string, IssueGroup>();
     this.#known.set(message, ofMessage.set(column, group));
     return group;
@@ -78,11 +78,11 @@ export class IssueGroups {
   }
 
   /** Formats at most `most` groups as lines. */
-  lines(most: number): string[] {
+  lines(limit: number): string[] {
     const groups = this.#sorted();
-    const left = groups.slice(most).reduce((sum, { count }) => sum + count, this.#others);
+    const left = groups.slice(limit).reduce((sum, { count }) => sum + count, this.#others);
     return [
-      ...groups.slice(0, most).map(groupText),
+      ...groups.slice(0, limit).map(groupText),
       ...(left > 0
         ? [`… and ${countText(left)} more ${left === 1 ? 'error' : 'errors'}; --errors FILE writes all`]
         : []),
@@ -171,10 +171,10 @@ async function isErrorsFile(path: string): Promise<boolean> {
   if (!file) return false;
   try {
     if (!(await file.stat()).isFile()) throw new UsageError(`--errors ${path}: it is not a file`);
-    const most = Buffer.byteLength(byteOrderMark + firstLine);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(most), 0, most, 0);
-    const beginning = buffer.toString('utf8', 0, bytesRead);
-    if ([firstLine, byteOrderMark + firstLine].some((line) => beginning.startsWith(line))) return true;
+    const limit = Buffer.byteLength(byteOrderMark + firstLine);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(limit), 0, limit, 0);
+    const head = buffer.toString('utf8', 0, bytesRead);
+    if ([firstLine, byteOrderMark + firstLine].some((line) => head.startsWith(line))) return true;
   } finally {
     await file.close();
   }

@@ -4,15 +4,15 @@ import { rowsText } from './row-sample.ts';
 /** Amounts in one class differ by less than 1 %. */
 const classWidth = Math.log(1.01);
 /** With fewer rows there is no usual amount. */
-const leastRows = 4;
+const minRows = 4;
 /** Minimum ratio to the median, in either direction, that makes an amount an outlier. */
-const leastFactor = 5;
+const minFactor = 5;
 /** An outlier must also lie this many median deviations away: 5 standard deviations of a normal distribution. */
-const leastDeviations = 5 * 1.4826;
+const minDeviations = 5 * 1.4826;
 /** With more outliers than this, their amounts count as usual too. */
-const most = { rows: 3, share: 0.02 };
+const max = { rows: 3, share: 0.02 };
 /** Most rows named in a message. */
-const mostNamed = 3;
+const maxNamed = 3;
 
 interface AmountRow {
   readonly row: number;
@@ -22,15 +22,15 @@ interface AmountRow {
 /** Rows with nearly equal amounts. */
 interface AmountClass {
   count: number;
-  least: number;
-  most: number;
+  min: number;
+  max: number;
   readonly first: AmountRow[];
 }
 
 /** The usual range of a file, and its outliers. Amounts in cents. */
-export interface Usual {
-  readonly least: number;
-  readonly most: number;
+export interface TypicalRange {
+  readonly min: number;
+  readonly max: number;
   /** Number of outlier rows. */
   readonly farRows: number;
   /** The first outliers. */
@@ -49,35 +49,35 @@ export class AmountSpread {
     const name = classOf(cents);
     const known = this.#classes.get(name);
     if (!known) {
-      this.#classes.set(name, { count: 1, least: cents, most: cents, first: [{ row, cents }] });
+      this.#classes.set(name, { count: 1, min: cents, max: cents, first: [{ row, cents }] });
       return;
     }
     known.count += 1;
-    if (cents < known.least) known.least = cents;
-    if (cents > known.most) known.most = cents;
-    if (known.first.length < mostNamed) known.first.push({ row, cents });
+    if (cents < known.min) known.min = cents;
+    if (cents > known.max) known.max = cents;
+    if (known.first.length < maxNamed) known.first.push({ row, cents });
   }
 
   /** undefined if there are no outliers, or too many to be outliers. */
-  usual(): Usual | undefined {
-    if (this.#count < leastRows) return undefined;
+  typicalRange(): TypicalRange | undefined {
+    if (this.#count < minRows) return undefined;
     const classes = [...this.#classes].map(([name, found]) => ({ ...found, name }));
     const middle = middleOf(classes.map(({ name, count }) => ({ value: name, count })));
     const distance = (name: number): number => Math.abs(name - middle);
-    const usualDistance = middleOf(classes.map(({ name, count }) => ({ value: distance(name), count })));
-    const limit = Math.max(Math.log(leastFactor) / classWidth, leastDeviations * usualDistance);
+    const medianDistance = middleOf(classes.map(({ name, count }) => ({ value: distance(name), count })));
+    const limit = Math.max(Math.log(minFactor) / classWidth, minDeviations * medianDistance);
     const far = classes.filter(({ name }) => distance(name) >= limit);
     const near = classes.filter(({ name }) => distance(name) < limit);
     const farRows = far.reduce((sum, { count }) => sum + count, 0);
-    if (farRows === 0 || farRows > Math.max(most.rows, this.#count * most.share)) return undefined;
+    if (farRows === 0 || farRows > Math.max(max.rows, this.#count * max.share)) return undefined;
     return {
-      least: Math.min(...near.map(({ least }) => least)),
-      most: Math.max(...near.map((one) => one.most)),
+      min: Math.min(...near.map(({ min }) => min)),
+      max: Math.max(...near.map((one) => one.max)),
       farRows,
       far: far
         .flatMap(({ first }) => first)
         .sort((one, other) => one.row - other.row)
-        .slice(0, mostNamed),
+        .slice(0, maxNamed),
       isFar: (cents) => cents > 0 && distance(classOf(cents)) >= limit,
     };
   }
@@ -97,18 +97,18 @@ function middleOf(values: readonly { readonly value: number; readonly count: num
 }
 
 /** Formats `which are between $45.00 and $60.00`. */
-export const usualText = ({ least, most }: Usual): string =>
+export const typicalRangeText = ({ min: least, max: most }: TypicalRange): string =>
   least === most
     ? `which are ${formatMoney(least)} each`
     : `which are between ${formatMoney(least)} and ${formatMoney(most)}`;
 
 /** Warning about outlier ceilings; empty if there are none. */
 export function farLines(spread: AmountSpread): string[] {
-  const usual = spread.usual();
-  const [first] = usual?.far ?? [];
-  if (!usual || !first) return [];
-  const { farRows, far } = usual;
-  const others = usualText(usual);
+  const typicalRange = spread.typicalRange();
+  const [first] = typicalRange?.far ?? [];
+  if (!typicalRange || !first) return [];
+  const { farRows, far } = typicalRange;
+  const others = typicalRangeText(typicalRange);
   if (farRows === 1)
     return [`row ${first.row}: its ceiling of ${formatMoney(first.cents)} is far from the others, ${others}`];
   const rows = far.map(({ row, cents }) => `row ${row} ${formatMoney(cents)}`).join(', ');

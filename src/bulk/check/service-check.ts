@@ -27,7 +27,7 @@ export interface Checked {
 }
 
 /** Maximum concurrent requests. */
-const mostInFlight = 4;
+const maxInFlight = 4;
 
 /** Has the service check batches without placing anything. @throws ErrandError for a response without its sums. */
 export async function* checkAtService(
@@ -37,7 +37,7 @@ export async function* checkAtService(
 ): AsyncGenerator<Checked> {
   const client = await context.client();
   yield* inFlight(batches, (batch) => checkBatch(client, name, batch), {
-    most: mostInFlight,
+    limit: maxInFlight,
     now: context.clock.monotonic,
   });
 }
@@ -47,11 +47,11 @@ export async function checkBatch(client: Client, name: string, batch: Batch): Pr
   const { rows, numbers } = batch;
   const body = { filename: name, rows: rows.map((row) => ({ ...row })) };
   const { body: response } = await client.call('bulk.validate', { body });
-  const checked = objectsIn(response, 'rows').map((row, place) => {
-    const index = numberIn(row, 'index') ?? place;
+  const checked = objectsIn(response, 'rows').map((row, rowIndex) => {
+    const index = numberIn(row, 'index') ?? rowIndex;
     const errors = listIn(row, 'errors').map(plainText);
     return {
-      number: numbers[index] ?? place,
+      number: numbers[index] ?? rowIndex,
       cells: rows[index] ?? {},
       errors,
       isValid: row.ok === true && errors.length === 0,

@@ -17,13 +17,13 @@ export interface Spend {
 
 /** Formats "at most $4,100.00, of $10,000.00 in the wallet". Fees are included only in the service's own estimate. */
 export function spendLine({ estimate, wallet, byInvoice }: Spend): string {
-  const most = `at most ${formatMoney(estimate)}`;
-  if (byInvoice) return `${most}, billed by invoice`;
-  if (wallet === undefined) return `${most}, without fees`;
+  const atMost = `at most ${formatMoney(estimate)}`;
+  if (byInvoice) return `${atMost}, billed by invoice`;
+  if (wallet === undefined) return `${atMost}, without fees`;
   const short = estimate - wallet;
   return short > 0
-    ? `${most}, and the wallet has ${formatMoney(wallet)}: ${formatMoney(short)} short`
-    : `${most}, of ${formatMoney(wallet)} in the wallet`;
+    ? `${atMost}, and the wallet has ${formatMoney(wallet)}: ${formatMoney(short)} short`
+    : `${atMost}, of ${formatMoney(wallet)} in the wallet`;
 }
 
 export const isShort = ({ estimate, wallet, byInvoice }: Spend): boolean =>

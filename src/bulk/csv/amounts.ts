@@ -61,7 +61,7 @@ export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: 
 }
 
 /** Maximum length of an amount, characters. */
-const longest = 60;
+const maxLength = 60;
 const decimalComma = /^[^\d.,]{0,10}\d{1,12}(?:[.'’ \u00a0\u202f]\d{3}){0,4},\d{1,2}[^\d.,]{0,10}$/u;
 /** `1.250`: 1250 if the point separates thousands. */
 const thousandPoint = /^[1-9]\d{0,2}\.\d{3}$/;
@@ -73,7 +73,7 @@ const withComma =
 
 /** Rewrites an amount with a decimal point and no thousands separators; undefined if it has another format. */
 function withPoint(text: string): string | undefined {
-  const found = text.length <= longest ? withComma.exec(text) : null;
+  const found = text.length <= maxLength ? withComma.exec(text) : null;
   if (!found) return undefined;
   const [, before = '', units = '', fraction, after = ''] = found;
   return `${before}${units.replace(/\D/g, '')}${fraction === undefined ? '' : `.${fraction}`}${after}`;
@@ -88,7 +88,7 @@ export interface OpenPrice {
 }
 
 /** A price and its row number. */
-interface Seen {
+interface RowPrice {
   readonly row: number;
   readonly text: string;
 }
@@ -96,9 +96,9 @@ interface Seen {
 /** Prices of a file, to check that they all use the same unit. */
 export interface PriceTally {
   /** First whole number that could mean cents or dollars. */
-  bare: Seen | undefined;
+  bare: RowPrice | undefined;
   /** First amount with a currency sign or decimals. */
-  decimal: Seen | undefined;
+  decimal: RowPrice | undefined;
   /** Sum of the bare numbers; exact far beyond any wallet balance. */
   bareSum: number;
 }

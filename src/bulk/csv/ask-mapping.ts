@@ -4,7 +4,7 @@ import { planColumns } from '../../api/bulk-columns.ts';
 import { mapPresets, presetLike } from '../../config/maps.ts';
 import { namePattern } from '../../config/stored.ts';
 import type { Column } from '../../format/result.ts';
-import { fused } from '../../platform/csv-cell.ts';
+import { unescapeFormula } from '../../platform/csv-cell.ts';
 import { refusedBy, UsageError } from '../../platform/errors.ts';
 import { typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
@@ -26,9 +26,9 @@ import {
   readHeadings,
 } from './headings.ts';
 import { likeliest, looksLikeHeading, type MappedColumn, mistakenFor, optionalColumns } from './mapping.ts';
-import { longestRow, readBeginning, readTable, type TableOptions } from './reader.ts';
+import { detectHeader, maxRowBytes, readTable, type TableOptions } from './reader.ts';
 import type { Reading } from './reading.ts';
-import { type TableFlags, tableWords, tellShadowed } from './table-options.ts';
+import { reportShadowed, type TableFlags, tableWords } from './table-options.ts';
 import { withUnitSetting } from './unit-setting.ts';
 
 /**
@@ -54,9 +54,9 @@ export async function askReading(context: Context, source: Source, given: Readin
   }
   const isOpen = options.amounts === undefined && !plan().isInCents;
   const unit = isOpen ? await askUnit(context, source, options) : undefined;
-  const settled = chosen && unit === 'cents' ? inCents(chosen, given.options) : undefined;
-  const map = (settled ?? options).map;
-  const amounts = settled ? undefined : unit;
+  const centsMapping = chosen && unit === 'cents' ? inCents(chosen, given.options) : undefined;
+  const map = (centsMapping ?? options).map;
+  const amounts = centsMapping ? undefined : unit;
   if (!chosen && unit === undefined) return given;
   const added: TableFlags = { ...answersOf(given, { ...options, map }), amounts };
   context.note(`next time: ${typedCommand([...context.argv, ...tableWords(added)])}`);
@@ -67,9 +67,10 @@ export async function askReading(context: Context, source: Source, given: Readin
     map: { ...given.flags.map, ...added.map },
     ...(amounts === undefined && { amounts: given.flags.amounts }),
   };
-  const asked = { options: { ...options, map, ...(amounts !== undefined && { amounts }) }, flags };
-  if (chosen && (Object.keys(map).length > 0 || flags.saveMap !== undefined)) await saveMap(context, asked);
-  return asked;
+  const resolved = { options: { ...options, map, ...(amounts !== undefined && { amounts }) }, flags };
+  if (chosen && (Object.keys(map).length > 0 || flags.saveMap !== undefined))
+    await saveMap(context, resolved);
+  return resolved;
 }
 
 /** Flags equivalent to the chosen columns. */
@@ -90,7 +91,7 @@ async function saveMap(context: Context, { options, flags }: Reading): Promise<v
   const saved = { map: options.map, preset: options.preset?.name };
   if (flags.saveMap !== undefined) {
     await store.setMap(flags.saveMap, saved);
-    return tellShadowed(context, flags.saveMap);
+    return reportShadowed(context, flags.saveMap);
   }
   const check = (name: string): string | undefined => {
     if (!namePattern.test(name)) return 'a name has letters, digits, . _ - only, and at most 64 of them';
@@ -140,7 +141,7 @@ async function askColumns(
   context.note(`${name} has no column for ${lackingIn(sample, given).join(', ')}; choose their headings`);
   const preset = given.preset ?? (await askPreset(context, sample, given));
   let map = given.map;
-  for (const column of askedColumns(sample, { map, preset })) {
+  for (const column of columnsToAsk(sample, { map, preset })) {
     const isNeeded = !optional.includes(column);
     let heading = await askHeading(context, column, sample, { map, preset });
     if (heading === undefined && isNeeded && (await choosesAgain(context, name, column)))
@@ -172,17 +173,22 @@ async function askPreset(context: Context, { headings }: FileSample, { map }: He
 /**
  * Columns to ask about, in order-field order: required ones without a heading, and optional ones a heading resembles.
  */
-function askedColumns(sample: FileSample, given: HeadingMap): MappedColumn[] {
+function columnsToAsk(sample: FileSample, given: HeadingMap): MappedColumn[] {
   const { headings } = sample;
   const lacking = new Set<string>(lackingIn(sample, given));
   const isFree = freeIn(sample, given);
-  const looks = (column: MappedColumn): boolean => likeliest(column, headings, isFree) !== undefined;
-  if (lacking.has('name') && !looks('name') && looks('first_name') && looks('last_name')) {
+  const hasCandidate = (column: MappedColumn): boolean => likeliest(column, headings, isFree) !== undefined;
+  if (
+    lacking.has('name') &&
+    !hasCandidate('name') &&
+    hasCandidate('first_name') &&
+    hasCandidate('last_name')
+  ) {
     lacking.delete('name');
     lacking.add('first_name').add('last_name');
   }
   const there = new Set(nameHeadings(headings, given).names.map(columnOf));
-  for (const column of optionalColumns) if (!there.has(column) && looks(column)) lacking.add(column);
+  for (const column of optionalColumns) if (!there.has(column) && hasCandidate(column)) lacking.add(column);
   return (Object.keys(meanings) as MappedColumn[]).filter((column) => lacking.has(column));
 }
 
@@ -332,12 +338,12 @@ async function ofFirstRow(
   source: Source,
   table: TableOptions & RowsOptions,
 ): Promise<FileSample | undefined> {
-  const begun = await readBeginning(asUtf8(source.chunks(), table.name, table.encoding), table);
-  const { value: head = new Uint8Array() } = await begun.chunks.next();
-  await begun.chunks.return(undefined);
-  const [headings, cells, next] = recordsOf(head, begun.delimiter, 3);
+  const detected = await detectHeader(asUtf8(source.chunks(), table.name, table.encoding), table);
+  const { value: head = new Uint8Array() } = await detected.chunks.next();
+  await detected.chunks.return(undefined);
+  const [headings, cells, next] = recordsOf(head, detected.delimiter, 3);
   if (!headings || !cells || !next || !isFilled(cells)) return undefined;
-  return { headings: readHeadings(headings, table), cells, row: begun.rows + 2 };
+  return { headings: readHeadings(headings, table), cells, row: detected.rows + 2 };
 }
 
 const isFilled = (cells: readonly string[]): boolean => cells.some((cell) => cell.trim() !== '');
@@ -347,9 +353,9 @@ function recordsOf(head: Uint8Array, delimiter: string, count: number): string[]
   try {
     const read = parse(head, {
       ...{ delimiter, record_delimiter: '\n', relax_column_count: true },
-      ...{ max_record_size: longestRow, to: count },
+      ...{ max_record_size: maxRowBytes, to: count },
     });
-    return read.map((cells) => cells.map(fused));
+    return read.map((cells) => cells.map(unescapeFormula));
   } catch (error) {
     if (error instanceof CsvError) return [];
     throw error;

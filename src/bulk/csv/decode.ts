@@ -21,7 +21,7 @@ const marks: readonly { readonly encoding: Encoding; readonly bytes: readonly nu
 export async function* asUtf8(chunks: Chunks, name: string, encoding?: Encoding): AsyncGenerator<Uint8Array> {
   let decoder: TextDecoder | undefined;
   let found: Encoding = encoding ?? 'utf-8';
-  for await (const chunk of beginningWhole(chunks)) {
+  for await (const chunk of bufferHead(chunks)) {
     let bytes = chunk;
     if (!decoder) {
       const mark = marks.find((known) => known.bytes.every((byte, at) => chunk[at] === byte));
@@ -41,7 +41,7 @@ export async function* asUtf8(chunks: Chunks, name: string, encoding?: Encoding)
 }
 
 /** Rechunks so that the first chunk holds all bytes needed to detect the file type. */
-async function* beginningWhole(chunks: Chunks): AsyncGenerator<Uint8Array> {
+async function* bufferHead(chunks: Chunks): AsyncGenerator<Uint8Array> {
   let head: Uint8Array | undefined = new Uint8Array();
   for await (const chunk of chunks) {
     if (head === undefined) yield chunk;

@@ -41,11 +41,11 @@ export const foldedHeading = (heading: string): string => visible(heading).repla
 export function entryOf(map: ColumnMap, heading: string): string | undefined {
   const key = Object.hasOwn(map, heading) ? heading : foldedHeading(heading);
   if (!Object.hasOwn(map, key)) return undefined;
-  return isKeptOwn(map, key) ? ownName(heading) : map[key];
+  return isCustomHeading(map, key) ? ownName(heading) : map[key];
 }
 
 /** Whether a map keeps a heading as a custom column. */
-export const isKeptOwn = (map: ColumnMap, heading: string): boolean =>
+export const isCustomHeading = (map: ColumnMap, heading: string): boolean =>
   Object.hasOwn(map, heading) && map[heading] === ownName(heading);
 
 /** Normalizes a file's headings. Drops trailing empty ones, since spreadsheets write columns that were once used. */
@@ -116,8 +116,8 @@ function nameByPreset(
   const phoneIndexes: number[] = [];
   for (const [column, candidates] of Object.entries(preset?.columns ?? {})) {
     if (mapped.has(column)) continue;
-    const wanted = candidates.map(plainHeading);
-    const found = wanted
+    const plainCandidates = candidates.map(plainHeading);
+    const found = plainCandidates
       .map((heading) => headings.findIndex((one, at) => !names[at] && plainHeading(one) === heading))
       .filter((index) => index >= 0);
     const [first, ...others] = found;
@@ -162,7 +162,7 @@ const addressColumns: readonly BulkColumn[] = [
 /** Validates `--map`. @throws UsageError naming the entry. */
 export function checkMap(map: ColumnMap): ColumnMap {
   for (const [heading, column] of Object.entries(map)) {
-    if (columnOf(column) === undefined && !isKeptOwn(map, heading)) {
+    if (columnOf(column) === undefined && !isCustomHeading(map, heading)) {
       throw new UsageError(
         `--map '${heading}=${column}': there is no column ${column}; known are ${[...bulkColumns.keys()].join(', ')}, ${centsHeading} and metadata.KEY`,
       );
@@ -224,11 +224,11 @@ export function missingColumns({ columns }: ColumnPlan, preset: MapPreset | unde
 export function planTable(
   name: string,
   headings: readonly string[],
-  meant: HeadingMap,
+  headingMap: HeadingMap,
   written: readonly string[] = headings,
 ): TablePlan {
-  const { map, preset } = meant;
-  const { names, phoneIndexes } = nameHeadings(headings, meant);
+  const { map, preset } = headingMap;
+  const { names, phoneIndexes } = nameHeadings(headings, headingMap);
   // The service has a single price column, in cents.
   const plan = planColumns(names.map((heading) => (isCentsHeading(heading) ? 'max_price' : heading)));
   const prices = headings.filter((_, index) => isPriceHeading(names[index] ?? ''));
@@ -237,7 +237,7 @@ export function planTable(
   const missing = missingColumns(plan, preset);
   // The export's own map accounts for its headings.
   const isExport = missing.length > 0 && preset === undefined && presetLike(headings) !== undefined;
-  const alike = isExport ? [] : unusedHeadings(plan, meant);
+  const alike = isExport ? [] : unusedHeadings(plan, headingMap);
   const doubled = new Set([
     ...doubles(plan.passthrough.map(({ heading }) => heading)).map(foldedHeading),
     ...doubles(alike.flatMap((one) => one.headings)),
@@ -248,7 +248,7 @@ export function planTable(
   const problems = [
     ...absentHeadings(
       Object.keys(map).filter((heading) => !present.has(heading)),
-      meant,
+      headingMap,
     ),
     ...plan.doubled
       .filter(({ column }) => column !== 'max_price')
@@ -279,8 +279,8 @@ export function planTable(
       addressIndexes: [...indexesOf(plan, addressColumns), ...phoneIndexes],
       orderNumberIndex: preset ? names.indexOf(orderColumn) : -1,
       phoneIndexes,
-      unheadedIndex: meant.isAsBefore ? -1 : names.indexOf(''),
-      rivals: rivalHeadings(plan, meant),
+      unheadedIndex: headingMap.isAsBefore ? -1 : names.indexOf(''),
+      rivals: rivalHeadings(plan, headingMap),
       calledOff: Object.entries(preset?.calledOff ?? {}).flatMap(([heading, states]) => {
         const index = headings.findIndex((one) => plainHeading(one) === plainHeading(heading));
         return index < 0 ? [] : { index, states };
@@ -331,8 +331,8 @@ function alikeHeadings({ passthrough }: ColumnPlan, { map, isAsBefore }: Heading
 }
 
 /** Headings whose data would be lost silently: the order would lack it, have quantity one or ship to the US. */
-function unusedHeadings(plan: ColumnPlan, meant: HeadingMap): UnusedHeadings[] {
-  const alike = alikeHeadings(plan, meant);
+function unusedHeadings(plan: ColumnPlan, headingMap: HeadingMap): UnusedHeadings[] {
+  const alike = alikeHeadings(plan, headingMap);
   return optionalColumns
     .filter((column) => !plan.columns.has(column))
     .map((column) => ({
@@ -353,8 +353,8 @@ interface Rival {
   readonly index: number;
 }
 
-const rivalHeadings = (plan: ColumnPlan, meant: HeadingMap): Rival[] =>
-  alikeHeadings(plan, meant).flatMap((alike) => {
+const rivalHeadings = (plan: ColumnPlan, headingMap: HeadingMap): Rival[] =>
+  alikeHeadings(plan, headingMap).flatMap((alike) => {
     const columnIndex = plan.columns.get(alike.column);
     return columnIndex === undefined ? [] : { ...alike, columnIndex };
   });
@@ -376,13 +376,13 @@ export function emptyColumn(name: string, { fileHeadings }: TablePlan, rivals: r
 
 function unusedText({ column, headings }: UnusedHeadings): string {
   const named = headings.map((heading) => `"${heading}"`).join(' and ');
-  const [looks, are] = headings.length === 1 ? ['looks', 'is'] : ['look', 'are'];
+  const [verb, are] = headings.length === 1 ? ['looks', 'is'] : ['look', 'are'];
   // `--map` takes everything before the first = as the heading.
   const ways = headings
     .filter((heading) => !heading.includes('='))
     .map((heading) => `--map ${shellWord(`${heading}=${column}`)}`);
-  const kept = headings.map((heading) => `--own ${shellWord(heading)}`).join(' ');
-  return `${named} ${looks} like ${column} and ${are} not used: ${[...ways, kept].join(', or ')}`;
+  const ownFlags = headings.map((heading) => `--own ${shellWord(heading)}`).join(' ');
+  return `${named} ${verb} like ${column} and ${are} not used: ${[...ways, ownFlags].join(', or ')}`;
 }
 
 const asMaps = ({ column, headings }: UnusedHeadings): string[] =>
@@ -395,24 +395,24 @@ const unusedHint =
 
 /** Problems with mapped headings that the file lacks, one per map. */
 function absentHeadings(names: readonly string[], { map, saved }: HeadingMap): string[] {
-  const isKept = (heading: string): boolean => isKeptOwn(map, heading);
-  const absent = names.filter((heading) => !isKept(heading));
+  const isCustom = (heading: string): boolean => isCustomHeading(map, heading);
+  const absent = names.filter((heading) => !isCustom(heading));
   const isSaved = (heading: string): boolean => saved !== undefined && Object.hasOwn(saved.map, heading);
-  const told = (who: string, found: readonly string[]): string[] => {
+  const absentText = (who: string, found: readonly string[]): string[] => {
     const what = found.length === 1 ? 'a heading that is' : 'headings that are';
     return found.length === 0 ? [] : [`${who} names ${what} not there: ${found.join(', ')}`];
   };
   return [
-    ...told(
+    ...absentText(
       '--map',
       absent.filter((heading) => !isSaved(heading)),
     ),
     // A saved map may keep columns that this file lacks.
-    ...told(
+    ...absentText(
       '--own',
-      names.filter((heading) => isKept(heading) && !isSaved(heading)),
+      names.filter((heading) => isCustom(heading) && !isSaved(heading)),
     ),
-    ...told(`the map ${saved?.name}`, absent.filter(isSaved)),
+    ...absentText(`the map ${saved?.name}`, absent.filter(isSaved)),
   ];
 }
 

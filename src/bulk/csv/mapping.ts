@@ -213,7 +213,7 @@ const [isOthers, isReceiving, isOfAddress] = [anyOf(others), anyOf(receiving), a
  */
 const wordsOf = (heading: string): string[] =>
   heading
-    .slice(0, longest)
+    .slice(0, maxLength)
     .replace(/(\p{L})\((\p{Ll}{1,2})\)/gu, '$1$2')
     .replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 ')
     .replace(/(\p{L})(?=\d)/gu, '$1 ')
@@ -230,7 +230,7 @@ const wordsOf = (heading: string): string[] =>
     .flatMap((word) => withoutUmlauts(word).replace(compound, '$1$3 $2$4').split(' '))
     .filter((word) => word !== '' && word !== 'or')
     .map((word) => (numberWords.has(word) ? 'number' : word));
-const longest = 100;
+const maxLength = 100;
 /** Splits compounds: `Länderkürzel` and `SHIPSTATE` are two words each. */
 const compound =
   /^(?:(.{3,}?|land|landes|country|state)(kennzeichen|kennung|schlussel|kurzel|(?<=^(?:lande[rs]?|land|staat|country|state))(?:code|name))|(shipto|shipping|ship|deliverto|delivery|recipient|consignee|customer|dest)((?:state|prov|country|ctry|addr|street|apt|suite|unit|city|zip|postal|name|phone|qty|quantity).*))$/;
@@ -246,7 +246,8 @@ export function likenessOf(column: MappedColumn, heading: string): number {
   const words = wordsOf(heading);
   const form = forms.get(column);
   if (!form || words.some((word) => isOthers(word) || form.isOther(word))) return 0;
-  if (form.notAs?.test(wordsOf(heading.slice(0, longest).replace(/\([^()]{3,}\)/g, ' ')).join(' '))) return 0;
+  if (form.notAs?.test(wordsOf(heading.slice(0, maxLength).replace(/\([^()]{3,}\)/g, ' ')).join(' ')))
+    return 0;
   // `Ship To` alone means the recipient.
   if (column === 'name' && words.length > 0 && words.every(isReceiving)) return 5;
   const rank = form.phrases.findIndex(
@@ -280,8 +281,8 @@ export function likeliest(
   isFree: (index: number) => boolean,
 ): number | undefined {
   const scores = headings.map((heading, index) => (isFree(index) ? likenessOf(column, heading) : 0));
-  const most = Math.max(0, ...scores);
-  return most > 0 ? scores.indexOf(most) : undefined;
+  const best = Math.max(0, ...scores);
+  return best > 0 ? scores.indexOf(best) : undefined;
 }
 
 /** Whether a text resembles any column. */

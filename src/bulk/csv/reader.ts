@@ -1,4 +1,4 @@
-import { fused } from '../../platform/csv-cell.ts';
+import { unescapeFormula } from '../../platform/csv-cell.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { asUtf8, type Encoding, visible, withLineFeeds } from './decode.ts';
 
@@ -28,7 +28,7 @@ interface TablePart {
 }
 
 /** Maximum row length, bytes. */
-export const longestRow = 1024 * 1024;
+export const maxRowBytes = 1024 * 1024;
 
 /**
  * Streams a CSV table, whichever of the common delimiters, line endings, encodings and quoting styles it uses.
@@ -38,12 +38,12 @@ export async function* readTable(
   chunks: AsyncIterable<Uint8Array>,
   { name, encoding, delimiter, isHeading }: TableOptions,
 ): AsyncGenerator<TablePart> {
-  const begun = await readBeginning(asUtf8(chunks, name, encoding), { delimiter, isHeading });
+  const detected = await detectHeader(asUtf8(chunks, name, encoding), { delimiter, isHeading });
   const { parse } = await import('csv-parse');
   const parser = parse({
-    delimiter: begun.delimiter,
+    delimiter: detected.delimiter,
     relax_column_count: true,
-    max_record_size: longestRow,
+    max_record_size: maxRowBytes,
     record_delimiter: '\n',
   });
   let arrived: string[][] = [];
@@ -55,15 +55,16 @@ export async function* readTable(
     for (let row = parser.read(); row !== null; row = parser.read()) arrived.push(row);
   });
   let headings: readonly string[] | undefined;
-  let firstRow = begun.rows + 2;
-  let firstLine = begun.lines + 2;
+  let firstRow = detected.rows + 2;
+  let firstLine = detected.lines + 2;
 
   function taken(): TablePart | undefined {
     if (failure)
-      throw refused(failure, name, { lines: begun.lines, row: begun.rows + parser.info.records + 1 });
+      throw refused(failure, name, { lines: detected.lines, row: detected.rows + parser.info.records + 1 });
     const rows = arrived;
     arrived = [];
-    for (const cells of rows) for (let at = 0; at < cells.length; at += 1) cells[at] = fused(cells[at] ?? '');
+    for (const cells of rows)
+      for (let at = 0; at < cells.length; at += 1) cells[at] = unescapeFormula(cells[at] ?? '');
     if (!headings) {
       const first = rows.shift();
       firstLine += breaksIn(first ?? []);
@@ -79,7 +80,7 @@ export async function* readTable(
   }
 
   try {
-    for await (const chunk of begun.chunks) {
+    for await (const chunk of detected.chunks) {
       await new Promise<void>((resolve) => parser.write(chunk, () => resolve()));
       const part = taken();
       if (part) yield part;
@@ -134,21 +135,21 @@ const reasons: readonly (readonly [code: string, reason: string])[] = [
   ['CSV_QUOTE_NOT_CLOSED', 'a quoted cell is never closed'],
   ['CSV_INVALID_CLOSING_QUOTE', 'a quote within a quoted cell must be written twice ("")'],
   ['INVALID_OPENING_QUOTE', 'a cell with a quote in it must be quoted whole'],
-  ['CSV_MAX_RECORD_SIZE', `a row is longer than ${longestRow} bytes; is a quote missing?`],
+  ['CSV_MAX_RECORD_SIZE', `a row is longer than ${maxRowBytes} bytes; is a quote missing?`],
 ];
 
 const [lineFeed, carriageReturn, quote, hash] = [10, 13, 34, 35];
 /** The headings, and everything above them, must end within this many bytes. */
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 /** Rows searched for the headings, which titles and empty lines may precede. */
-const mostRows = 20;
+const maxRows = 20;
 /** Known headings required to accept a line other than the first as the header row. */
-const leastKnown = 3;
+const minKnown = 3;
 
 export const delimiters = [',', ';', '\t', '|'] as const;
 const delimiterBytes: readonly number[] = delimiters.map((delimiter) => delimiter.charCodeAt(0));
 
-interface Beginning {
+interface DetectedHeader {
   /** Chunks from the headings on, each row ending in a line feed. */
   readonly chunks: AsyncGenerator<Uint8Array>;
   readonly delimiter: string;
@@ -169,18 +170,18 @@ interface Expected {
  * Finds the header row and its delimiter. Comments (`#`), `sep=;`, titles and empty lines may precede it; the line with
  * the most known headings wins.
  */
-export async function readBeginning(
+export async function detectHeader(
   source: AsyncGenerator<Uint8Array>,
   { delimiter: given, isHeading }: Expected,
-): Promise<Beginning> {
+): Promise<DetectedHeader> {
   let head = Buffer.alloc(0);
   let ended = false;
   let rows: Row[] = [];
-  while (rows.length <= mostRows && head.length < mostBytes && !ended) {
+  while (rows.length <= maxRows && head.length < maxBytes && !ended) {
     const { value, done } = await source.next();
     if (done) ended = true;
     else head = Buffer.concat([head, value]);
-    rows = rowsWithin(head, ended || head.length >= mostBytes);
+    rows = rowsWithin(head, ended || head.length >= maxBytes);
     if (isHeading === undefined && rows.some(isTable)) break;
   }
   const named = rows.find(({ text }) => separator.test(text));
@@ -189,7 +190,7 @@ export async function readBeginning(
   const above = rows.slice(0, headings ? rows.indexOf(headings) : 0);
   return {
     chunks: withLineFeeds(rest(head.subarray(headings?.start ?? 0), source)),
-    delimiter: delimiter ?? mostUsed(headings?.text ?? ''),
+    delimiter: delimiter ?? commonestDelimiter(headings?.text ?? ''),
     // Spreadsheets consume the `sep=` line, so it is not counted as a row.
     rows: above.filter((row) => row !== named).length,
     lines: above.reduce((sum, { lines }) => sum + lines, 0),
@@ -222,7 +223,7 @@ function rowsWithin(head: Buffer, isWhole: boolean): Row[] {
     rows.push({ start, text: head.toString('utf8', start, end), lines });
     [start, lines] = [next, 1];
   };
-  for (let at = 0; at < head.length && rows.length <= mostRows; at += 1) {
+  for (let at = 0; at < head.length && rows.length <= maxRows; at += 1) {
     const byte = head[at];
     const isBreak = byte === lineFeed || (byte === carriageReturn && head[at + 1] !== lineFeed);
     if (byte === quote && isQuoted) [isQuoted, closed] = [false, at];
@@ -232,7 +233,7 @@ function rowsWithin(head: Buffer, isWhole: boolean): Row[] {
     // A carriage return at the end of the buffer may be half of a CRLF.
     else if (isBreak && (byte === lineFeed || at + 1 < head.length || isWhole)) add(at, at + 1);
   }
-  if (isWhole && start < head.length && rows.length <= mostRows) add(head.length, head.length);
+  if (isWhole && start < head.length && rows.length <= maxRows) add(head.length, head.length);
   return rows;
 }
 
@@ -247,15 +248,15 @@ function headingsAmong(
   const [first] = rows;
   if (!first || !isHeading) return first;
   const known = ({ text }: Row): number => {
-    const cells = text.split(delimiter ?? mostUsed(text));
+    const cells = text.split(delimiter ?? commonestDelimiter(text));
     return cells.filter((cell) => isHeading(visible(cell.trim().replace(/^"|"$/g, '')))).length;
   };
   const counts = rows.map(known);
-  const most = Math.max(...counts);
-  return most >= leastKnown ? rows[counts.indexOf(most)] : first;
+  const best = Math.max(...counts);
+  return best >= minKnown ? rows[counts.indexOf(best)] : first;
 }
 
-function mostUsed(headings: string): string {
+function commonestDelimiter(headings: string): string {
   const plain = headings.replace(/"[^"]*"/g, '');
   const counts = delimiters.map((delimiter) => plain.split(delimiter).length - 1);
   return delimiters[counts.indexOf(Math.max(...counts))] ?? ',';

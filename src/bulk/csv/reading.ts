@@ -22,10 +22,10 @@ export async function readReading(context: Context, source: Source, flags: Table
   const now = hasMap ? flags : { ...flags, saveMap: undefined };
   const options = await readOptions(context, source, now);
   const { askReading } = await import('./ask-mapping.ts');
-  const asked = await askReading(context, source, { options, flags });
-  if (!hasMap && Object.keys(asked.options.map).length === 0 && asked.options.preset === undefined)
+  const resolved = await askReading(context, source, { options, flags });
+  if (!hasMap && Object.keys(resolved.options.map).length === 0 && resolved.options.preset === undefined)
     await readTableOptions(context, flags);
-  return asked;
+  return resolved;
 }
 
 /** Resolves how to parse a file from flags and settings. @throws UsageError; ErrandError interrupted. */

@@ -178,13 +178,13 @@ export function readingLines({ countries, continuations, sameAddress, phones, hi
     ),
     ...[...phones].map(([heading, rows]) => `phone_number is that of "${heading}" in ${rowsText(rows)}`),
     ...(sameAddress.count > 0
-      ? [`${rowsText(sameAddress.count)} ${continues} its address: ${listed(sameAddress)}`]
+      ? [`${rowsText(sameAddress.count)} ${continues} its address: ${listText(sameAddress)}`]
       : []),
     ...(count > 0
-      ? [`${rowsText(count)} without product, price and address ${left}: ${listed(continuations)}`]
+      ? [`${rowsText(count)} without product, price and address ${left}: ${listText(continuations)}`]
       : []),
   ];
 }
 
-const listed = (sample: RowSample): string =>
+const listText = (sample: RowSample): string =>
   `${sample.count === 1 ? 'row' : 'rows'} ${sample.first.join(', ')}${hasMore(sample) ? ' …' : ''}`;

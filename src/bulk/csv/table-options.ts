@@ -6,7 +6,7 @@ import type { Context } from '../../run/context.ts';
 import type { RowsOptions } from '../rows.ts';
 import type { Decimal } from './amounts.ts';
 import { encodings } from './decode.ts';
-import { type ColumnMap, checkMap, foldedHeading, isKeptOwn, ownName } from './headings.ts';
+import { type ColumnMap, checkMap, foldedHeading, isCustomHeading, ownName } from './headings.ts';
 import { delimiters } from './reader.ts';
 
 const named = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
@@ -96,7 +96,7 @@ export async function readTableOptions(
     if (Object.keys(whole).length === 0 && saved.preset === undefined)
       throw new UsageError('--save-map has nothing to save; give --map or --own');
     await (await context.store()).setMap(saveMap, { map: whole, preset: saved.preset });
-    tellShadowed(context, saveMap);
+    reportShadowed(context, saveMap);
   }
   return {
     map: whole,
@@ -112,7 +112,7 @@ export async function readTableOptions(
 
 /** Combines `--map` and `--own`. @throws UsageError for a heading in both. */
 function withOwn(map: ColumnMap, own: readonly string[]): ColumnMap {
-  const both = own.find((heading) => Object.hasOwn(map, heading) && !isKeptOwn(map, heading));
+  const both = own.find((heading) => Object.hasOwn(map, heading) && !isCustomHeading(map, heading));
   if (both !== undefined) throw new UsageError(`--map and --own both name "${both}"; give one of them`);
   return { ...map, ...Object.fromEntries(own.map((heading) => [heading, ownName(heading)])) };
 }
@@ -122,12 +122,12 @@ const byFolded = (map: ColumnMap): ColumnMap =>
   Object.fromEntries(
     Object.entries(map).map(([heading, column]) => {
       const folded = foldedHeading(heading);
-      return [folded, isKeptOwn(map, heading) ? ownName(folded) : column];
+      return [folded, isCustomHeading(map, heading) ? ownName(folded) : column];
     }),
   );
 
 /** Notes that a saved map shadows a built-in one. */
-export function tellShadowed(context: Context, name: string): void {
+export function reportShadowed(context: Context, name: string): void {
   if (mapPresets.has(name))
     context.note(
       `--use-map ${name} is now your map, not that of an export; save it under another name to have both`,
@@ -189,7 +189,7 @@ export const tableWords = ({
 }: TableFlags): string[] => [
   ...(useMap === undefined ? [] : ['--use-map', useMap]),
   ...Object.entries(map).flatMap(([heading, column]) =>
-    isKeptOwn(map, heading) ? ['--own', heading] : ['--map', `${heading}=${column}`],
+    isCustomHeading(map, heading) ? ['--own', heading] : ['--map', `${heading}=${column}`],
   ),
   ...own.flatMap((heading) => ['--own', heading]),
   ...(amounts === undefined ? [] : ['--amounts', amounts]),

@@ -11,16 +11,16 @@ import { UsageError } from '../../platform/errors.ts';
 import { sellersOf, totalsOf } from './totals.ts';
 
 /** Maximum plan size, bytes. */
-const mostBytes = 256 * 1024 * 1024;
+const maxBytes = 256 * 1024 * 1024;
 
 /**
  * Writes a plan atomically, readable by its owner only, since it contains addresses. @throws UsageError, StorageError
  * naming the path.
  */
 export async function writePlan(path: string, bytes: Buffer, force: boolean): Promise<void> {
-  if (bytes.length > mostBytes)
+  if (bytes.length > maxBytes)
     throw new UsageError(
-      `the plan would have ${megabytes(bytes.length)}, and ${megabytes(mostBytes)} is the most; split the file`,
+      `the plan would have ${megabytes(bytes.length)}, and ${megabytes(maxBytes)} is the most; split the file`,
     );
   await saveFile(path, [bytes], { force, mode: 0o600 });
 }
@@ -55,7 +55,7 @@ export async function isSameFile(one: string, other: string): Promise<boolean> {
 }
 
 /** Default path of a plan: named after its source, and never replacing it. */
-export const usualTarget = (source: string): string =>
+export const defaultTarget = (source: string): string =>
   source === '-' ? 'orders.plan' : `${basename(source).replace(/\.(?:csv|tsv|txt)$/i, '')}.plan`;
 
 /** Reads the bytes of a plan file. @throws UsageError naming what cannot be read. */
@@ -67,9 +67,9 @@ export async function readPlanFile(path: string): Promise<Buffer> {
       const stat = await file.stat();
       if (stat.isDirectory()) throw new UsageError(`${path} is a folder; name a plan`);
       if (!stat.isFile()) throw new UsageError(`${path} is not a plain file; a plan is one`);
-      if (stat.size > mostBytes)
+      if (stat.size > maxBytes)
         throw new UsageError(
-          `${path} has ${megabytes(stat.size)}; no plan has more than ${megabytes(mostBytes)}`,
+          `${path} has ${megabytes(stat.size)}; no plan has more than ${megabytes(maxBytes)}`,
         );
       return await file.readFile();
     } finally {
@@ -99,7 +99,7 @@ const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} 
 const ceilingOf = (order: object): number => numberIn(order, 'max_price') ?? 0;
 
 /** Maximum that rows not sent before can take from the wallet, ceilings plus fees, in cents. Pure. */
-export const mostOf = (
+export const maxSpendOf = (
   rows: readonly { readonly order: object; readonly placed: string | null }[],
   fee: number,
 ): number =>
@@ -130,7 +130,7 @@ export function headProblem({
   const differs = [
     [head.orders !== rows.length || file.rows !== rows.length + file.left_out, 'orders'],
     [head.ceilings_cents !== rows.reduce((sum, row) => sum + ceilingOf(row.order), 0), 'ceilings_cents'],
-    [head.most_cents < mostOf(rows, fee), 'most_cents'],
+    [head.most_cents < maxSpendOf(rows, fee), 'most_cents'],
     [wallet.after_cents !== after, 'wallet'],
     [canonicalJson(totals) !== canonicalJson(made), 'totals'],
   ] as const;
@@ -168,7 +168,10 @@ const rowBegin = '{"checksum":"';
 const checksumLength = 16;
 
 /** Serializes a plan to its file bytes. Pure. */
-export function sealed({ rows, ...head }: PlanDraft): { readonly bytes: Buffer; readonly sha256: string } {
+export function serializePlan({ rows, ...head }: PlanDraft): {
+  readonly bytes: Buffer;
+  readonly sha256: string;
+} {
   const fields = Object.entries(head).map(([name, value]) => `${JSON.stringify(name)}:${written(value)}`);
   const lines = rows.map((row) => {
     const rest = `",${JSON.stringify(row).slice(1)}`;
@@ -191,10 +194,10 @@ const checksumOf = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, checksumLength);
 
 /** `whole`: unmodified. `none`: not a plan at all. */
-type SealState = 'whole' | 'altered' | 'none';
+type IntegrityState = 'whole' | 'altered' | 'none';
 
 /** Verifies the hash of a plan file. Pure. */
-export function sealOf(bytes: Buffer): SealState {
+export function integrityOf(bytes: Buffer): IntegrityState {
   const head = bytes.toString('latin1', 0, 200);
   const stored = head.slice(hashAt, hashEnd);
   if (head.startsWith(begin) && /^[0-9a-f]{64}$/.test(stored)) {

@@ -11,17 +11,17 @@ import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { hostAsName, ordersOf, type SpendingOrder } from '../../spending/policy/facts.ts';
-import type { Meant } from '../../spending/policy/gate.ts';
+import type { ProposedOrder } from '../../spending/policy/gate.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 import { hostOf, periodsAt, type Verdict } from '../../spending/policy/policy.ts';
 import { outcomeWords } from '../../spending/policy/refusal.ts';
 import { gateFor } from '../../spending/through-policy.ts';
 import type { FileCheck } from '../check/file-check.ts';
-import { AmountSpread, type Usual, usualText } from '../check/outliers.ts';
+import { AmountSpread, type TypicalRange, typicalRangeText } from '../check/outliers.ts';
 import { type FileRow, RowKeys, type UploadRow } from '../rows.ts';
 import { changesOf, changesText, orderOfCells } from '../upload/kept-keys.ts';
 import type { Source } from '../upload/source.ts';
-import { mostOf, planLifeMs } from './file.ts';
+import { maxSpendOf, planLifeMs } from './file.ts';
 import { lookUpProducts, type ProductQuery } from './products.ts';
 import type { ReadPlan } from './read.ts';
 import { planRefused } from './read.ts';
@@ -31,9 +31,9 @@ import {
   type Again,
   earlierBatches,
   journaled,
-  meantByPlan,
   placedText,
   planAgain,
+  proposedByPlan,
   type SendableRow,
   sentRows,
   type Work,
@@ -62,7 +62,7 @@ export async function makePlan(
   source: Source,
   check: FileCheck,
   { batchSize, run, notifies, prices, madeFrom }: PlanOptions,
-): Promise<{ readonly draft: PlanDraft; readonly meant: readonly Meant[] }> {
+): Promise<{ readonly draft: PlanDraft; readonly proposed: readonly ProposedOrder[] }> {
   const { rows, headings, fileHeadings } = await orderedRows(check, run);
   const { settings, clock } = context;
   const now = clock.now();
@@ -78,20 +78,20 @@ export async function makePlan(
     }),
   );
   const work = workOf(context, { all: rows, selected: rows, earlier, headings, fileHeadings, batchSize });
-  const meant = await meantByPlan(context, work, { name: source.name, notifies, rows });
+  const proposed = await proposedByPlan(context, work, { name: source.name, notifies, rows });
   const fee = await feeAt(context);
   const terms = { feeCents: fee, isRehearsal: context.isRehearsal() };
   const spending = new Map(
-    meant
+    proposed
       .flatMap(({ intent, numbers }) => ordersOf(intent, { ...terms, numbers }))
       .map((order) => [order.key, order]),
   );
   const ordered = rows.flatMap(({ key }) => spending.get(key) ?? []);
-  const twins = await twinsOf(context, ordered, records);
+  const duplicates = await twinsOf(context, ordered, records);
   const products = await lookUpProducts(context, queriesOf(ordered), { prices });
   // An upload's approval does not carry over to a plan, which is approved as a whole.
-  const gate = await gateFor(context, meant, { plan: unapproved });
-  const verdict = await gate?.settledLook();
+  const gate = await gateFor(context, proposed, { plan: unapproved });
+  const verdict = await gate?.settledPreview();
   const planned = rows.map(({ key, number, values, order }) => {
     const spent = spending.get(key);
     const found = (spent?.lines ?? []).map((line) => ({ line, product: products.get(line.url) }));
@@ -100,10 +100,10 @@ export async function makePlan(
       ...{ row: number, key, cells: [...values], order, retailers: retailersOf(found) },
       price_cents: price,
       room_cents: price === null ? null : order.max_price - price,
-      twins: twins.get(key) ?? [],
+      twins: duplicates.get(key) ?? [],
       placed: placed.get(key) ?? null,
       notes: [
-        ...keptKey(order, sentCells.get(key)),
+        ...reusedKeyNotes(order, sentCells.get(key)),
         ...found.flatMap(({ line, product }) => notesOf(line.url, product, spent?.country ?? '')),
       ],
     };
@@ -117,7 +117,7 @@ export async function makePlan(
     .filter((row) => row.placed !== null)
     .reduce((sum, { order }) => sum + order.max_price + fee, 0);
   // Never below what the rows add up to, whatever the service estimates.
-  const most = Math.max(mostOf(planned, fee), spend.estimate - paid);
+  const maxCents = Math.max(maxSpendOf(planned, fee), spend.estimate - paid);
   const draft: PlanDraft = {
     plan: 1,
     errand: context.version,
@@ -140,10 +140,10 @@ export async function makePlan(
     orders: planned.length,
     ceilings_cents: planned.reduce((sum, { order }) => sum + order.max_price, 0),
     fee_cents: fee,
-    most_cents: most,
+    most_cents: maxCents,
     wallet: {
       before_cents: before,
-      after_cents: before === null || spend.byInvoice ? null : before - most,
+      after_cents: before === null || spend.byInvoice ? null : before - maxCents,
       by_invoice: spend.byInvoice,
     },
     policy: verdict ? plannedVerdict(verdict) : null,
@@ -156,7 +156,7 @@ export async function makePlan(
     products: [...products.values()],
     rows: planned,
   };
-  return { draft, meant };
+  return { draft, proposed };
 }
 
 const unapproved = { hash: '', cents: 0, summary: {} } as const;
@@ -258,12 +258,12 @@ const retailersOf = (found: readonly FoundLine[]): string[] => [
  * Note about a row sent before with the same key but different content. @param sent its cells as journaled by the
  * earlier upload.
  */
-function keptKey(order: OrderedRow['order'], sent: UploadRow | undefined): string[] {
+function reusedKeyNotes(order: OrderedRow['order'], sent: UploadRow | undefined): string[] {
   const changes = sent === undefined ? [] : changesOf({ ...order }, orderOfCells(sent));
   return changes.length === 0
     ? []
     : [
-        `${keptKeyNote} of a row sent before with other content (${changesText({ changes })}): give it a new key, or none`,
+        `${reusedKeyPrefix} of a row sent before with other content (${changesText({ changes })}): give it a new key, or none`,
       ];
 }
 
@@ -284,7 +284,7 @@ async function hashOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /** Kinds of findings to review before a row is placed. */
-export const lookKinds = {
+export const reviewKinds = {
   refused: 'refused by the policy',
   needs_approval: 'in need of an approval',
   warned: 'with a warning of the policy',
@@ -297,12 +297,12 @@ export const lookKinds = {
 } as const;
 
 /** Prefix of a row's note about this. */
-const keptKeyNote = 'keeps the key';
+const reusedKeyPrefix = 'keeps the key';
 
-export type LookKind = keyof typeof lookKinds;
+export type ReviewKind = keyof typeof reviewKinds;
 
-interface Look {
-  readonly kind: LookKind;
+interface ReviewItem {
+  readonly kind: ReviewKind;
   readonly why: string;
 }
 
@@ -312,41 +312,41 @@ export type ShownRow = Output<'PlanRow'>;
 /** Lists every row of a plan with its findings; rules about the whole file are attached to none. Pure. */
 export function shownRows({ rows, products, policy }: Plan): ShownRow[] {
   const known = new Map(products.map((product) => [product.url, product]));
-  const findings = new Map<number, Look[]>();
+  const findings = new Map<number, ReviewItem[]>();
   for (const { row, outcome, rule, message } of policy?.rows ?? []) {
     if (row === null || outcome === 'allowed') continue;
     const found = findings.get(row) ?? [];
     findings.set(row, found);
     found.push({ kind: outcome, why: `${outcomeWords[outcome]}: ${rule}: ${message}` });
   }
-  const usual = usualOf(rows);
-  return rows.map((row) => shownRow(row, known, findings.get(row.row) ?? [], usual));
+  const typicalRange = typicalRangeOf(rows);
+  return rows.map((row) => shownRow(row, known, findings.get(row.row) ?? [], typicalRange));
 }
 
-function usualOf(rows: readonly PlanRow[]): Usual | undefined {
+function typicalRangeOf(rows: readonly PlanRow[]): TypicalRange | undefined {
   const spread = new AmountSpread();
   for (const { row, order } of rows) spread.add(row, ceilingOf(order));
-  return spread.usual();
+  return spread.typicalRange();
 }
 
 const ceilingOf = (order: object): number => numberIn(order, 'max_price') ?? 0;
 
-function kindOfNote(note: string): LookKind {
-  if (note.startsWith(keptKeyNote)) return 'kept_key';
+function kindOfNote(note: string): ReviewKind {
+  if (note.startsWith(reusedKeyPrefix)) return 'kept_key';
   return note.startsWith('unknown retailer') ? 'unknown_retailer' : 'unorderable';
 }
 
 function shownRow(
   { row, key, order, price_cents, room_cents, twins, placed, notes }: PlanRow,
   products: ReadonlyMap<string, PlanProduct>,
-  findings: readonly Look[],
-  usual: Usual | undefined,
+  findings: readonly ReviewItem[],
+  typicalRange: TypicalRange | undefined,
 ): ShownRow {
-  const noted = notes.map((why): Look => ({ kind: kindOfNote(why), why }));
-  const kept = noted.filter(({ kind }) => kind === 'kept_key');
-  const looks: Look[] = [
+  const fromNotes = notes.map((why): ReviewItem => ({ kind: kindOfNote(why), why }));
+  const reused = fromNotes.filter(({ kind }) => kind === 'kept_key');
+  const reviewItems: ReviewItem[] = [
     ...findings,
-    ...noted.filter(({ kind }) => kind === 'unorderable'),
+    ...fromNotes.filter(({ kind }) => kind === 'unorderable'),
     ...(price_cents !== null && room_cents !== null && room_cents < 0
       ? [
           {
@@ -355,11 +355,16 @@ function shownRow(
           },
         ]
       : []),
-    ...(usual?.isFar(ceilingOf(order))
-      ? [{ kind: 'far_amount' as const, why: `ceiling far from the others, ${usualText(usual)}` }]
+    ...(typicalRange?.isFar(ceilingOf(order))
+      ? [
+          {
+            kind: 'far_amount' as const,
+            why: `ceiling far from the others, ${typicalRangeText(typicalRange)}`,
+          },
+        ]
       : []),
-    ...twins.map((twin): Look => ({ kind: 'twin', why: `twin of ${twin}` })),
-    ...noted.filter(({ kind }) => kind === 'unknown_retailer'),
+    ...twins.map((duplicate): ReviewItem => ({ kind: 'twin', why: `twin of ${duplicate}` })),
+    ...fromNotes.filter(({ kind }) => kind === 'unknown_retailer'),
   ];
   const lines = objectsIn(order, 'products');
   const urls = lines.map((line) => textIn(line, 'url') ?? '');
@@ -376,9 +381,9 @@ function shownRow(
           : 'allowed',
     why:
       placed === null
-        ? looks.map(({ why }) => why)
-        : [`sent before: ${placed}`, ...kept.map(({ why }) => why)],
-    kinds: [...new Set((placed === null ? looks : kept).map(({ kind }) => kind))],
+        ? reviewItems.map(({ why }) => why)
+        : [`sent before: ${placed}`, ...reused.map(({ why }) => why)],
+    kinds: [...new Set((placed === null ? reviewItems : reused).map(({ kind }) => kind))],
     sellers: sellersOf(order, products),
     ceiling_cents: ceilingOf(order),
     ...{ price_cents, room_cents, twins, placed, urls, order, idempotency_key: key },
@@ -394,7 +399,7 @@ export const rowColumns: readonly Column[] = [
     name: 'look at',
     path: 'why',
     weight: 9,
-    least: 44,
+    minWidth: 44,
     isProse: true,
     value: (row) => list(row.why).join('; '),
   },

@@ -51,11 +51,11 @@ function chosenNumbers(path: string, rows: ReadPlan['rows'], ranges: readonly st
 }
 
 /** Maximum length of the ranges in a message, characters. */
-const longest = 100;
+const maxLength = 100;
 
 function shortRanges(rows: ReadPlan['rows']): string {
   const text = rangesText(rows.map(({ number }) => number));
-  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
 
 function chosenNames(path: string, rows: ReadPlan['rows'], only: readonly string[]): string[] {

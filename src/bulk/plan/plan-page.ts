@@ -5,7 +5,7 @@ import type { Html } from '../../platform/html.ts';
 import type { ShownRow } from './make.ts';
 
 /** Maximum table rows on the page; `bulk show --all -o csv` lists every one. */
-const mostRows = 2000;
+const maxRows = 2000;
 
 interface PlanPage {
   readonly path: string;
@@ -17,7 +17,7 @@ interface PlanPage {
 
 /** Renders a plan as a single page for approvers: totals, findings and who must decide. Pure. */
 export function planPage({ path, plan, rows, lines }: PlanPage): string {
-  const looks = rows.filter(({ kinds }) => kinds.length > 0);
+  const toReview = rows.filter(({ kinds }) => kinds.length > 0);
   return pageText({
     title: `Plan ${path}`,
     about: [
@@ -27,9 +27,9 @@ export function planPage({ path, plan, rows, lines }: PlanPage): string {
     ],
     sections: [
       { heading: 'Money', body: barChart('What it may cost', moneyBars(plan, rows)) },
-      looks.length === 0
+      toReview.length === 0
         ? { heading: 'Look at', body: [], notes: ['No row needs a look.'] }
-        : { heading: 'Look at', body: rowTable(looks), notes: leftOut(looks) },
+        : { heading: 'Look at', body: rowTable(toReview), notes: leftOut(toReview) },
       ...policySections(plan),
       ...[...new Set(plan.totals.map(({ by }) => by))].map((by) => totalSection(by, plan.totals)),
       { heading: 'Every row', body: rowTable(rows), notes: leftOut(rows) },
@@ -115,7 +115,7 @@ const rowTable = (rows: readonly ShownRow[]): Html =>
       { name: 'look at' },
     ],
     rows
-      .slice(0, mostRows)
+      .slice(0, maxRows)
       .map((row) => [
         String(row.row),
         `${row.quantity === row.urls.length ? '' : `${row.quantity} × `}${row.urls.join(' ')}`,
@@ -127,4 +127,4 @@ const rowTable = (rows: readonly ShownRow[]): Html =>
   );
 
 const leftOut = (rows: readonly ShownRow[]): string[] =>
-  rows.length > mostRows ? [`${rows.length - mostRows} more: bulk show --all -o csv has every row.`] : [];
+  rows.length > maxRows ? [`${rows.length - maxRows} more: bulk show --all -o csv has every row.`] : [];

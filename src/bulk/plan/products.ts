@@ -12,7 +12,7 @@ export interface ProductQuery {
 }
 
 /** Maximum concurrent requests. */
-const mostInFlight = 4;
+const maxInFlight = 4;
 /** Maximum age of a price, seconds. */
 const maxAgeSeconds = 3600;
 
@@ -32,12 +32,12 @@ export async function lookUpProducts(
     unit: 'products',
     now: context.clock.monotonic,
   });
-  async function* pieces() {
+  async function* eachQuery() {
     yield* queries;
   }
   try {
-    const looked = inFlight(pieces(), (one) => lookUp(context, one, prices), {
-      most: mostInFlight,
+    const looked = inFlight(eachQuery(), (one) => lookUp(context, one, prices), {
+      limit: maxInFlight,
       now: context.clock.monotonic,
     });
     for await (const product of looked) {
@@ -89,17 +89,17 @@ const unpriced = (why: string): Priced => ({ price: null, currency: null, no_pri
 
 async function priceOf(context: Context, retailer: string, id: string): Promise<Priced> {
   const client = await context.client();
-  let refusal = '';
+  let reason = '';
   const payload = await orUndefined(
     async () => {
       const query = { retailer, max_age: maxAgeSeconds };
       return (await client.call('product.get', { path: { product_id: id }, query })).body;
     },
     (error) => {
-      refusal = error.message;
+      reason = error.message;
     },
   );
-  if (payload === undefined) return unpriced(refusal);
+  if (payload === undefined) return unpriced(reason);
   if (textIn(payload, 'status') !== 'completed')
     return unpriced(textIn(payload, 'message') ?? 'the retailer did not respond');
   const price = cheapest(payload);
@@ -125,7 +125,7 @@ function centsIn(record: unknown): number | undefined {
 /** undefined if the service answers that it does not know; rethrows if there is no answer, since a plan needs one. */
 async function orUndefined(
   read: () => Promise<JsonObject>,
-  told: (error: ErrandError) => void = () => {},
+  report: (error: ErrandError) => void = () => {},
 ): Promise<JsonObject | undefined> {
   try {
     return await read();
@@ -133,7 +133,7 @@ async function orUndefined(
     if (!(error instanceof ErrandError)) throw error;
     const hasResponded = error.facts.status !== undefined || error.facts.outcome === 'rejected';
     if (error.category === 'authentication' || !hasResponded) throw error;
-    told(error);
+    report(error);
     return undefined;
   }
 }

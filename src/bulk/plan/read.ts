@@ -12,12 +12,12 @@ import { isShort, type Spend, spendLine } from '../check/spend.ts';
 import { RowKeys } from '../rows.ts';
 import {
   alteredRows,
+  defaultTarget,
   headProblem,
+  integrityOf,
   rangesText,
   readPlanFile,
   rowsNamed,
-  sealOf,
-  usualTarget,
 } from './file.ts';
 import { lookUpProducts } from './products.ts';
 import { planAgain, type SendableRow, type Work } from './work.ts';
@@ -37,13 +37,13 @@ export interface ReadPlan {
  */
 export async function readPlan(path: string, where: string): Promise<ReadPlan> {
   const bytes = await readPlanFile(path);
-  const state = sealOf(bytes);
+  const state = integrityOf(bytes);
   if (state === 'none')
     throw new UsageError(`${path} is not a plan; \`errand bulk plan\` writes one`, {
       ...(bytes.length > 0 && {
         next: [
           {
-            command: `errand bulk plan ${shellWord(path)} --out ${shellWord(usualTarget(path))}${where}`,
+            command: `errand bulk plan ${shellWord(path)} --out ${shellWord(defaultTarget(path))}${where}`,
             when: 'if it is a table of orders',
           },
         ],
@@ -105,7 +105,7 @@ function sendableRows(path: string, { headings, rows, run }: Plan): ReadPlan['ro
     const read = readBulkRow(columns, cells);
     const sent = keys.keyed({ plan: columns, cells, row: read });
     const made = read.cell('idempotency_key') || sent.idempotency_key;
-    const meant = { ...orderOfRow(columns, cells, read), idempotency_key: key };
+    const expected = { ...orderOfRow(columns, cells, read), idempotency_key: key };
     const why =
       number <= before
         ? 'stands out of its order'
@@ -113,7 +113,7 @@ function sendableRows(path: string, { headings, rows, run }: Plan): ReadPlan['ro
           ? `${read.issues[0]?.column} ${read.issues[0]?.message}`
           : made !== key || seen.has(key)
             ? 'its key does not follow from its order'
-            : canonicalJson(meant) !== canonicalJson(order)
+            : canonicalJson(expected) !== canonicalJson(order)
               ? 'its order is not what its cells say'
               : !hasRoom(planned)
                 ? 'its price and its room do not make its ceiling'
@@ -136,8 +136,8 @@ interface RowProblem {
 }
 
 /** Maximum problems and rows listed individually in an error. */
-const mostNamed = 10;
-const mostListed = 1000;
+const maxNamed = 10;
+const maxListed = 1000;
 
 interface Refusing {
   /** Path of the plan, as given. */
@@ -181,7 +181,7 @@ export function planRefused({
 }: Refusing): ErrandError {
   const grouped = groupsOf(problems);
   const named = grouped
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map(({ rows: of, why }) => `${of.includes(',') || of.includes('-') ? 'rows' : 'row'} ${of}: ${why}`);
   const more = grouped.length - named.length;
   const listed = [...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
@@ -198,7 +198,7 @@ export function planRefused({
         plan: path,
         ...(rows.length > 0 && { rows: rangesText(rows) }),
         ...(sent.length > 0 && { sent_before: rangesText(sent) }),
-        ...(problems.length > 0 && { problems: grouped.slice(0, mostListed) }),
+        ...(problems.length > 0 && { problems: grouped.slice(0, maxListed) }),
       },
       hint: hint ?? 'Plan again in the way that it was planned.',
       next,
@@ -213,11 +213,11 @@ export function notePrices(context: Context, { plan }: ReadPlan, rows: readonly 
   if (plan.priced_at === null) return;
   const unknown = rows.filter(({ planned }) => planned.price_cents === null);
   const above = rows.filter(({ planned }) => (planned.room_cents ?? 0) < 0);
-  const told = [
+  const notices = [
     [unknown, 'without a known price when it was planned'],
     [above, 'above the ceiling when it was planned'],
   ] as const;
-  for (const [found, what] of told)
+  for (const [found, what] of notices)
     if (found.length > 0)
       context.note(
         `${shortened(found)} ${what}; no order costs more than its ceiling (--recheck-prices asks again)`,
@@ -225,11 +225,11 @@ export function notePrices(context: Context, { plan }: ReadPlan, rows: readonly 
 }
 
 /** Maximum length of the row ranges in a line, characters. */
-const longest = 60;
+const maxLength = 60;
 
 function shortened(rows: readonly Row[]): string {
   const text = rowsNamed(rows.map(({ number }) => number));
-  return text.length > longest ? `${text.slice(0, text.lastIndexOf(',', longest))}, …` : text;
+  return text.length > maxLength ? `${text.slice(0, text.lastIndexOf(',', maxLength))}, …` : text;
 }
 
 /**
@@ -248,7 +248,7 @@ export async function recheckPrices(context: Context, read: ReadPlan, rows: read
   const products = await lookUpProducts(context, queries, { prices: true });
   const problems = rows.flatMap(({ number, planned }): RowProblem[] => {
     const ceiling = numberIn(planned.order, 'max_price') ?? 0;
-    const most = Math.min(ceiling, planned.price_cents ?? ceiling);
+    const maxCents = Math.min(ceiling, planned.price_cents ?? ceiling);
     let sum = 0;
     for (const line of objectsIn(planned.order, 'products')) {
       const product = products.get(textIn(line, 'url') ?? '');
@@ -263,8 +263,9 @@ export async function recheckPrices(context: Context, read: ReadPlan, rows: read
         return [{ row: number, why: `no price is known: ${product?.no_price ?? 'no product'}` }];
       sum += product.price * (numberIn(line, 'quantity') ?? 1);
     }
-    if (sum <= most) return [];
-    const than = most === ceiling ? `its ceiling is ${formatMoney(ceiling)}` : `it was ${formatMoney(most)}`;
+    if (sum <= maxCents) return [];
+    const than =
+      maxCents === ceiling ? `its ceiling is ${formatMoney(ceiling)}` : `it was ${formatMoney(maxCents)}`;
     return [{ row: number, why: `it costs ${formatMoney(sum)} now, and ${than}` }];
   });
   if (problems.length > 0)
@@ -302,12 +303,12 @@ export async function checkRest(context: Context, read: ReadPlan, { rest }: Work
     });
   const { most_cents, ceilings_cents, fee_cents, orders } = read.plan;
   // Another machine does not know what was sent before, so it counts everything as left.
-  const most = Math.max(most_cents, ceilings_cents + fee_cents * orders);
-  if (spend.estimate > most)
+  const maxCents = Math.max(most_cents, ceilings_cents + fee_cents * orders);
+  if (spend.estimate > maxCents)
     throw planRefused({
       ...(await planAgain(context, read)),
       ...{ ...about, code: 'plan_amount' },
-      what: `no longer holds: the service takes up to ${formatMoney(spend.estimate)} for what is left, and the plan says at most ${formatMoney(most)}`,
+      what: `no longer holds: the service takes up to ${formatMoney(spend.estimate)} for what is left, and the plan says at most ${formatMoney(maxCents)}`,
     });
   if (isShort(spend))
     throw planRefused({

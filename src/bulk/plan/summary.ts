@@ -5,16 +5,16 @@ import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { ApprovablePlan } from '../../spending/approval/subject.ts';
-import type { Meant } from '../../spending/policy/gate.ts';
+import type { ProposedOrder } from '../../spending/policy/gate.ts';
 import { verdictLines } from '../../spending/policy/refusal.ts';
 import { gateFor } from '../../spending/through-policy.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { rangesText } from './file.ts';
-import { type LookKind, lookKinds, type ShownRow } from './make.ts';
+import { type ReviewKind, reviewKinds, type ShownRow } from './make.ts';
 import { totalsText } from './totals.ts';
 
 /** Maximum length of the row ranges in a line, characters. */
-const longest = 60;
+const maxLength = 60;
 
 /** Summarizes a plan in lines for display. @param rows from `shownRows`. Pure. */
 export function summaryLines(path: string, plan: Plan, rows: readonly ShownRow[]): string[] {
@@ -30,16 +30,16 @@ export function summaryLines(path: string, plan: Plan, rows: readonly ShownRow[]
     ...totalLines(plan.totals),
     ...placedLine(rows),
     ...(plan.policy ? verdictLines(plan.policy) : []),
-    ...lookLines(rows),
+    ...reviewLines(rows),
   ];
 }
 
 const ordersText = (count: number): string => (count === 1 ? '1 order' : `${countText(count)} orders`);
 const minute = (time: string): string => `${time.slice(0, 16).replace('T', ' ')}Z`;
 
-function moneyLine({ most_cents: most, fee_cents: fee, wallet }: Plan): string {
+function moneyLine({ most_cents: maxCents, fee_cents: fee, wallet }: Plan): string {
   const fees = fee === 0 ? '' : `, with a fee of ${formatMoney(fee)} each`;
-  const spent = `at most ${formatMoney(most)}${fees}`;
+  const spent = `at most ${formatMoney(maxCents)}${fees}`;
   const { before_cents: before, after_cents: after } = wallet;
   if (wallet.by_invoice) return `${spent}, billed by invoice`;
   if (before === null || after === null) return spent;
@@ -72,19 +72,19 @@ function placedLine(rows: readonly ShownRow[]): string[] {
   return [`${rowsText(placed.length)} sent before, and not again: ${shortened(placed)}`];
 }
 
-function lookLines(rows: readonly ShownRow[]): string[] {
-  const kinds = Object.keys(lookKinds) as LookKind[];
+function reviewLines(rows: readonly ShownRow[]): string[] {
+  const kinds = Object.keys(reviewKinds) as ReviewKind[];
   return kinds.flatMap((kind) => {
     const found = rows.filter(({ kinds: ofRow }) => ofRow.includes(kind));
     return found.length === 0
       ? []
-      : [`look: ${rowsText(found.length)} ${lookKinds[kind]}: ${shortened(found)}`];
+      : [`look: ${rowsText(found.length)} ${reviewKinds[kind]}: ${shortened(found)}`];
   });
 }
 
 function shortened(rows: readonly ShownRow[]): string {
   const text = rangesText(rows.map(({ row }) => row));
-  return text.length > longest ? `${text.slice(0, text.lastIndexOf(',', longest))}, …` : text;
+  return text.length > maxLength ? `${text.slice(0, text.lastIndexOf(',', maxLength))}, …` : text;
 }
 
 /** The command that applies the plan, or what currently prevents it: policy, wallet or a missing approval. */
@@ -102,7 +102,7 @@ type Approved = Pick<
 >;
 
 /** Maximum groups shown to an approver. */
-const mostGroups = 20;
+const maxGroups = 20;
 
 /** A plan as presented for approval: identified by the hash of its exact bytes, with the maximum it may spend. Pure. */
 export function approvable({ sha256, file, orders, created_at, totals, ...plan }: Approved): ApprovablePlan {
@@ -110,7 +110,7 @@ export function approvable({ sha256, file, orders, created_at, totals, ...plan }
     Object.fromEntries(
       totals
         .filter((total) => total.by === by)
-        .slice(0, mostGroups)
+        .slice(0, maxGroups)
         .map(({ value, orders: count }) => [value, count]),
     );
   return {
@@ -132,18 +132,18 @@ export function approvable({ sha256, file, orders, created_at, totals, ...plan }
  */
 export async function askApproval(
   context: Context,
-  meant: readonly Meant[],
+  proposed: readonly ProposedOrder[],
   plan: Approved,
 ): Promise<string | undefined> {
-  const gate = await gateFor(context, meant, { plan: approvable(plan) });
-  const verdict = await gate?.look();
+  const gate = await gateFor(context, proposed, { plan: approvable(plan) });
+  const verdict = await gate?.preview();
   if (!gate || verdict?.outcome !== 'needs_approval') return undefined;
-  const { PolicyRefusal } = await import('../../spending/policy/refusal.ts');
+  const { PolicyDenial } = await import('../../spending/policy/refusal.ts');
   try {
-    await gate.reconsider(new PolicyRefusal(context, verdict));
+    await gate.reconsider(new PolicyDenial(context, verdict));
     return undefined;
   } catch (error) {
-    if (!(error instanceof PolicyRefusal)) throw error;
+    if (!(error instanceof PolicyDenial)) throw error;
     return error.facts.next?.[0]?.command;
   }
 }

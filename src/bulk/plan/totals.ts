@@ -18,13 +18,13 @@ interface Terms {
 }
 
 /** A metadata key with more distinct values identifies single orders, so it is not grouped. */
-export const mostValues = 200;
+export const maxValues = 200;
 
 /**
  * Totals by retailer (name, else host; a mixed order counts in full for each), country, day and metadata key, largest
- * first. Pure. @param most distinct values per key.
+ * first. Pure. @param limit distinct values per key.
  */
-export function totalsOf(rows: readonly TotalledRow[], terms: Terms, most = mostValues): PlanTotal[] {
+export function totalsOf(rows: readonly TotalledRow[], terms: Terms, limit = maxValues): PlanTotal[] {
   const groups = new Map<string, Map<string, PlanTotal>>();
   for (const row of rows)
     for (const [by, value] of groupsOf(row, terms.day)) {
@@ -34,7 +34,7 @@ export function totalsOf(rows: readonly TotalledRow[], terms: Terms, most = most
       group.set(value, added(before, row, terms.feeCents));
     }
   return [...groups.values()]
-    .filter((group) => group.size <= most)
+    .filter((group) => group.size <= limit)
     .flatMap((group) => [...group.values()].sort((a, b) => b.ceilings_cents - a.ceilings_cents));
 }
 
@@ -58,7 +58,7 @@ export function sellersOf(order: object, products: ReadonlyMap<string, PlanProdu
 }
 
 /** Maximum groups shown per total. */
-const mostTold = 5;
+const maxReported = 5;
 
 /**
  * Formats `by retailer: shop.example 40 ($2,000.00), other.example 3 ($150.00), and 2 more`. @param group sorted,
@@ -68,13 +68,13 @@ export function totalsText(
   by: string,
   group: readonly Pick<PlanTotal, 'value' | 'orders' | 'ceilings_cents'>[],
 ): string {
-  const told = group
-    .slice(0, mostTold)
+  const reported = group
+    .slice(0, maxReported)
     .map(
       ({ value, orders, ceilings_cents: cents }) => `${value} ${countText(orders)} (${formatMoney(cents)})`,
     );
-  const more = group.length - told.length;
-  return `by ${by}: ${told.join(', ')}${more > 0 ? `, and ${countText(more)} more` : ''}`;
+  const more = group.length - reported.length;
+  return `by ${by}: ${reported.join(', ')}${more > 0 ? `, and ${countText(more)} more` : ''}`;
 }
 
 const emptyTotal = (by: string, value: string): PlanTotal => ({

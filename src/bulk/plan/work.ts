@@ -14,10 +14,10 @@ import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { flagsTo, whereFlags } from '../../run/context-flags.ts';
 import { rowKeysOf } from '../../spending/policy/facts.ts';
-import type { Meant } from '../../spending/policy/gate.ts';
+import type { ProposedOrder } from '../../spending/policy/gate.ts';
 import { tableFlags } from '../csv/table-options.ts';
 import { keyOfRows, type UploadRow } from '../rows.ts';
-import { type Batch, usualBatchRows } from '../upload/batches.ts';
+import { type Batch, defaultBatchRows } from '../upload/batches.ts';
 import { rangesText } from './file.ts';
 
 /** A row of a plan, as sent. */
@@ -74,21 +74,21 @@ export function workOf(
   const left = selected.filter(({ key }) => !covered.has(key));
   return {
     earlier,
-    done: newestOf(concerned.filter(({ record }) => record.order_id !== null)),
+    done: latestOf(concerned.filter(({ record }) => record.order_id !== null)),
     inDoubt: inDoubt.map((one) => ({ ...one, batch: asSent(one, numbers, columns) })),
     rest: chunksOf(left, batchSize).map((rows) => batchOf(rows, columns)),
   };
 }
 
 /** A row may be in several batches but is ordered once; the newest batch tells its outcome. */
-function newestOf(batches: readonly EarlierBatch[]): EarlierBatch[] {
-  const told = new Set<string>();
-  const newest = batches.toReversed().filter(({ keys }) => {
-    const isNew = keys.some((key) => !told.has(key));
-    for (const key of keys) told.add(key);
+function latestOf(batches: readonly EarlierBatch[]): EarlierBatch[] {
+  const reported = new Set<string>();
+  const latest = batches.toReversed().filter(({ keys }) => {
+    const isNew = keys.some((key) => !reported.has(key));
+    for (const key of keys) reported.add(key);
     return isNew;
   });
-  return newest.reverse();
+  return latest.reverse();
 }
 
 /** Builds a batch exactly as `bulk upload` does for the same rows. */
@@ -159,7 +159,7 @@ export const countOf = (batches: readonly Pick<Batch, 'rows'>[]): number =>
   batches.reduce((sum, { rows }) => sum + rows.length, 0);
 
 /** Everything a plan orders, for policy checks; rows sent before count toward the upload's total. */
-export async function meantByPlan(
+export async function proposedByPlan(
   context: Context,
   { earlier, rest }: Work,
   {
@@ -167,9 +167,9 @@ export async function meantByPlan(
     notifies,
     rows,
   }: { readonly name: string; readonly notifies: boolean; readonly rows: readonly SendableRow[] },
-): Promise<Meant[]> {
+): Promise<ProposedOrder[]> {
   const byKey = new Map(rows.map((row) => [row.key, row]));
-  const meant: Meant[] = [];
+  const proposed: ProposedOrder[] = [];
   for (const { record, keys } of earlier) {
     const own = keys.flatMap((key) => byKey.get(key) ?? []);
     const intent = await batchIntent(context, {
@@ -177,14 +177,14 @@ export async function meantByPlan(
       filename: name,
       rows: own.map(({ cells }) => cells),
     });
-    meant.push({ intent, numbers: own.map(({ number }) => number), isDone: true });
+    proposed.push({ intent, numbers: own.map(({ number }) => number), isDone: true });
   }
   for (const { key, rows: cells, numbers } of rest)
-    meant.push({
+    proposed.push({
       intent: await batchIntent(context, { key, filename: name, rows: cells, notifies }),
       numbers,
     });
-  return meant;
+  return proposed;
 }
 
 /** A journaled batch that ordered, or may have ordered, rows of a plan. */
@@ -224,7 +224,7 @@ export type Again = Pick<ErrorFacts, 'hint' | 'next'>;
 /** Flags of an upload that determine its rows, keys and batches, each preceded by a space. */
 export function uploadFlags({
   run = '',
-  batchSize = usualBatchRows,
+  batchSize = defaultBatchRows,
   skipInvalid = false,
   notifies = false,
   prices = true,
@@ -239,7 +239,7 @@ export function uploadFlags({
 }): string {
   const flags = [
     run !== '' && `--run ${shellWord(run)}`,
-    batchSize !== usualBatchRows && `--batch-size ${batchSize}`,
+    batchSize !== defaultBatchRows && `--batch-size ${batchSize}`,
     skipInvalid && '--skip-invalid',
     notifies && '--notify-on-complete',
     !prices && '--no-prices',

@@ -116,8 +116,8 @@ export function totalsOf(rows: readonly ReportRow[], group?: string): ReportGrou
   ]);
   return sums.map((sum) => {
     const own = rows.filter((row) => isSame(goodsOf(row) ?? nothing, sum));
-    const count = (...standings: readonly ReportRow['standing'][]): number =>
-      own.filter(({ standing }) => standings.includes(standing)).length;
+    const count = (...standings: readonly ReportRow['rowStatus'][]): number =>
+      own.filter(({ rowStatus }) => standings.includes(rowStatus)).length;
     const [refused, waiting] = [count('refused'), count('waiting')];
     const ordered = own.length - refused - waiting;
     return {
@@ -269,7 +269,7 @@ export const resultOf = (row: ReportRow): Row => ({
 });
 
 /** Status in the service's terms, except that a row whose key already had an order counts as placed. */
-function statusOf({ standing, row: { status } }: ReportRow): string | null {
+function statusOf({ rowStatus: standing, row: { status } }: ReportRow): string | null {
   if (standing === 'refused') return 'failed';
   if (standing === 'waiting' || (status !== 'failed' && status !== 'pending')) return status ?? null;
   return 'placed';

@@ -20,9 +20,9 @@ const laterMs = 3600_000;
 /** Maximum Date value, ms since the epoch. */
 const latestMs = 8.64e15;
 /** Maximum orders searched if a batch's orders fall outside its time window. */
-const mostElsewhen = 20_000;
+const maxOutsideWindow = 20_000;
 /** Up to this many orders are fetched by id, one request each. */
-const mostById = 20;
+const maxById = 20;
 
 /**
  * Reads orders of batches, and other given ones, from paged lists, and extracts what a report needs. @param others ids
@@ -40,10 +40,12 @@ export async function readOrders(
     readonly feeCents: number | undefined;
   },
 ): Promise<Map<string, OrderFacts>> {
-  const wanted = new Set(batches.flatMap((batch) => rowsOf(batch).flatMap(({ orderId }) => orderId ?? [])));
+  const remaining = new Set(
+    batches.flatMap((batch) => rowsOf(batch).flatMap(({ orderId }) => orderId ?? [])),
+  );
   const windows = windowsOf(batches);
   const found = new Map<string, OrderFacts>();
-  const total = new Set([...wanted, ...others]).size;
+  const total = new Set([...remaining, ...others]).size;
   if (total === 0) return found;
   const client = await context.client();
   const deadline = new Deadline(context.clock, context.waitMs());
@@ -55,38 +57,38 @@ export async function readOrders(
   });
   try {
     for (const { from, to } of windows)
-      await look({
+      await search({
         ...(from > 0 && { created_after: new Date(from).toISOString() }),
         ...(to < Number.POSITIVE_INFINITY && { created_before: new Date(to).toISOString() }),
       });
-    for (const id of others) if (!found.has(id)) wanted.add(id);
-    if (wanted.size > mostById) await look({}, mostElsewhen);
-    for (const id of [...wanted].slice(0, mostById)) await look({ order_id: id }, 1);
+    for (const id of others) if (!found.has(id)) remaining.add(id);
+    if (remaining.size > maxById) await search({}, maxOutsideWindow);
+    for (const id of [...remaining].slice(0, maxById)) await search({ order_id: id }, 1);
   } finally {
     progress.end();
   }
   return found;
 
   /** Pages through a query until all wanted orders are found. */
-  async function look(query: QueryOf<'order.list'>, most = Number.POSITIVE_INFINITY): Promise<void> {
+  async function search(query: QueryOf<'order.list'>, limit = Number.POSITIVE_INFINITY): Promise<void> {
     let looked = 0;
-    if (wanted.size === 0) return;
-    for await (const rows of listed(client, query, deadline)) {
+    if (remaining.size === 0) return;
+    for await (const rows of listOrders(client, query, deadline)) {
       for (const order of rows) {
         const id = plainText(order.id);
-        if (wanted.delete(id)) found.set(id, factsOf({ ...order, id }, feeCents));
+        if (remaining.delete(id)) found.set(id, factsOf({ ...order, id }, feeCents));
       }
       progress.update(found.size);
       looked += rows.length;
-      if (wanted.size === 0 || looked >= most) return;
+      if (remaining.size === 0 || looked >= limit) return;
     }
   }
 }
 
 /** Lists orders with their parcels, which an order's state depends on. */
-async function* listed(client: Client, query: QueryOf<'order.list'>, deadline: Deadline) {
-  const asked = { include: ['tracking_events'] as const, ...query };
-  for await (const { rows } of pages(client, 'order.list', { query: asked }, { all: true, deadline }))
+async function* listOrders(client: Client, query: QueryOf<'order.list'>, deadline: Deadline) {
+  const fullQuery = { include: ['tracking_events'] as const, ...query };
+  for await (const { rows } of pages(client, 'order.list', { query: fullQuery }, { all: true, deadline }))
     yield rows;
 }
 

@@ -35,11 +35,13 @@ export async function readReport(
   const orders = await readOrders(context, { batches: sent, others, feeCents });
   const batches = withOrders(sent, orders);
   const attempts: Attempt[] = [];
-  const kept = new Map(uploads.flatMap(({ batches: some }) => some.map((one) => [one.id, one.layout])));
+  const savedLayouts = new Map(
+    uploads.flatMap(({ batches: some }) => some.map((one) => [one.id, one.layout])),
+  );
   const names = uploadNames(uploads);
   const uploadOf = (id: string): string | undefined => names.get(id);
   for (const batch of batches) {
-    const fileRow = await fileRowsOf(context, batch, kept.get(batch.id));
+    const fileRow = await fileRowsOf(context, batch, savedLayouts.get(batch.id));
     for (const row of rowsOf(batch)) attempts.push(attemptOf(batch, row, fileRow(row)));
   }
   const chains = chainsOf(attempts, uploadOf);

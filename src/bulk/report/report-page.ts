@@ -7,7 +7,7 @@ import { cellUnder } from './rows.ts';
 import { tellingColumns } from './summary.ts';
 
 /** Maximum table rows on the page; `bulk report -o csv` lists every one. */
-const mostRows = 2000;
+const maxRows = 2000;
 
 interface ReportPage {
   /** The name of the file or upload. */
@@ -75,7 +75,7 @@ function groupSections(by: string, groups: readonly ReportGroup[]): PageSection[
           ...['rows', 'ordered', 'refused', ...amounts].map((name) => ({ name, isNumber: true })),
         ],
         groups
-          .slice(0, mostRows)
+          .slice(0, maxRows)
           .map((group) => [
             group.group ?? '(none)',
             payerNames[group.sum.payer],
@@ -103,7 +103,7 @@ function rowSection(rows: readonly ReportRow[]): PageSection {
     { name: 'tracking', isProse: true },
     { name: 'why', isProse: true },
   ];
-  const table = rows.slice(0, mostRows).map((row) => cellsOf(row, own));
+  const table = rows.slice(0, maxRows).map((row) => cellsOf(row, own));
   const shown = columns.map((_, at) => at).filter((at) => table.some((cells) => cells[at] !== ''));
   return {
     heading: 'Every row',
@@ -137,4 +137,4 @@ function cellsOf(row: ReportRow, own: readonly string[]): string[] {
 }
 
 const leftOut = (count: number, how: string): string[] =>
-  count > mostRows ? [`${count - mostRows} more: bulk report ${how} has every one.`] : [];
+  count > maxRows ? [`${count - maxRows} more: bulk report ${how} has every one.`] : [];

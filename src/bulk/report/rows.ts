@@ -40,7 +40,7 @@ import { findJournaledRows, type UploadedRows } from '../upload/uploaded-rows.ts
 export interface Attempt extends FileRow {
   readonly batch: Batch;
   readonly row: BatchRow;
-  readonly standing: RowState;
+  readonly rowStatus: RowState;
   /** Its own order, or the already existing one its batch names. */
   readonly orderId: string | undefined;
 }
@@ -57,7 +57,7 @@ export interface ReportRow {
   readonly firstBatch: Batch;
   readonly batch: Batch;
   readonly row: BatchRow;
-  readonly standing: RowState;
+  readonly rowStatus: RowState;
   readonly state: ShownState;
   readonly orderId: string | undefined;
   /** Order of the latest attempt; undefined if there is none or it could not be read. */
@@ -76,7 +76,7 @@ export interface ReportRow {
 
 /** Represents a batch row as an attempt. Pure. */
 export function attemptOf(batch: Batch, row: BatchRow, file: FileRow): Attempt {
-  return { ...file, batch, row, standing: stateOf(row, batch), orderId: orderOfAttempt(row, batch) };
+  return { ...file, batch, row, rowStatus: stateOf(row, batch), orderId: orderOfAttempt(row, batch) };
 }
 
 /**
@@ -91,7 +91,7 @@ export function chainsOf(
   const chains: Attempt[][] = [];
   const known = new Map<string, Attempt[]>();
   for (const attempt of attempts) {
-    const { number, asked, batch, row } = attempt;
+    const { number, requested: asked, batch, row } = attempt;
     const upload = uploadOf(batch.id);
     const key = asked?.cell('idempotency_key') ?? '';
     const names = [
@@ -123,21 +123,21 @@ export function reportRows(
     const own = ids.filter((id) => counted.size < counted.add(id).size);
     const read = own.flatMap((id) => orders.get(id) ?? []);
     const order = latest.orderId === undefined ? undefined : orders.get(latest.orderId);
-    const asked = latest.asked ?? first.asked;
+    const requested = latest.requested ?? first.requested;
     return {
       number: first.number,
       own: first.own,
-      isFromHere: asked !== undefined,
+      isFromHere: requested !== undefined,
       attempts: tried.length,
       firstBatch: first.batch,
       batch: latest.batch,
       row: latest.row,
-      standing: latest.standing,
+      rowStatus: latest.rowStatus,
       state: order?.state ?? rowState(latest.row, latest.batch),
       orderId: latest.orderId,
       order,
       orders: ids,
-      ceiling: order?.ceiling ?? asked?.maxPrice ?? undefined,
+      ceiling: order?.ceiling ?? requested?.maxPrice ?? undefined,
       sums: addedSums(read.flatMap(({ sums }) => sums)),
       byRule: [...new Set(read.flatMap(({ byRule }) => byRule))],
       ...whyOf(latest, order),
@@ -147,24 +147,24 @@ export function reportRows(
 }
 
 function whyOf(
-  { row, batch, standing }: Attempt,
+  { row, batch, rowStatus }: Attempt,
   order: OrderFacts | undefined,
 ): Pick<ReportRow, 'errorType' | 'reason'> {
-  const said = plainText(row.error);
-  if (order && (said === '' || isMet(row, batch)))
+  const reported = plainText(row.error);
+  if (order && (reported === '' || isMet(row, batch)))
     return { errorType: order.errorType, reason: order.reason };
-  const code = codeOfReason(said) ?? '';
+  const code = codeOfReason(reported) ?? '';
   // A row that was already ordered has not failed.
-  const errorType = standing === 'before' ? '' : code;
-  return { errorType, reason: said.slice(code.length).replace(/^:\s*/, '') };
+  const errorType = rowStatus === 'before' ? '' : code;
+  return { errorType, reason: reported.slice(code.length).replace(/^:\s*/, '') };
 }
 
 function productOf(
-  { asked, row }: Attempt,
+  { requested: asked, row }: Attempt,
   order: OrderFacts | undefined,
 ): Pick<ReportRow, 'urls' | 'product'> {
-  const { product_urls: listed } = row.record;
-  const urls = asked?.productUrls ?? (Array.isArray(listed) ? listed.map(plainText) : []);
+  const { product_urls } = row.record;
+  const urls = asked?.productUrls ?? (Array.isArray(product_urls) ? product_urls.map(plainText) : []);
   const named = order?.named ?? {
     items: urls.map((url, at) => ({ url, quantity: asked?.quantities[at] ?? 1 })),
   };
@@ -185,7 +185,7 @@ interface FileRow {
   /** Row number as a spreadsheet shows it; undefined if unknown on this machine. */
   readonly number: number | undefined;
   /** The requested order; undefined if another machine uploaded it. */
-  readonly asked: BulkRow | undefined;
+  readonly requested: BulkRow | undefined;
 }
 
 /** Maps a batch row to its file row. */
@@ -194,16 +194,16 @@ type FileRowOf = (row: BatchRow) => FileRow;
 /**
  * Restores a batch's rows with their file's columns in order: from the upload if made on this machine, else from what
  * the service echoes. Prices are in cents, with a heading that says so.
- * @param kept layout of the rows in their file, which may be stored longer than what was sent.
+ * @param savedLayout layout of the rows in their file, which may be stored longer than what was sent.
  */
 export async function fileRowsOf(
   context: Context,
   batch: Batch,
-  kept: TableLayout | undefined,
+  savedLayout: TableLayout | undefined,
 ): Promise<FileRowOf> {
   const uploaded = await uploadedFromHere(context, batch);
-  if (!uploaded) return echoed(batch, kept);
-  const { rows, layout = kept } = uploaded;
+  if (!uploaded) return echoed(batch, savedLayout);
+  const { rows, layout = savedLayout } = uploaded;
   const names = layout?.headings ?? [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const headings = shownHeadings(names, layout?.fileHeadings);
   const read = rowReader();
@@ -212,7 +212,7 @@ export async function fileRowsOf(
     return {
       own: { headings, names, cells: names.map((name) => plainText(own(cells, name))) },
       number: layout?.numbers[index],
-      asked: cells && read(cells).row,
+      requested: cells && read(cells).row,
     };
   };
 }
@@ -240,7 +240,7 @@ async function uploadedFromHere(context: Context, batch: Batch): Promise<Uploade
 /**
  * Rows of a batch known only to the service: its own fields plus the passthrough cells, as in the service's results.
  */
-function echoed(batch: Batch, kept: TableLayout | undefined): FileRowOf {
+function echoed(batch: Batch, savedLayout: TableLayout | undefined): FileRowOf {
   const passed = [
     ...new Set(
       rowsOf(batch).flatMap(({ record: { passthrough } }) =>
@@ -259,8 +259,8 @@ function echoed(batch: Batch, kept: TableLayout | undefined): FileRowOf {
         return plainText(own(record.passthrough, name));
       }),
     },
-    number: kept?.numbers[index],
-    asked: undefined,
+    number: savedLayout?.numbers[index],
+    requested: undefined,
   });
 }
 

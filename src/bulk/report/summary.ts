@@ -18,9 +18,9 @@ import { cellUnder, headingsOf, type ReportRow } from './rows.ts';
  */
 export function summaryLines({ rows }: Pick<Report, 'rows'>): string[] {
   if (rows.length === 0) return [];
-  const standing = (...standings: readonly ReportRow['standing'][]): ReportRow[] =>
-    rows.filter((row) => standings.includes(row.standing));
-  const [refused, waiting] = [standing('refused'), standing('waiting')];
+  const withStatus = (...standings: readonly ReportRow['rowStatus'][]): ReportRow[] =>
+    rows.filter((row) => standings.includes(row.rowStatus));
+  const [refused, waiting] = [withStatus('refused'), withStatus('waiting')];
   const ordered = rows.filter((row) => !refused.includes(row) && !waiting.includes(row));
   const retried = rows.filter(({ attempts }) => attempts > 1).length;
   const failed = ordered.filter(({ errorType }) => errorType !== '');
@@ -103,7 +103,7 @@ export const missingLines = ({ missing, incomplete }: Pick<Report, 'missing' | '
 const ordersText = (count: number): string => (count === 1 ? '1 order' : `${countText(count)} orders`);
 
 /** Maximum custom columns shown on a TTY. */
-const mostOwn = 2;
+const maxOwn = 2;
 
 /**
  * Report columns for a TTY: each row's outcome, what the user identifies it by, and its cost.
@@ -163,7 +163,7 @@ export function reportScreen(
     { name: 'quoted', path: 'quoted_cents', kind: 'money', currency: 'currency', weight: 6 },
     { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 3, isExtra: true },
     { name: 'tracking', path: 'tracking_numbers', weight: 2, isExtra: true },
-    { name: 'why', path: 'reason', weight: 6, isProse: true, goesBelow: true },
+    { name: 'why', path: 'reason', weight: 6, isProse: true, wraps: true },
   ];
 }
 
@@ -187,7 +187,7 @@ export function tellingColumns(rows: readonly ReportRow[]): string[] {
     const first = rows[0] && cellUnder(rows[0].own, heading);
     return rows.some((row) => cellUnder(row.own, heading) !== first);
   });
-  return differ.slice(0, mostOwn);
+  return differ.slice(0, maxOwn);
 }
 
 /** Whether a heading suggests personal data, which pages omit because they are passed on. */

@@ -25,10 +25,10 @@ export interface BatchRow {
 
 /** Rows of a batch; a row without a number gets its position. */
 export const rowsOf = (batch: { readonly rows?: unknown }): BatchRow[] =>
-  objectsIn(batch, 'rows').map((record, place) => {
+  objectsIn(batch, 'rows').map((record, rowIndex) => {
     const index = numberIn(record, 'index');
     return {
-      index: index !== undefined && Number.isSafeInteger(index) ? index : place,
+      index: index !== undefined && Number.isSafeInteger(index) ? index : rowIndex,
       status: textIn(record, 'status'),
       orderId: textIn(record, 'order_id'),
       orderStatus: textIn(record, 'order_status'),

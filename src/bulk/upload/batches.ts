@@ -2,7 +2,7 @@ import { type JsonObject, listIn, objectsIn, textIn } from '../../api/json.ts';
 import { type FileRow, keyOfRows, type RowKeys, type UploadRow } from '../rows.ts';
 
 /** Default number of rows per request. */
-export const usualBatchRows = 500;
+export const defaultBatchRows = 500;
 
 /** Rows uploaded in one request. */
 export interface Batch {
@@ -63,7 +63,7 @@ function batchOf(rows: readonly FileRow[], keys: RowKeys): Batch {
 }
 
 /** Serializes a batch for storage. */
-export const keptBatch = ({ key, rows, numbers, headings, fileHeadings }: Batch): JsonObject => ({
+export const serializeBatch = ({ key, rows, numbers, headings, fileHeadings }: Batch): JsonObject => ({
   ...{ key, rows, numbers, headings },
   ...(fileHeadings && { fileHeadings }),
 });

@@ -1,5 +1,5 @@
 import { uuidPattern } from '../../api/limits.ts';
-import type { KeptUpload, NewUpload } from '../../journal/uploads.ts';
+import type { NewUpload, SavedUpload } from '../../journal/uploads.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { type Shard, shardName } from '../check/check.ts';
@@ -7,7 +7,7 @@ import { tellingEarlier } from '../earlier-uploads.ts';
 import { hasUploads, uploadOwner } from './named.ts';
 
 /** An upload about to begin, with its chosen name. */
-export interface BeginningUpload {
+export interface NamedUpload {
   readonly name: string;
   readonly upload: NewUpload;
 }
@@ -28,23 +28,27 @@ export async function uploadName(
     'file' | 'identity'
   >,
 ): Promise<{ readonly name: string; readonly facts: readonly string[] }> {
-  const wanted = given === undefined ? shardName(nameOfFile(file), shard) : checkUploadName(given);
-  if (!hasUploads(context)) return { name: wanted, facts: [] };
-  const { name, isKnown } = (await context.uploads()).nameFor(await uploadOwner(context), wanted, identity);
-  if (name === wanted) return { name, facts: [] };
+  const requested = given === undefined ? shardName(nameOfFile(file), shard) : checkUploadName(given);
+  if (!hasUploads(context)) return { name: requested, facts: [] };
+  const { name, isKnown } = (await context.uploads()).nameFor(
+    await uploadOwner(context),
+    requested,
+    identity,
+  );
+  if (name === requested) return { name, facts: [] };
   if (isKnown) return { name, facts: [`these rows were uploaded before, as ${name}`] };
   if (given === undefined)
-    return { name, facts: [`this upload is called ${name}: ${wanted} has other rows`] };
-  throw new UsageError(`--name ${wanted}: that upload has other rows; ${name} is free`);
+    return { name, facts: [`this upload is called ${name}: ${requested} has other rows`] };
+  throw new UsageError(`--name ${requested}: that upload has other rows; ${name} is free`);
 }
 
 /** Journals an upload before anything is sent. @throws StorageError. */
-export const beginUpload = (context: Context, { name, upload }: BeginningUpload): Promise<KeptUpload> =>
+export const beginUpload = (context: Context, { name, upload }: NamedUpload): Promise<SavedUpload> =>
   tellingEarlier(context, upload.file, async () =>
     (await context.uploads()).begin(await uploadOwner(context), name, upload),
   );
 
-const longest = 60;
+const maxLength = 60;
 const allowed = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;
 
 /**
@@ -52,14 +56,14 @@ const allowed = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;
  * reference.
  */
 const isUploadName = (text: string): boolean =>
-  text.length <= longest && allowed.test(text) && !uuidPattern.test(text);
+  text.length <= maxLength && allowed.test(text) && !uuidPattern.test(text);
 
 /** Default upload name for a file: `december` for `december.csv`. */
 export function nameOfFile(file: string): string {
   const stem = file.replace(/\.[A-Za-z\d]{1,8}$/, '');
   const name = stem
     .normalize('NFC')
-    .slice(0, longest)
+    .slice(0, maxLength)
     .replaceAll(/[^\p{L}\p{M}\p{N}._-]/gu, '-')
     .replace(/^[^\p{L}\p{N}]*/u, '');
   return isUploadName(name) ? name : 'upload';
@@ -69,6 +73,6 @@ export function nameOfFile(file: string): string {
 export function checkUploadName(name: string): string {
   if (isUploadName(name)) return name;
   throw new UsageError(
-    `--name ${JSON.stringify(name)} cannot be typed as one word: use up to ${longest} letters, digits, ".", "_" and "-", beginning with a letter or a digit; an id is no name`,
+    `--name ${JSON.stringify(name)} cannot be typed as one word: use up to ${maxLength} letters, digits, ".", "_" and "-", beginning with a letter or a digit; an id is no name`,
   );
 }

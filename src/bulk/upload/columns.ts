@@ -15,7 +15,7 @@ export const issueColumns: readonly Column[] = [
   { name: 'row', path: 'row', weight: 10 },
   { name: 'column', path: 'column', weight: 9 },
   { name: 'value', path: 'value', weight: 7 },
-  { name: 'what is wrong', path: 'message', weight: 8, isProse: true, goesBelow: true },
+  { name: 'what is wrong', path: 'message', weight: 8, isProse: true, wraps: true },
 ];
 
 export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
@@ -40,10 +40,10 @@ export const countedColumns = batchColumns.map((column): Column<Shape<'BulkBatch
   const { name } = column;
   if (name === 'rows') return { ...column, value: (batch) => batch.row_count };
   if (name !== 'ordered' && name !== 'refused') return column;
-  const said = name === 'ordered' ? 'placed_count' : 'failed_count';
+  const reported = name === 'ordered' ? 'placed_count' : 'failed_count';
   return {
     ...column,
-    value: (batch) => (hasRows(batch) ? tallyOf([batch])[name] : batch[said]),
+    value: (batch) => (hasRows(batch) ? tallyOf([batch])[name] : batch[reported]),
   };
 });
 
@@ -140,13 +140,13 @@ export const batchDetailScreen = (
     columns: [
       numberOf
         ? { name: 'row', path: 'index', weight: 10, value: (row) => numberOf(numberIn(row, 'index') ?? -1) }
-        : { name: 'place', path: 'index', weight: 10, value: placeIn },
+        : { name: 'place', path: 'index', weight: 10, value: rowNumberIn },
       {
         name: 'state',
         path: 'shown.text',
         kind: 'status',
         weight: 9,
-        least: 21,
+        minWidth: 21,
         mood: ({ shown }) => (shown as ShownState).mood,
       },
       { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 8 },
@@ -156,14 +156,14 @@ export const batchDetailScreen = (
         path: 'error',
         weight: 6,
         isProse: true,
-        goesBelow: true,
+        wraps: true,
         value: (row) => reasonOf(row, reasons),
       },
     ],
   },
 ];
 
-const placeIn = (row: Unchecked<Shape<'BulkRowResult'>>): number | undefined => {
+const rowNumberIn = (row: Unchecked<Shape<'BulkRowResult'>>): number | undefined => {
   const index = numberIn(row, 'index');
   return index === undefined ? undefined : index + 1;
 };
@@ -181,7 +181,7 @@ export const batchDetailColumns = (
     columns: [
       numberOf
         ? { name: 'row', path: 'index', weight: 10, value: (row) => numberOf(numberIn(row, 'index') ?? -1) }
-        : { name: 'place', path: 'index', weight: 10, value: placeIn },
+        : { name: 'place', path: 'index', weight: 10, value: rowNumberIn },
       { name: 'status', path: 'status', kind: 'status', weight: 9 },
       { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 8 },
       { name: 'order status', path: 'order_status', kind: 'status', weight: 7 },
@@ -206,7 +206,7 @@ interface Reason {
 export type Reasons = ReadonlyMap<string, Reason>;
 
 /** Maximum failed orders searched. */
-const mostOrders = 20_000;
+const maxOrders = 20_000;
 
 /** Fetches failure reasons that the batch does not give; unreadable ones stay unknown. */
 export async function readReasons(context: Context, batches: Iterable<Batch>): Promise<Reasons> {
@@ -241,7 +241,7 @@ export async function readReasons(context: Context, batches: Iterable<Batch>): P
         });
       }
       looked += rows.length;
-      if (pending.size === 0 || looked >= mostOrders) break;
+      if (pending.size === 0 || looked >= maxOrders) break;
     }
   } catch (error) {
     // Best effort: the result is complete without reasons.
@@ -255,10 +255,10 @@ export function reasonOf(
   { error, order_id: id, order_status: status }: Readonly<Record<string, unknown>>,
   reasons: Reasons,
 ): string {
-  const said = plainText(error);
+  const reported = plainText(error);
   const reason = reasons.get(plainText(id));
   // For an already existing order, its own failure reason tells more than that it exists.
-  if (said !== '' && !(reason && said.startsWith('already_exists'))) return said;
+  if (reported !== '' && !(reason && reported.startsWith('already_exists'))) return reported;
   if (reason === undefined && plainText(status).startsWith('cancelled')) return plainText(status);
   return reason === undefined ? '' : [reason.code, reason.message].filter((part) => part !== '').join(': ');
 }

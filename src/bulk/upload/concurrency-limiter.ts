@@ -1,11 +1,11 @@
 /** Concurrency limit that adapts to response times. */
 export class Window {
-  readonly #most: number;
+  readonly #limit: number;
   #size = 1;
   #bestMs = Number.POSITIVE_INFINITY;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(limit: number) {
+    this.#limit = limit;
   }
 
   get size(): number {
@@ -16,7 +16,7 @@ export class Window {
   responded(ms: number): void {
     this.#bestMs = Math.min(this.#bestMs, ms);
     const isSlow = ms > this.#bestMs * 3 + 200;
-    this.#size = Math.min(this.#most, Math.max(1, this.#size + (isSlow ? -1 : 1)));
+    this.#size = Math.min(this.#limit, Math.max(1, this.#size + (isSlow ? -1 : 1)));
   }
 }
 
@@ -27,14 +27,14 @@ export class Window {
  */
 export async function* inFlight<T, R>(
   source: AsyncIterable<T>,
-  work: (piece: T) => Promise<R>,
+  work: (item: T) => Promise<R>,
   {
     now,
-    ...flow
-  }: { readonly now: () => number } & ({ readonly most: number } | { readonly window: Window }),
+    ...limits
+  }: { readonly now: () => number } & ({ readonly limit: number } | { readonly window: Window }),
 ): AsyncGenerator<R> {
-  const window = 'window' in flow ? flow.window : new Window(flow.most);
-  const pieces = source[Symbol.asyncIterator]();
+  const window = 'window' in limits ? limits.window : new Window(limits.limit);
+  const items = source[Symbol.asyncIterator]();
   const running = new Set<Promise<void>>();
   const results: R[] = [];
   let failure: { readonly error: unknown } | undefined;
@@ -42,7 +42,7 @@ export async function* inFlight<T, R>(
   try {
     while (hasMore || running.size > 0) {
       while (hasMore && !failure && running.size < window.size) {
-        const { value, done } = await pieces.next();
+        const { value, done } = await items.next();
         if (done) hasMore = false;
         else begin(value);
       }
@@ -52,16 +52,16 @@ export async function* inFlight<T, R>(
     }
   } finally {
     await Promise.all(running);
-    await pieces.return?.();
+    await items.return?.();
   }
   if (failure) throw failure.error;
 
-  function begin(piece: T): void {
-    const began = now();
-    const run = work(piece)
+  function begin(item: T): void {
+    const startedAt = now();
+    const run = work(item)
       .then(
         (result) => {
-          window.responded(now() - began);
+          window.responded(now() - startedAt);
           results.push(result);
         },
         (error: unknown) => {

@@ -5,7 +5,7 @@ import { Deadline, stopwatch } from '../../platform/clock.ts';
 import { exitCodes, type NextStep } from '../../platform/errors.ts';
 import { type Interruption, untilStopped, watchWithSummary } from '../../platform/poll.ts';
 import { shellWord } from '../../platform/shell.ts';
-import { progressText, type Things, type WatchProgress } from '../../platform/watch-progress.ts';
+import { progressText, type WatchLabels, type WatchProgress } from '../../platform/watch-progress.ts';
 import type { Context } from '../../run/context.ts';
 import { typedIds, waitFlags, whereFlags } from '../../run/context-flags.ts';
 import { rowsText } from '../check/row-sample.ts';
@@ -43,9 +43,9 @@ export interface FollowSummary extends RowTally {
 }
 
 /** Polling interval, ms; backs off while nothing changes. */
-const pace = { shortestMs: 500, longestMs: 5000 };
+const pace = { minMs: 500, maxMs: 5000 };
 
-const goesOn: ReadonlySet<RowState> = new Set(['waiting', 'under_way']);
+const openStates: ReadonlySet<RowState> = new Set(['waiting', 'under_way']);
 
 /** Whether every row is settled, including rows the service has not recorded yet. */
 function isDone(batch: Batch): boolean {
@@ -53,7 +53,7 @@ function isDone(batch: Batch): boolean {
   const count = numberIn(batch, 'row_count') ?? Number.POSITIVE_INFINITY;
   const isOver = batch.status === 'completed' || batch.status === 'failed';
   const isWhole = rows.length >= count || isOver;
-  const isOpen = (state: RowState): boolean => goesOn.has(state) || (state === 'unknown' && !isOver);
+  const isOpen = (state: RowState): boolean => openStates.has(state) || (state === 'unknown' && !isOver);
   return isWhole && rows.every((row) => !isOpen(stateOf(row, batch)));
 }
 
@@ -77,7 +77,7 @@ export async function* followBatches(
   yield* watchWithSummary<FollowEvent>(
     { type: 'ready', batches: ids.length },
     {
-      look: changes,
+      check: changes,
       isOver: () => open.size === 0,
       hasResponded: () => latest.size > 0,
       pace,
@@ -140,19 +140,19 @@ export const stoppable = (
   goOn: () => NextStep,
 ): AsyncGenerator<FollowEvent> =>
   untilStopped(followBatches(context, named, latest), context.signal, () => {
-    const rows = rowsStanding(named.counted(latest.values()));
-    const said = rows.total > 0 ? progressText(rows, rowsWatched) : batchesGoOn(named.ids.length);
-    return { message: `stopped watching; ${said}`, next: goOn() };
+    const rows = rowsProgress(named.counted(latest.values()));
+    const detail = rows.total > 0 ? progressText(rows, rowsWatched) : batchesGoOn(named.ids.length);
+    return { message: `stopped watching; ${detail}`, next: goOn() };
   });
 
 /** Formats "one batch goes on", "3 batches go on". */
 export const batchesGoOn = (count: number): string =>
   count === 1 ? 'one batch goes on' : `${count} batches go on`;
 
-const rowsWatched: Things = { one: 'row', several: 'rows', badly: 'failed' };
+const rowsWatched: WatchLabels = { one: 'row', several: 'rows', badly: 'failed' };
 
 /** Progress of the rows, including those the service has not recorded yet. */
-export function rowsStanding(batches: readonly Batch[]): WatchProgress {
+export function rowsProgress(batches: readonly Batch[]): WatchProgress {
   const { rows, waiting, under_way: underWay, refused, failed } = tallyOf(batches);
   let total = 0;
   for (const batch of batches) total += Math.max(rowsOf(batch).length, numberIn(batch, 'row_count') ?? 0);
@@ -228,7 +228,7 @@ interface Concluded {
  * Summarizes the outcome in counts that add up: rows are ordered, refused or waiting; orders are placed, failed or
  * under way.
  */
-export function conclusions(
+export function uploadSummary(
   context: Context,
   { rows, ordered, open, elapsed_ms: ms, ...count }: FollowSummary,
   { batches, named, reasons, goOn }: Concluded,
@@ -288,8 +288,10 @@ function why(state: RowState, batches: readonly Batch[], reasons: Reasons): stri
   );
   if (found.length === 0) return [];
   const old = found.filter(({ isOld }) => isOld).length;
-  const said = old === 0 ? '' : `; ${countText(old)} of them ordered before, not ordered again`;
-  return [`${countText(found.length)} ${state}: ${countedReasons(found.map(({ reason }) => reason))}${said}`];
+  const detail = old === 0 ? '' : `; ${countText(old)} of them ordered before, not ordered again`;
+  return [
+    `${countText(found.length)} ${state}: ${countedReasons(found.map(({ reason }) => reason))}${detail}`,
+  ];
 }
 
 /** Command for each upload or batch that has matching rows. */

@@ -29,9 +29,9 @@ export interface KeptKey {
 }
 
 /** Maximum batches queried to find out whether a row became an order. */
-const mostBatches = 50;
+const maxBatches = 50;
 /** Maximum rows named, differences shown per row, and characters per value. */
-const [mostNamed, mostChanges, longestValue] = [3, 2, 40];
+const [maxNamed, maxChanges, maxValueLength] = [3, 2, 40];
 
 export const orderOfCells = (row: UploadRow): Fields => {
   const { plan, values, row: read } = rowReader()(row);
@@ -54,7 +54,7 @@ function shown([field]: readonly string[], value: unknown): string {
   if (value === undefined || value === null || value === '') return 'empty';
   if (field === 'max_price' && typeof value === 'number') return formatMoney(value);
   const text = typeof value === 'object' ? JSON.stringify(value) : plainText(value);
-  return text.length > longestValue ? `${text.slice(0, longestValue - 1)}…` : text;
+  return text.length > maxValueLength ? `${text.slice(0, maxValueLength - 1)}…` : text;
 }
 
 /**
@@ -107,7 +107,7 @@ async function ordersAmong(
     all.flatMap(({ madeId, place }) => (madeId !== null && place !== undefined ? madeId : [])),
   );
   const known = new Map<string, boolean>();
-  const asked = context.previewsRequests ? [] : [...ids].slice(0, mostBatches);
+  const asked = context.previewsRequests ? [] : [...ids].slice(0, maxBatches);
   try {
     for (const id of asked) {
       const { body } = await (await context.client()).call('bulk.get', { path: { batch_id: id } });
@@ -159,7 +159,7 @@ function line(
     return [
       `row ${first.row} keeps the key of ${whose.one} with other content (${changesText(first)}): ${what('it is')}; give it a new key or leave its key empty`,
     ];
-  const named = kept.slice(0, mostNamed).map((one) => `row ${one.row} (${changesText(one)})`);
+  const named = kept.slice(0, maxNamed).map((one) => `row ${one.row} (${changesText(one)})`);
   const more = kept.length > named.length ? ' …' : '';
   return [
     `${rowsText(kept.length)} keep the keys of ${whose.several} with other content: ${named.join(', ')}${more}: ${what('they are')}; give them new keys or leave their keys empty`,
@@ -168,6 +168,6 @@ function line(
 
 /** Formats `max_price $40.00, now $45.00; city Austin, now Dallas and 2 more`. */
 export function changesText({ changes }: Pick<KeptKey, 'changes'>): string {
-  const more = changes.length - mostChanges;
-  return changes.slice(0, mostChanges).join('; ') + (more > 0 ? ` and ${more} more` : '');
+  const more = changes.length - maxChanges;
+  return changes.slice(0, maxChanges).join('; ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -2,7 +2,7 @@ import { uuidPattern } from '../../api/limits.ts';
 import { countText } from '../../format/counts.ts';
 import { type JournalPlace, journalExists } from '../../journal/journal-tables.ts';
 import { isBeingSent } from '../../journal/take-over.ts';
-import type { KeptBatch, KeptUpload, UploadOwner } from '../../journal/uploads.ts';
+import type { SavedBatch, SavedUpload, UploadOwner } from '../../journal/uploads.ts';
 import { uploadsFile } from '../../journal/uploads-file.ts';
 import { ErrandError, type NextStep, UsageError } from '../../platform/errors.ts';
 import { nearestWord } from '../../platform/near-words.ts';
@@ -26,13 +26,13 @@ export const batchesArgument = {
 } as const;
 
 /** A batch of an upload, with its journal state. */
-interface SentBatch extends KeptBatch {
+interface SentBatch extends SavedBatch {
   /** Sent or about to be sent, without a recorded response. */
   readonly isInDoubt: boolean;
 }
 
 /** An upload known to this machine. */
-export interface KnownUpload extends Omit<KeptUpload, 'batches'> {
+export interface KnownUpload extends Omit<SavedUpload, 'batches'> {
   readonly batches: readonly SentBatch[];
   /** Rows of the file that are in a batch at the service. */
   readonly sent: number;
@@ -74,7 +74,7 @@ export async function knownUpload(context: Context, name: string): Promise<Known
   return upload && known(context, upload);
 }
 
-async function known(context: Context, upload: KeptUpload): Promise<KnownUpload> {
+async function known(context: Context, upload: SavedUpload): Promise<KnownUpload> {
   const { baseUrl } = context.settings;
   const journal = journalExists(context.settings) ? await context.journal() : undefined;
   const batches = upload.batches.map((batch) => {
@@ -177,10 +177,10 @@ export async function unknownName(context: Context, word: string): Promise<Usage
     word,
     (await knownUploads(context)).map(({ name }) => name),
   );
-  const meant = near === undefined ? '' : `Did you mean ${near}? `;
+  const suggestion = near === undefined ? '' : `Did you mean ${near}? `;
   const whole = /^[\da-f-]{8,35}$/i.test(word) ? 'Without a terminal, an id is given whole. ' : '';
   return new UsageError(`"${word}" is neither the name of an upload here nor the id of a batch`, {
-    hint: `${meant}${whole}\`errand bulk uploads\` lists the names, \`errand bulk list -o id\` prints ids.`,
+    hint: `${suggestion}${whole}\`errand bulk uploads\` lists the names, \`errand bulk list -o id\` prints ids.`,
   });
 }
 
@@ -221,14 +221,14 @@ export const uploadNames = (uploads: readonly KnownUpload[]): ReadonlyMap<string
 export async function uploadOfBatch(
   context: Context,
   id: string,
-): Promise<Pick<KeptUpload, 'serial' | 'name'> | undefined> {
+): Promise<Pick<SavedUpload, 'serial' | 'name'> | undefined> {
   if (!hasUploads(context)) return undefined;
   const made = (await context.journal()).madeBy(id, context.settings.baseUrl.value);
   return made && (await context.uploads()).ofBatch(made.key);
 }
 
 /** Maximum batches fetched concurrently. */
-const mostInFlight = 4;
+const maxInFlight = 4;
 
 /** Fetches batches in the order of `ids`. @param read batches just fetched, used as a cache. */
 export async function readBatches(
@@ -244,7 +244,7 @@ export async function readBatches(
   const reading = inFlight(
     missing(),
     async (id) => [id, (await client.call('bulk.get', { path: { batch_id: id } })).body] as const,
-    { most: mostInFlight, now: context.clock.monotonic },
+    { limit: maxInFlight, now: context.clock.monotonic },
   );
   for await (const [id, batch] of reading) found.set(id, batch);
   return ids.flatMap((id) => found.get(id) ?? []);

@@ -16,12 +16,12 @@ import { rowsText } from '../check/row-sample.ts';
 import { isShort, leftOutText, shortOf, spendLine } from '../check/spend.ts';
 import { readReading } from '../csv/reading.ts';
 import { type TableFlags, tableFlags } from '../csv/table-options.ts';
-import { usualBatchRows } from './batches.ts';
+import { defaultBatchRows } from './batches.ts';
 import { uploadName } from './begin.ts';
 import type { Source } from './source.ts';
-import { keptSource } from './source.ts';
-import { meantByUpload, type Upload, wasBegun } from './upload.ts';
-import { UploadLook } from './upload-warnings.ts';
+import { serializeSource } from './source.ts';
+import { proposedByUpload, type Upload, wasBegun } from './upload.ts';
+import { UploadWarnings } from './upload-warnings.ts';
 
 /** User-supplied options of an upload, including consent. */
 export interface UploadGiven extends TableFlags, Omit<Consent, 'plan'> {
@@ -49,7 +49,7 @@ export interface PreparedUpload {
   /** Facts to print once it is sent. */
   readonly facts: readonly string[];
   /** Row numbers already reported to the user. */
-  readonly toldRows: ReadonlySet<number>;
+  readonly reportedRows: ReadonlySet<number>;
 }
 
 /**
@@ -62,24 +62,24 @@ export async function prepareUpload(
   given: UploadGiven,
   { shard, checkRows, isShared = false }: Special,
 ): Promise<PreparedUpload | undefined> {
-  const { batchSize = usualBatchRows, run = '', skipInvalid = false, yes = false } = given;
+  const { batchSize = defaultBatchRows, run = '', skipInvalid = false, yes = false } = given;
   const notifies = given.notifyOnComplete ?? false;
   const { options, flags: table } = await readReading(context, source, given);
-  const look = new UploadLook();
+  const warnings = new UploadWarnings();
   const check = await checkedFile(context, source, options, {
     skipInvalid,
     errors: given.errors,
-    ...{ run, look, shard, checkRows, spare: source.spare },
+    ...{ run, warnings, shard, checkRows, spare: source.spare },
     validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(table)}`,
   });
   if (check.isEmptyShard()) return undefined;
   await readyToSend(context);
   checkTotal(check.spend.estimate, given.maxTotal);
-  const identity = await check.identity();
+  const fingerprint = await check.fingerprint();
   const { name, facts: named } = await uploadName(context, {
     given: given.name,
     file: source.name,
-    ...{ identity, shard },
+    ...{ identity: fingerprint, shard },
   });
   const leftOut = { count: check.tally.invalid, first: [...check.leftOut].sort((one, other) => one - other) };
   const from = {
@@ -95,15 +95,20 @@ export async function prepareUpload(
   };
   const upload = {
     ...{ name: source.name, batchSize, notifies },
-    beginning: {
+    namedUpload: {
       name,
-      upload: { identity, file: source.name, rows: check.tally.orders, source: keptSource(from, leftOut) },
+      upload: {
+        identity: fingerprint,
+        file: source.name,
+        rows: check.tally.orders,
+        source: serializeSource(from, leftOut),
+      },
     },
     ...consentOf(given),
   };
   if (isShort(check.spend) && !(await wasBegun(context, check, upload))) throw shortOf(context, check.spend);
   const lines = spendLines(source, check, shard);
-  const looks = await look.lines(context, check);
+  const warningLines = await warnings.lines(context, check);
   const rows = check.tally.orders;
   let wereShown = false;
   await confirmSpending(context, {
@@ -112,16 +117,16 @@ export async function prepareUpload(
     lines: async () => {
       wereShown = true;
       return [
-        ...[...lines, ...looks].map((line) => `  ${line}`),
-        ...(await policyLines(context, await meantByUpload(context, check, upload))),
+        ...[...lines, ...warningLines].map((line) => `  ${line}`),
+        ...(await policyLines(context, await proposedByUpload(context, check, upload))),
       ];
     },
   });
-  if (context.previewsRequests) await notePolicy(context, await meantByUpload(context, check, upload));
+  if (context.previewsRequests) await notePolicy(context, await proposedByUpload(context, check, upload));
   if (context.isRehearsal()) for (const line of lines) context.note(line);
-  if (!wereShown) for (const line of looks) context.note(line);
+  if (!wereShown) for (const line of warningLines) context.note(line);
   const facts = [...named, ...(check.tally.orders === check.tally.rows ? [] : lines.slice(0, 1))];
-  return { check, upload, facts, toldRows: look.keptRows };
+  return { check, upload, facts, reportedRows: warnings.reusedKeyRows };
 }
 
 export const placeQuestion = (rows: number): string =>
@@ -144,7 +149,7 @@ export const uploadOptions = {
     kind: 'integer',
     min: 1,
     max: 5000,
-    description: `rows in one request (default ${usualBatchRows})`,
+    description: `rows in one request (default ${defaultBatchRows})`,
   },
   run: {
     kind: 'text',
@@ -165,7 +170,7 @@ export const nameOption = {
 } as const;
 
 /** Options that make a process one of several workers. */
-export const shareOptions = {
+export const workerOptions = {
   share: {
     kind: 'flag',
     description: 'be one of several workers that upload it together, from a queue in the database',

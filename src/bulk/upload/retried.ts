@@ -60,9 +60,9 @@ interface FailedRow {
   readonly madeIn?: MadeIn;
 }
 
-interface Wanted {
+interface RetryFilter {
   /** Reason codes to retry. If empty, any failure counts except a cancelled order. */
-  readonly wanted: readonly string[];
+  readonly requested: readonly string[];
   readonly withReasons: boolean;
 }
 
@@ -73,40 +73,40 @@ interface Wanted {
 export async function failedRows(
   context: Context,
   { ids, counted }: Pick<NamedBatches, 'ids' | 'counted'>,
-  wanted: Wanted,
+  requested: RetryFilter,
 ): Promise<FailedRow[]> {
   const batches = counted(await withMetOrders(context, await readBatches(context, ids)));
-  return withOrigins(context, await failedIn(context, batches, wanted));
+  return withOrigins(context, await failedIn(context, batches, requested));
 }
 
 async function failedIn(
   context: Context,
   batches: readonly Batch[],
-  { wanted, withReasons }: Wanted,
+  { requested, withReasons }: RetryFilter,
 ): Promise<FailedRow[]> {
   const all = batches.flatMap((batch) =>
     rowsOf(batch)
       .filter((row) => isFailed(row, batch))
       .map((row) => ({ batch, row, reason: '' })),
   );
-  const rows = wanted.length > 0 ? all : all.filter(({ row }) => !isCalledOff(row));
+  const rows = requested.length > 0 ? all : all.filter(({ row }) => !isCalledOff(row));
   if (rows.length < all.length)
     context.note(
       `${rowsText(all.length - rows.length)} left out, since the order was cancelled; --reason cancelled tries it again`,
     );
-  if (rows.length === 0 || (wanted.length === 0 && !withReasons)) return rows;
+  if (rows.length === 0 || (requested.length === 0 && !withReasons)) return rows;
   const reasons = await readReasons(context, batches);
   const failed = rows.map((failure) => ({ ...failure, reason: reasonOf(failure.row.record, reasons) }));
-  if (wanted.length === 0) return failed;
-  const found = failed.filter(({ reason }) => wanted.includes(codeOfReason(reason) ?? ''));
+  if (requested.length === 0) return failed;
+  const found = failed.filter(({ reason }) => requested.includes(codeOfReason(reason) ?? ''));
   if (found.length > 0) return found;
   throw new UsageError(
-    `no row failed for ${wanted.join(' or ')}; ${rowsText(failed.length)} failed: ${countedReasons(failed.map(({ reason }) => reason))}`,
+    `no row failed for ${requested.join(' or ')}; ${rowsText(failed.length)} failed: ${countedReasons(failed.map(({ reason }) => reason))}`,
   );
 }
 
 /** Maximum batches of this machine searched for existing orders, newest first. */
-const mostBatches = 100;
+const maxBatches = 100;
 
 /**
  * Adds the origin of already existing orders, so that retrying such a row equals retrying the original one. Skips rows
@@ -135,7 +135,7 @@ async function originsOf(context: Context, orders: ReadonlySet<string>): Promise
   const origins = new Map<string, MadeIn>();
   const uploads = await knownUploads(context);
   const ids = uploads.flatMap(({ batches }) => batches.flatMap(({ id }) => id ?? []).toReversed());
-  for (const batchId of ids.slice(0, mostBatches)) {
+  for (const batchId of ids.slice(0, maxBatches)) {
     if (origins.size === orders.size) break;
     const [batch] = await readBatches(context, [batchId]);
     for (const row of batch ? rowsOf(batch) : [])
@@ -216,16 +216,16 @@ export function checkSettled(
 type Raise = { readonly basisPoints: number } | { readonly cents: number };
 
 const percent = /^(\d{1,3})(?:\.(\d{1,2}))?\s?%$/;
-const mostPercent = 100;
+const maxPercent = 100;
 
 /** Parses `10%`, `2.5%` or `$5`. @throws UsageError. */
 export function parseRaise(text: string): Raise {
   const [, units, fraction = ''] = percent.exec(text.trim()) ?? [];
   if (units === undefined) return { cents: parseAmount(text) };
   const basisPoints = Number(units) * 100 + Number(fraction.padEnd(2, '0'));
-  if (basisPoints > 0 && basisPoints <= mostPercent * 100) return { basisPoints };
+  if (basisPoints > 0 && basisPoints <= maxPercent * 100) return { basisPoints };
   throw new UsageError(
-    `--raise-ceiling ${text}: write more than 0% and at most ${mostPercent}%, or an amount`,
+    `--raise-ceiling ${text}: write more than 0% and at most ${maxPercent}%, or an amount`,
   );
 }
 

@@ -16,13 +16,13 @@ interface Settled {
 /**
  * Closes the journal's open records of a sent upload, whoever sent it: settles batches in doubt, and marks results as
  * reported, since the caller reports them.
- * @param told ids of batches shown to the user; undefined if all are. @throws ErrandError: in_doubt if the service does
+ * @param reported ids of batches shown to the user; undefined if all are. @throws ErrandError: in_doubt if the service does
  * not tell.
  */
 export async function settleOpen(
   context: Context,
   name: string,
-  told?: ReadonlySet<string>,
+  reported?: ReadonlySet<string>,
 ): Promise<Settled> {
   const journal = await context.journal();
   await journal.refresh('now');
@@ -31,7 +31,7 @@ export async function settleOpen(
   const keys = new Set(upload?.batches.map(({ key }) => key));
   const { value: baseUrl } = context.settings.baseUrl;
   const open = journal.list().filter((record) => record.base_url === baseUrl && keys.has(record.key));
-  for (const record of open) if (told?.has(record.order_id ?? '') ?? true) journal.recall(record);
+  for (const record of open) if (reported?.has(record.order_id ?? '') ?? true) journal.recall(record);
   const left: string[] = [];
   const settled: boolean[] = [];
   for (const record of open.filter(({ state }) => state === 'intended'))

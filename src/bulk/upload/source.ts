@@ -6,11 +6,11 @@ import { type AmountUnit, amountUnits } from '../../api/amount.ts';
 import { isObject, type JsonObject, numberIn, own, textIn } from '../../api/json.ts';
 import { closeAll } from '../../platform/async.ts';
 import { ErrandError, StorageError, UsageError } from '../../platform/errors.ts';
-import { piecesOf, readPipe } from '../../platform/streams.ts';
+import { readChunks, readPipe } from '../../platform/streams.ts';
 import type { Context } from '../../run/context.ts';
 import { type TableFlags, tableOptions } from '../csv/table-options.ts';
 import { tellingEarlier } from '../earlier-uploads.ts';
-import { usualBatchRows } from './batches.ts';
+import { defaultBatchRows } from './batches.ts';
 
 /** Inputs that determine an upload's rows, keys and batches: with equal inputs, the same file is the same upload. */
 export interface UploadSource {
@@ -37,8 +37,8 @@ export interface LeftOut {
 }
 
 /** Reads the skipped rows of a stored upload. */
-export function leftOutOf(kept: JsonObject): LeftOut {
-  const leftOut = own(kept, 'leftOut');
+export function leftOutOf(stored: JsonObject): LeftOut {
+  const leftOut = own(stored, 'leftOut');
   const first = own(leftOut, 'first');
   return {
     count: numberIn(leftOut, 'count') ?? 0,
@@ -47,15 +47,18 @@ export function leftOutOf(kept: JsonObject): LeftOut {
 }
 
 /** Serializes an upload's source for storage. */
-export const keptSource = (source: UploadSource, leftOut: LeftOut): JsonObject => ({ ...source, leftOut });
+export const serializeSource = (source: UploadSource, leftOut: LeftOut): JsonObject => ({
+  ...source,
+  leftOut,
+});
 
 /** Deserializes an upload's source. */
-export function sourceOf(kept: JsonObject): UploadSource {
-  const table = own(kept, 'table');
+export function sourceOf(stored: JsonObject): UploadSource {
+  const table = own(stored, 'table');
   const map = own(table, 'map');
   return {
-    path: textIn(kept, 'path') ?? null,
-    sha256: textIn(kept, 'sha256') ?? '',
+    path: textIn(stored, 'path') ?? null,
+    sha256: textIn(stored, 'sha256') ?? '',
     table: {
       preset: textIn(table, 'preset'),
       // Earlier versions did not require every heading to be accounted for.
@@ -66,12 +69,12 @@ export function sourceOf(kept: JsonObject): UploadSource {
       encoding: oneOf(tableOptions.encoding.values, textIn(table, 'encoding')),
       delimiter: oneOf(tableOptions.delimiter.values, textIn(table, 'delimiter')),
     },
-    batchSize: numberIn(kept, 'batchSize') ?? usualBatchRows,
-    run: textIn(kept, 'run') ?? '',
-    skipInvalid: own(kept, 'skipInvalid') === true,
-    notifies: own(kept, 'notifies') === true,
-    shard: textIn(kept, 'shard'),
-    isShared: own(kept, 'isShared') === true,
+    batchSize: numberIn(stored, 'batchSize') ?? defaultBatchRows,
+    run: textIn(stored, 'run') ?? '',
+    skipInvalid: own(stored, 'skipInvalid') === true,
+    notifies: own(stored, 'notifies') === true,
+    shard: textIn(stored, 'shard'),
+    isShared: own(stored, 'isShared') === true,
   };
 }
 
@@ -150,7 +153,7 @@ async function* chunksOf(path: string, signal: AbortSignal): AsyncGenerator<Buff
 
 function fromStdin({ io: { stdin }, signal }: Context): AsyncIterable<Buffer> {
   if (stdin.isTerminal) throw new UsageError('- reads stdin, and stdin is a terminal; name a file');
-  return piecesOf(stdin.stream, signal);
+  return readChunks(stdin.stream, signal);
 }
 
 async function copied(context: Context, { path, name, isPipe, chunks }: Found): Promise<Source> {
@@ -159,7 +162,7 @@ async function copied(context: Context, { path, name, isPipe, chunks }: Found): 
   makeStateFolder(state, false);
   const opened: PrivateBlocks[] = [];
   const spare = (): Promise<PrivateBlocks> =>
-    kept(async () => {
+    stored(async () => {
       const blocks = await PrivateBlocks.open(join(state, `upload-${randomUUID()}.csv`));
       opened.push(blocks);
       return blocks;
@@ -167,13 +170,13 @@ async function copied(context: Context, { path, name, isPipe, chunks }: Found): 
   const close = (): Promise<void> => closeAll(opened.splice(0).map((blocks) => () => blocks.close()));
   try {
     const copy = await spare();
-    await kept(() => addChunks(copy, chunks()));
+    await stored(() => addChunks(copy, chunks()));
     return {
       ...{ path, name, isPipe, close },
       chunks: () => copy.read(),
       spare: async () => {
         const blocks = await spare();
-        return { add: (block) => kept(() => blocks.add(block)), read: () => blocks.read() };
+        return { add: (block) => stored(() => blocks.add(block)), read: () => blocks.read() };
       },
     };
   } catch (error) {
@@ -181,7 +184,7 @@ async function copied(context: Context, { path, name, isPipe, chunks }: Found): 
     throw error;
   }
 
-  async function kept<T>(work: () => Promise<T>): Promise<T> {
+  async function stored<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (cause) {

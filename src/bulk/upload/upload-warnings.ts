@@ -9,18 +9,18 @@ import { hostOf, productOf } from '../../spending/policy/policy.ts';
 import type { FileCheck } from '../check/file-check.ts';
 import { AmountSpread, farLines } from '../check/outliers.ts';
 import { rowsText } from '../check/row-sample.ts';
-import { mostValues, totalsText } from '../plan/totals.ts';
+import { maxValues, totalsText } from '../plan/totals.ts';
 import { nameOf, numbersOf, ordering, withinMs } from '../plan/twins.ts';
 import type { Batch } from './batches.ts';
 import { keptKeys, keptLines, type SentBefore } from './kept-keys.ts';
 
 /** Most rows named in a message. */
-const mostNamed = 3;
+const maxNamed = 3;
 
 /** Collects what stands out in an upload's rows in a single pass, without querying the service. */
-export class UploadLook {
+export class UploadWarnings {
   /** Numbers of rows that reuse an order's key with different content; filled by `lines`. */
-  readonly keptRows = new Set<number>();
+  readonly reusedKeyRows = new Set<number>();
   readonly #spread = new AmountSpread();
   readonly #cells = new CellReader();
   /** Totals by host. */
@@ -47,7 +47,7 @@ export class UploadLook {
       this.#keys.set(codeOf(cell('idempotency_key')), number);
       if (hasOwnKeys) this.#cellCodes.set(number, codeOf(JSON.stringify(row)));
       this.#addTotals(hostsOf(urls), cents);
-      for (const code of twinCodes(urls, placeOf(cell))) this.#addTwin(code, number);
+      for (const code of duplicateCodes(urls, placeOf(cell))) this.#addDuplicate(code, number);
     }
   }
 
@@ -57,11 +57,11 @@ export class UploadLook {
       if (total) {
         total.orders += 1;
         total.cents += cents;
-      } else if (this.#totals.size <= mostValues) this.#totals.set(host, { orders: 1, cents });
+      } else if (this.#totals.size <= maxValues) this.#totals.set(host, { orders: 1, cents });
     }
   }
 
-  #addTwin(code: number, number: number): void {
+  #addDuplicate(code: number, number: number): void {
     const first = this.#first.get(code);
     if (first === undefined || number < first) this.#first.set(code, number);
     if (first === undefined) return;
@@ -75,14 +75,14 @@ export class UploadLook {
     return [
       ...this.#totalLines(),
       ...farLines(this.#spread),
-      ...this.#twinLines(),
+      ...this.#duplicateLines(),
       ...(await this.#earlierLines(context, check)),
     ];
   }
 
   /** Skipped for a single retailer, whose total is the file's, and if there are too many hosts to form groups. */
   #totalLines(): string[] {
-    if (this.#totals.size < 2 || this.#totals.size > mostValues) return [];
+    if (this.#totals.size < 2 || this.#totals.size > maxValues) return [];
     const groups = [...this.#totals].map(([value, { orders, cents }]) => ({
       ...{ value, orders, ceilings_cents: cents },
     }));
@@ -94,7 +94,7 @@ export class UploadLook {
     ];
   }
 
-  #twinLines(): string[] {
+  #duplicateLines(): string[] {
     const pairs = new Map<number, number>();
     for (const [code, rows] of this.#further)
       for (const row of rows) pairs.set(row, this.#first.get(code) ?? row);
@@ -106,7 +106,11 @@ export class UploadLook {
 
   async #earlierLines(context: Context, check: FileCheck): Promise<string[]> {
     try {
-      const { twins, sent, nameOf } = await earlierRows(context, {
+      const {
+        duplicates: twins,
+        sent,
+        nameOf,
+      } = await earlierRows(context, {
         hasOwnKeys: this.#hasOwnKeys,
         cellsOf: (row) => this.#cellCodes.get(row),
         rowOfKey: (key) => this.#keys.get(codeOf(key)),
@@ -117,15 +121,15 @@ export class UploadLook {
       });
       const edited = [...sent].filter(([, before]) => before.some(({ content }) => content !== undefined));
       const found = edited.length === 0 ? undefined : await keptKeys(context, new Map(edited), check.valid());
-      const kept = found ? keptLines(found) : [];
-      for (const { row } of found?.ordered ?? []) this.keptRows.add(row);
+      const retained = found ? keptLines(found) : [];
+      for (const { row } of found?.ordered ?? []) this.reusedKeyRows.add(row);
       const [first] = firstOf(twins);
-      if (!first) return kept;
-      const [row, twin] = first;
+      if (!first) return retained;
+      const [row, duplicate] = first;
       const start = twins.size > 1 ? 'first ' : '';
       return [
-        `${rowsText(twins.size)}: same product and address as an order of the last week; ${start}row ${row} as ${await nameOf(twin)}`,
-        ...kept,
+        `${rowsText(twins.size)}: same product and address as an order of the last week; ${start}row ${row} as ${await nameOf(duplicate)}`,
+        ...retained,
       ];
     } catch (error) {
       // Ignore: the upload itself will fail on this, with its own message.
@@ -137,19 +141,19 @@ export class UploadLook {
 
 /** The topmost rows with their values. */
 const firstOf = <T>(rows: ReadonlyMap<number, T>): (readonly [number, T])[] =>
-  [...rows].sort(([one], [other]) => one - other).slice(0, mostNamed);
+  [...rows].sort(([one], [other]) => one - other).slice(0, maxNamed);
 
 const named = (first: readonly string[], count: number): string =>
   count > first.length ? `first ${first.join(', ')}` : first.join(', ');
 
 /** Maximum earlier rows scanned, newest first, to bound the delay of an upload. */
-const mostRows = 200_000;
+const maxRows = 200_000;
 
 /** An order of this machine, or a row of a batch. */
 interface EarlierOrder {
   readonly key: string;
   /** Row index within its batch. */
-  readonly place: number;
+  readonly rowIndex: number;
   /** Hashes of product and address, shared with its twins. */
   readonly codes: readonly number[];
   /** Cells of a row, or a single order. */
@@ -159,9 +163,9 @@ interface EarlierOrder {
 type Ordered = Pick<JournalRecord, 'operation' | 'order_id' | 'key' | 'created_at'>;
 
 /** An earlier order with the same product and address as a row. */
-interface EarlierTwin {
+interface EarlierDuplicate {
   readonly record: Ordered;
-  readonly place: number;
+  readonly rowIndex: number;
 }
 
 /** View of the rows to send. */
@@ -181,21 +185,21 @@ interface Rows {
 /** Matches between the rows and earlier orders of this machine. */
 interface Earlier {
   /** Newest order of the last week with the same product and address, by row number. */
-  readonly twins: ReadonlyMap<number, EarlierTwin>;
+  readonly duplicates: ReadonlyMap<number, EarlierDuplicate>;
   /** Earlier requests with a row's key, newest first, by row number. */
   readonly sent: ReadonlyMap<number, readonly SentBefore[]>;
-  nameOf(twin: EarlierTwin): Promise<string>;
+  nameOf(twin: EarlierDuplicate): Promise<string>;
 }
 
 /** Scans this machine's earlier orders once. A row sent before is never reported as a twin. @throws StorageError. */
 async function earlierRows(context: Context, rows: Rows): Promise<Earlier> {
-  const twins = new Map<number, EarlierTwin>();
+  const duplicates = new Map<number, EarlierDuplicate>();
   const sent = new Map<number, SentBefore[]>();
   const weekAgo = context.clock.now() - withinMs;
   let looked = 0;
   for await (const record of ordersSince(context, rows.hasOwnKeys ? 0 : weekAgo)) {
     const { operation, order_id, key, created_at } = record;
-    const kept = { operation, order_id, key, created_at };
+    const retained = { operation, order_id, key, created_at };
     const isRecent = Date.parse(created_at) >= weekAgo;
     for (const order of ordersIn(record)) {
       looked += 1;
@@ -206,22 +210,22 @@ async function earlierRows(context: Context, rows: Rows): Promise<Earlier> {
         if (rows.hasOwnKeys) before.push(sentBefore(record, order, rows.cellsOf(own)));
       } else if (isRecent)
         for (const row of order.codes.flatMap((code) => rows.rowsOf(code)))
-          if (!twins.has(row)) twins.set(row, { record: kept, place: order.place });
+          if (!duplicates.has(row)) duplicates.set(row, { record: retained, rowIndex: order.rowIndex });
     }
-    if (looked >= mostRows) break;
+    if (looked >= maxRows) break;
   }
-  for (const row of sent.keys()) twins.delete(row);
+  for (const row of sent.keys()) duplicates.delete(row);
   return {
-    twins,
+    duplicates,
     sent,
-    nameOf: async ({ record, place }) =>
+    nameOf: async ({ record, rowIndex: place }) =>
       nameOf(record, (await numbersOf(context, record))?.[place] ?? place + 1),
   };
 }
 
 function sentBefore(
   { operation, order_id: madeId }: Ordered,
-  { content, place }: EarlierOrder,
+  { content, rowIndex: place }: EarlierOrder,
   cells: number | undefined,
 ): SentBefore {
   if (operation !== 'bulk.create') return { madeId, place: undefined, content };
@@ -254,14 +258,19 @@ function* ordersIn({ operation, key, body }: JournalRecord): Generator<EarlierOr
   if (operation !== 'bulk.create') {
     const urls = objectsIn(body, 'products').map((line) => textIn(line, 'url') ?? '');
     const address = own(body, 'shipping_address');
-    yield { key, place: 0, content: body, codes: twinCodes(urls, (part) => textIn(address, part) ?? '') };
+    yield {
+      key,
+      rowIndex: 0,
+      content: body,
+      codes: duplicateCodes(urls, (part) => textIn(address, part) ?? ''),
+    };
     return;
   }
   const cells = new CellReader();
-  for (const [place, row] of objectsIn(body, 'rows').entries()) {
+  for (const [rowIndex, row] of objectsIn(body, 'rows').entries()) {
     const cell = cells.read(row);
-    const own = cell('idempotency_key') || `${key} ${place}`;
-    yield { key: own, place, content: row, codes: twinCodes(urlsIn(cell), placeOf(cell)) };
+    const own = cell('idempotency_key') || `${key} ${rowIndex}`;
+    yield { key: own, rowIndex, content: row, codes: duplicateCodes(urlsIn(cell), placeOf(cell)) };
   }
 }
 
@@ -330,9 +339,9 @@ function productAt(url: string): typeof last {
 const hostsOf = (urls: readonly string[]): string[] => [...new Set(urls.map((url) => productAt(url).host))];
 
 /** Hashes of product and address; orders that share one are twins, barring a rare collision. */
-function twinCodes(urls: readonly string[], part: Parameters<typeof placeText>[0]): number[] {
-  const place = placeText(part);
-  const codes = urls.map((url) => codeOf(`${productAt(url).product} ${place}`));
+function duplicateCodes(urls: readonly string[], part: Parameters<typeof placeText>[0]): number[] {
+  const rowIndex = placeText(part);
+  const codes = urls.map((url) => codeOf(`${productAt(url).product} ${rowIndex}`));
   return codes.length === 1 ? codes : [...new Set(codes)];
 }
 

@@ -1,19 +1,19 @@
 import { journalExists } from '../../journal/journal-tables.ts';
 import { mayHaveMade } from '../../journal/take-over.ts';
-import type { KeptUpload } from '../../journal/uploads.ts';
+import type { SavedUpload } from '../../journal/uploads.ts';
 import { batchIntent, placeBatch } from '../../orders/place-batch.ts';
 import type { BatchIntent } from '../../orders/send-batch.ts';
 import { readyToSend } from '../../orders/submit/submit.ts';
 import { ErrandError, StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import type { Consent } from '../../spending/options.ts';
-import type { Meant } from '../../spending/policy/gate.ts';
+import type { ProposedOrder } from '../../spending/policy/gate.ts';
 import { hasPolicy, reserveAhead } from '../../spending/through-policy.ts';
 import type { FileCheck } from '../check/file-check.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { tellingEarlier } from '../earlier-uploads.ts';
 import type { Batch } from './batches.ts';
-import { type BeginningUpload, beginUpload } from './begin.ts';
+import { beginUpload, type NamedUpload } from './begin.ts';
 import { inFlight } from './concurrency-limiter.ts';
 import { resumeStep } from './named.ts';
 
@@ -43,7 +43,7 @@ export interface Sent {
 export interface Upload extends Consent {
   /** The file's name, or `stdin.csv`. */
   readonly name: string;
-  readonly beginning: BeginningUpload;
+  readonly namedUpload: NamedUpload;
   readonly batchSize: number;
   readonly notifies: boolean;
 }
@@ -51,7 +51,7 @@ export interface Upload extends Consent {
 type SentOf = Batch & { readonly serial: number | undefined };
 
 /** Maximum batches sent concurrently. */
-const mostInFlight = 4;
+const maxInFlight = 4;
 
 /** Batches to place, and what the policy checks before the first is sent. */
 interface Sending extends Consent {
@@ -59,9 +59,9 @@ interface Sending extends Consent {
   readonly name: string;
   /** Total rows of all batches. */
   readonly rows: number;
-  readonly meant: readonly Meant[];
+  readonly proposed: readonly ProposedOrder[];
   /** Upload the batches belong to: one that begins with them, or an existing one. */
-  readonly of: BeginningUpload | Pick<KeptUpload, 'serial' | 'name'> | undefined;
+  readonly of: NamedUpload | Pick<SavedUpload, 'serial' | 'name'> | undefined;
   readonly batches: AsyncIterable<Batch & Pick<BatchIntent, 'notifies'>>;
 }
 
@@ -70,16 +70,16 @@ interface Sending extends Consent {
  * @throws ErrandError: what stopped it. Batches uploaded by then stand, and the same command resumes from there.
  */
 export async function uploadFile(context: Context, check: FileCheck, upload: Upload): Promise<Sent> {
-  const { name, beginning, batchSize, notifies, ...consent } = upload;
-  const meant = context.previewsRequests ? [] : await meantByUpload(context, check, upload);
+  const { name, namedUpload, batchSize, notifies, ...consent } = upload;
+  const proposed = context.previewsRequests ? [] : await proposedByUpload(context, check, upload);
   async function* batches() {
     for await (const batch of check.batches(batchSize)) yield { ...batch, notifies };
   }
   return sendBatches(context, {
     name,
     rows: check.tally.orders,
-    meant,
-    of: beginning,
+    proposed,
+    of: namedUpload,
     batches: batches(),
     ...consent,
   });
@@ -88,7 +88,7 @@ export async function uploadFile(context: Context, check: FileCheck, upload: Upl
 /** Places batches concurrently, once the policy has allowed all of them. @throws as `uploadFile`. */
 export async function sendBatches(
   context: Context,
-  { name, rows, meant, of, batches, ...consent }: Sending,
+  { name, rows, proposed: meant, of, batches, ...consent }: Sending,
 ): Promise<Sent> {
   await readyToSend(context);
   const giveBackUnsent = context.previewsRequests
@@ -102,12 +102,12 @@ export async function sendBatches(
   });
   const uploaded: Uploaded[] = [];
   let sent = 0;
-  let upload: Pick<KeptUpload, 'serial' | 'name'> | undefined;
+  let upload: Pick<SavedUpload, 'serial' | 'name'> | undefined;
   try {
-    upload = of === undefined || context.previewsRequests ? undefined : await begun(context, of);
+    upload = of === undefined || context.previewsRequests ? undefined : await ensureBegun(context, of);
     const serial = upload?.serial;
     const placed = inFlight(batches, (batch) => uploadBatch(context, { filename: name, serial, ...batch }), {
-      most: mostInFlight,
+      limit: maxInFlight,
       now: context.clock.monotonic,
     });
     for await (const batch of placed) {
@@ -128,10 +128,10 @@ export async function sendBatches(
   return { name: upload?.name, batches: uploaded };
 }
 
-const begun = async (
+const ensureBegun = async (
   context: Context,
-  of: BeginningUpload | Pick<KeptUpload, 'serial' | 'name'>,
-): Promise<Pick<KeptUpload, 'serial' | 'name'>> => ('serial' in of ? of : beginUpload(context, of));
+  of: NamedUpload | Pick<SavedUpload, 'serial' | 'name'>,
+): Promise<Pick<SavedUpload, 'serial' | 'name'>> => ('serial' in of ? of : beginUpload(context, of));
 
 /**
  * Reserves the spending. On refusal, an earlier upload of the file may still stand or be in doubt, although nothing is
@@ -139,13 +139,13 @@ const begun = async (
  */
 export async function reserveUpload(
   context: Context,
-  meant: readonly Meant[],
+  proposed: readonly ProposedOrder[],
   consent: Consent,
 ): Promise<() => Promise<void>> {
   try {
-    return await reserveAhead(context, meant, consent);
+    return await reserveAhead(context, proposed, consent);
   } catch (error) {
-    if (!(error instanceof ErrandError) || !meant.some(({ isDone }) => isDone)) throw error;
+    if (!(error instanceof ErrandError) || !proposed.some(({ isDone }) => isDone)) throw error;
     throw new ErrandError(error.category, error.message, {
       ...error.facts,
       outcome: 'unknown',
@@ -158,7 +158,7 @@ export async function reserveUpload(
  * Error for a partial upload: not done, but not safe to treat as undone either.
  * @param upload to resume with the suggested command; undefined if it had not begun.
  */
-export function cutShort(context: Context, error: unknown, upload?: Pick<KeptUpload, 'name'>): unknown {
+export function cutShort(context: Context, error: unknown, upload?: Pick<SavedUpload, 'name'>): unknown {
   const { signal, unreported } = context;
   const reason: unknown = error instanceof ErrandError ? error : signal.reason;
   if (!(reason instanceof ErrandError) || !unreported().some(({ madeId }) => madeId !== undefined))
@@ -174,32 +174,32 @@ export function cutShort(context: Context, error: unknown, upload?: Pick<KeptUpl
 }
 
 /** Everything an upload would order, for policy checks; empty without a policy, which saves rereading the file. */
-export const meantByUpload = async (
+export const proposedByUpload = async (
   context: Context,
   check: FileCheck,
   { batchSize, ...upload }: Pick<Upload, 'name' | 'batchSize' | 'notifies'>,
-): Promise<Meant[]> => meantByBatches(context, check.batches(batchSize), upload);
+): Promise<ProposedOrder[]> => proposedByBatches(context, check.batches(batchSize), upload);
 
 /**
  * Everything the batches would order, for policy checks; empty without a policy. Batches that were or may have been
  * sent count toward the total, but are not checked again.
  */
-export async function meantByBatches(
+export async function proposedByBatches(
   context: Context,
   batches: AsyncIterable<Batch> | Iterable<Batch>,
   { name, notifies }: Pick<Upload, 'name' | 'notifies'>,
-): Promise<Meant[]> {
+): Promise<ProposedOrder[]> {
   if (!(await hasPolicy(context))) return [];
   const { baseUrl } = context.settings;
   const journal = journalExists(context.settings) ? await context.journal() : undefined;
   const sender = await context.sender();
-  const meant: Meant[] = [];
+  const proposed: ProposedOrder[] = [];
   for await (const { key, rows, numbers } of batches) {
     const record = journal?.find(key, baseUrl.value);
     const intent = await batchIntent(context, { key, filename: name, rows, notifies });
-    meant.push({ intent, numbers, isDone: record !== undefined && mayHaveMade(record, sender) });
+    proposed.push({ intent, numbers, isDone: record !== undefined && mayHaveMade(record, sender) });
   }
-  return meant;
+  return proposed;
 }
 
 /**
@@ -238,10 +238,10 @@ export async function uploadBatch(
   context.signal.throwIfAborted();
   if (!context.previewsRequests)
     await tellingEarlier(context, filename, async () =>
-      (await context.uploads()).keep(key, { numbers, headings, fileHeadings }, serial),
+      (await context.uploads()).saveBatch(key, { numbers, headings, fileHeadings }, serial),
     );
   const { id, existed } = await placeBatch(context, { key, filename, rows, notifies });
-  if (serial !== undefined) await noted(context, key, id);
+  if (serial !== undefined) await recordBatchId(context, key, id);
   return { id, existed, rows: rows.length };
 }
 
@@ -249,7 +249,7 @@ export async function uploadBatch(
  * Records the batch id for longer than the journal does. Best effort: a storage error must not make a placed batch a
  * failure.
  */
-async function noted(context: Context, key: string, id: string): Promise<void> {
+async function recordBatchId(context: Context, key: string, id: string): Promise<void> {
   try {
     await (await context.uploads()).made(key, id);
   } catch (error) {

@@ -110,27 +110,27 @@ export function rowAgain(
 }
 
 /** Maximum orders searched. */
-const mostOrders = 20_000;
+const maxOrders = 20_000;
 
 /** A row whose key matched an existing order. */
 interface Met {
   readonly row: number;
-  readonly asked: Readonly<Record<string, unknown>>;
+  readonly requestedOrder: Readonly<Record<string, unknown>>;
 }
 
 /**
  * Warnings about rows whose key belongs to an order with different content. Best effort: returns none if reading fails.
- * @param told row numbers already reported.
+ * @param reported row numbers already reported.
  */
-export async function keptAfter(
+export async function reusedKeyWarnings(
   context: Context,
   batches: Iterable<Batch>,
-  told: ReadonlySet<number>,
+  reported: ReadonlySet<number>,
 ): Promise<string[]> {
   try {
-    const met = await metOrders(context, batches, told);
-    const kept = met.size === 0 ? [] : await compared(context, met);
-    return keptLinesAfter(kept.sort((one, other) => one.row - other.row));
+    const met = await metOrders(context, batches, reported);
+    const reused = met.size === 0 ? [] : await compared(context, met);
+    return keptLinesAfter(reused.sort((one, other) => one.row - other.row));
   } catch (error) {
     // Best effort: the orders stand without this report.
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
@@ -142,7 +142,7 @@ export async function keptAfter(
 async function metOrders(
   context: Context,
   batches: Iterable<Batch>,
-  told: ReadonlySet<number>,
+  reported: ReadonlySet<number>,
 ): Promise<Map<string, Met[]>> {
   const met = new Map<string, Met[]>();
   for (const batch of batches) {
@@ -155,8 +155,8 @@ async function metOrders(
       const cells = uploaded?.rows[index];
       if (!cells) continue;
       const row = uploaded.layout?.numbers[index] ?? index + 1;
-      if (told.has(row)) continue;
-      const again = { row, asked: orderOfCells(cells) };
+      if (reported.has(row)) continue;
+      const again = { row, requestedOrder: orderOfCells(cells) };
       const known = met.get(id);
       if (known) known.push(again);
       else met.set(id, [again]);
@@ -167,22 +167,22 @@ async function metOrders(
 
 async function compared(context: Context, met: Map<string, Met[]>): Promise<KeptKey[]> {
   const client = await context.client();
-  const kept: KeptKey[] = [];
+  const reused: KeptKey[] = [];
   let looked = 0;
   for await (const { rows } of pages(client, 'order.list', { query: { limit: 500 } }, { all: true })) {
     for (const order of rows) {
       const id = plainText(order.id).toLowerCase();
-      for (const { row, asked } of met.get(id) ?? []) {
+      for (const { row, requestedOrder } of met.get(id) ?? []) {
         // The row was parsed from validated cells, so it is a complete order.
-        const changes = differences(asked as unknown as Shape<'OrderCreate'>, order)
-          .filter(({ isSpelling }) => !isSpelling)
+        const changes = differences(requestedOrder as unknown as Shape<'OrderCreate'>, order)
+          .filter(({ isVariant }) => !isVariant)
           .map(({ field, requested, existing }) => changeText(field.split('.'), existing, requested));
-        if (changes.length > 0) kept.push({ row, changes });
+        if (changes.length > 0) reused.push({ row, changes });
       }
       met.delete(id);
     }
     looked += rows.length;
-    if (met.size === 0 || looked >= mostOrders) break;
+    if (met.size === 0 || looked >= maxOrders) break;
   }
-  return kept;
+  return reused;
 }

@@ -1,7 +1,7 @@
 import { numberIn, objectsIn, textIn } from '../../api/json.ts';
 import type { Chunk } from '../../journal/postgres/queue.ts';
 import { type Checked, checkBatch } from '../check/service-check.ts';
-import { type Batch, batchIn, keptBatch } from '../upload/batches.ts';
+import { type Batch, batchIn, serializeBatch } from '../upload/batches.ts';
 import type { Team } from './team.ts';
 
 /** Polling interval for other workers' results, ms. */
@@ -18,8 +18,8 @@ export async function* checkTogether(
   name: string,
   batches: AsyncIterable<Batch>,
 ): AsyncGenerator<Checked> {
-  const { queue, campaign, context } = team;
-  await queue.forgetChecks(campaign);
+  const { queue, job, context } = team;
+  await queue.forgetChecks(job);
   let fed = 0;
   let isFed = false;
   let isOver = false;
@@ -30,8 +30,8 @@ export async function* checkTogether(
   const feeding = (async () => {
     for await (const some of groupsOf(batches, atOnce)) {
       await queue.addChecks(
-        campaign,
-        some.map((batch, at) => ({ place: fed + at, body: { name, ...keptBatch(batch) } })),
+        job,
+        some.map((batch, at) => ({ place: fed + at, body: { name, ...serializeBatch(batch) } })),
       );
       fed += some.length;
     }
@@ -41,7 +41,7 @@ export async function* checkTogether(
   const known: number[] = [];
   try {
     while (!isFed || known.length < fed) {
-      const found = await queue.checked(campaign, known);
+      const found = await queue.checked(job, known);
       for (const { place, body, result } of found) {
         known.push(place);
         yield checkedIn(batchIn(body), result);
@@ -57,7 +57,7 @@ export async function* checkTogether(
 
 /** Validates batches that another worker has read. @param waits whether more may come. @throws ErrandError. */
 export async function helpChecking(team: Team, waits: () => Promise<boolean>): Promise<void> {
-  const { queue, campaign, context } = team;
+  const { queue, job: campaign, context } = team;
   const check = async (chunk: Chunk): Promise<void> => {
     const name = textIn(chunk.body, 'name') ?? '';
     const { batch: _, ...checked } = await checkBatch(await context.client(), name, batchIn(chunk.body));

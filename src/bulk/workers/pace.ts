@@ -1,11 +1,11 @@
-import type { Pace } from '../../http/transport/paced.ts';
+import type { RateLimiter } from '../../http/transport/paced.ts';
 import { TransportFailure } from '../../http/transport/transport.ts';
 import type { RequestBudget } from '../../journal/postgres/queue.ts';
 import { InTurn } from '../../platform/async.ts';
 import type { Timer } from '../../platform/clock.ts';
 
 /** This worker's turns in the shared request budget. */
-export class SharedPace implements Pace {
+export class SharedPace implements RateLimiter {
   readonly #budget: RequestBudget;
   readonly #clock: Timer;
   /** Turns taken but not used yet. */
@@ -49,9 +49,9 @@ export class SharedPace implements Pace {
   }
 
   /** Records a failure to lower the budget; the next refusal lowers it. */
-  async refused(turn: number, askedMs: number | undefined): Promise<void> {
+  async refused(turn: number, requestedMs: number | undefined): Promise<void> {
     try {
-      await this.#budget.cut(turn, askedMs);
+      await this.#budget.cut(turn, requestedMs);
     } catch (error) {
       if (error instanceof Error) this.#failure = error;
     }
@@ -79,10 +79,10 @@ export class SharedPace implements Pace {
       signal.throwIfAborted();
       const turn = await this.#budget.take();
       if (turn.waitMs === undefined) return turn.at;
-      await this.#clock.sleep(Math.min(turn.waitMs, longestSleepMs), signal);
+      await this.#clock.sleep(Math.min(turn.waitMs, maxSleepMs), signal);
     }
   }
 }
 
 /** Wake up periodically: any process may lift a pause or raise the budget in the database; ms. */
-const longestSleepMs = 5_000;
+const maxSleepMs = 5_000;

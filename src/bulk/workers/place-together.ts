@@ -1,9 +1,9 @@
 import { textIn } from '../../api/json.ts';
 import { uuidPattern } from '../../api/limits.ts';
 import { patiently } from '../../journal/postgres/connect.ts';
-import { type Chunk, ShareQueue } from '../../journal/postgres/queue.ts';
+import { type Chunk, JobQueue } from '../../journal/postgres/queue.ts';
 import { isBeingSent, workerOf } from '../../journal/take-over.ts';
-import type { KeptUpload } from '../../journal/uploads.ts';
+import type { SavedUpload } from '../../journal/uploads.ts';
 import { Deadline } from '../../platform/clock.ts';
 import { type ErrandError, StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
@@ -21,16 +21,16 @@ const workersText = (count: number): string => (count === 1 ? '1 worker' : `${co
  */
 export async function placeTogether(
   team: Team,
-  { serial, name }: Pick<KeptUpload, 'serial' | 'name'>,
+  { serial, name }: Pick<SavedUpload, 'serial' | 'name'>,
 ): Promise<void> {
-  const { queue, campaign, context } = team;
-  const { file, notifies } = workOf(campaign);
-  const begun = await queue.standing(campaign);
-  let last = begun;
+  const { queue, job, context } = team;
+  const { file, notifies } = workOf(job);
+  const initial = await queue.progress(job);
+  let last = initial;
   const progress = await context.progress({
     label: 'uploading',
-    total: begun.rows,
-    from: begun.sent,
+    total: initial.rows,
+    from: initial.sent,
     unit: 'rows',
     now: context.clock.monotonic,
   });
@@ -39,7 +39,7 @@ export async function placeTogether(
     const { id, existed } = await uploadBatch(context, { ...batch, filename: file, notifies, serial });
     // Update the journal first: once the queue marks a batch done, nobody looks at it again.
     await patiently(async () => (await context.journal()).bringIn(), context.signal);
-    await queue.done(campaign, chunk, { id, existed });
+    await queue.done(job, chunk, { id, existed });
   };
   const recordOf = async (key: string) => (await context.journal()).find(key, context.settings.baseUrl.value);
   /** Keys of batches still leased by another worker. */
@@ -54,15 +54,15 @@ export async function placeTogether(
     return isSending || (record?.order_id ?? null) !== null;
   };
   const waits = async (): Promise<boolean> => {
-    const { state, open } = await look(await waitedFor());
+    const { state, open } = await refresh(await waitedFor());
     return state === 'open' && open > 0;
   };
   try {
-    for await (const _ of team.work('place', place, { waits, isTaken })) await look();
-    await queue.finish(campaign);
+    for await (const _ of team.work('place', place, { waits, isTaken })) await refresh();
+    await queue.finish(job);
   } catch (error) {
     let isKnown = true;
-    const { rows, sent, workers } = await queue.standing(campaign).catch(() => {
+    const { rows, sent, workers } = await queue.progress(job).catch(() => {
       isKnown = false;
       return last;
     });
@@ -75,12 +75,12 @@ export async function placeTogether(
     progress.end();
   }
 
-  async function look(waiting?: string) {
-    const standing = await queue.standing(campaign);
-    last = standing;
-    const workers = standing.workers > 1 ? workersText(standing.workers) : '';
-    progress.update(standing.sent, waiting ?? workers, waiting !== undefined);
-    return standing;
+  async function refresh(waiting?: string) {
+    const status = await queue.progress(job);
+    last = status;
+    const workers = status.workers > 1 ? workersText(status.workers) : '';
+    progress.update(status.sent, waiting ?? workers, waiting !== undefined);
+    return status;
   }
 
   /** Describes whose lease blocks the remaining work: `waiting up to 144 s for process 4711 on ci-3`. */
@@ -115,30 +115,30 @@ export async function untilPlaced(context: Context, words: readonly string[]): P
   const owner = { baseUrl: settings.baseUrl.value, account: (await context.sender()).account };
   // Opening the journal creates the tables.
   await context.journal();
-  const queue = new ShareQueue(settings.database, signal);
+  const queue = new JobQueue(settings.database, signal);
   try {
     for (const name of names) {
       const { own } = await queue.enter(owner, name);
-      if (own?.state === 'open') await placed(name, () => queue.standing(own));
+      if (own?.state === 'open') await placed(name, () => queue.progress(own));
     }
   } finally {
     await queue.leave();
   }
   return waitMs === undefined ? undefined : deadline.leftMs;
 
-  async function placed(name: string, look: () => ReturnType<ShareQueue['standing']>): Promise<void> {
-    const begun = await look();
+  async function placed(name: string, refresh: () => ReturnType<JobQueue['progress']>): Promise<void> {
+    const initial = await refresh();
     const progress = await context.progress({
       ...{
         label: `uploading ${name}`,
-        total: begun.rows,
-        from: begun.sent,
+        total: initial.rows,
+        from: initial.sent,
         unit: 'rows',
         now: clock.monotonic,
       },
     });
     try {
-      for (let now = begun; now.state === 'open' && now.workers > 0; now = await look()) {
+      for (let now = initial; now.state === 'open' && now.workers > 0; now = await refresh()) {
         progress.update(now.sent, workersText(now.workers));
         if (!(await deadline.pause(pauseMs, signal))) return;
       }

@@ -2,12 +2,7 @@ import { hostname } from 'node:os';
 import { isObject, type JsonObject, numberIn, own, textIn } from '../../api/json.ts';
 import type { DatabaseAddress } from '../../format/database-address.ts';
 import { formatMoney } from '../../format/money.ts';
-import {
-  type Campaign,
-  type CampaignOwner,
-  RequestBudget,
-  ShareQueue,
-} from '../../journal/postgres/queue.ts';
+import { type Job, type JobOwner, JobQueue, RequestBudget } from '../../journal/postgres/queue.ts';
 import type { NewUpload } from '../../journal/uploads.ts';
 import { confirmSpending } from '../../orders/spending-lines.ts';
 import {
@@ -20,8 +15,8 @@ import {
 import type { Context } from '../../run/context.ts';
 import { consentOf } from '../../spending/options.ts';
 import { rowsText } from '../check/row-sample.ts';
-import { batchIn, keptBatch } from '../upload/batches.ts';
-import { type BeginningUpload, beginUpload, checkUploadName, nameOfFile } from '../upload/begin.ts';
+import { batchIn, serializeBatch } from '../upload/batches.ts';
+import { beginUpload, checkUploadName, type NamedUpload, nameOfFile } from '../upload/begin.ts';
 import {
   type PreparedUpload,
   placeQuestion,
@@ -31,21 +26,27 @@ import {
 } from '../upload/prepare.ts';
 import { settleOpen } from '../upload/settle-open.ts';
 import type { Source } from '../upload/source.ts';
-import { meantByBatches, meantByUpload, reserveUpload, type Sent, type Uploaded } from '../upload/upload.ts';
+import {
+  proposedByBatches,
+  proposedByUpload,
+  reserveUpload,
+  type Sent,
+  type Uploaded,
+} from '../upload/upload.ts';
 import { checkTogether, groupsOf, helpChecking } from './check-together.ts';
 import { SharedPace } from './pace.ts';
 import { placeTogether } from './place-together.ts';
 import { Team } from './team.ts';
-import { checkNotElsewhere, checkTerms, keptTerms, type Said, termsOf, workOf } from './terms.ts';
+import { checkNotElsewhere, checkTerms, serializeTerms, termsOf, type WorkerFlags, workOf } from './terms.ts';
 
 /** Options of a shared upload. */
-export type SharedGiven = UploadGiven & Said;
+export type SharedGiven = UploadGiven & WorkerFlags;
 
 /** Result of a shared upload, for the user. */
 export interface SharedSent {
   readonly sent: Sent;
   readonly facts: readonly string[];
-  readonly toldRows: ReadonlySet<number>;
+  readonly reportedRows: ReadonlySet<number>;
   /** Whether a previously sent batch was ordered only now. */
   readonly hasOrdered: boolean;
 }
@@ -64,7 +65,7 @@ const atOnce = 5;
  * @param source undefined if other workers have the file. @throws ErrandError: what stopped this worker; the others
  * continue.
  */
-export async function shareUpload(
+export async function distributeUpload(
   context: Context,
   address: DatabaseAddress,
   source: Source | undefined,
@@ -76,20 +77,20 @@ export async function shareUpload(
   const name = given.name === undefined ? undefined : checkUploadName(given.name);
   // Opening the journal creates the tables.
   await context.journal();
-  const queue = new ShareQueue(address, context.signal);
+  const queue = new JobQueue(address, context.signal);
   const budget = new RequestBudget(address, owner, context.signal);
   const pace = new SharedPace(budget, context.clock);
-  const coming = { owner, keyMasked, name, file, said: given };
+  const coming = { owner, keyMasked, name, file, flags: given };
   try {
     for (;;) {
-      const campaign = await enter(queue, coming);
-      if (campaign.state === 'refused') throw refusalOf(campaign);
-      await queue.work(campaign);
-      await budget.begin(campaign, workOf(campaign).rate);
-      context.pace.kept = pace;
-      const team = new Team(context, queue, pace, campaign);
-      if (campaign.isReader && source) return await settled(team, await readAndPlace(team, source, given));
-      const ready = campaign.state === 'reading' ? await untilRead(team, file !== undefined) : campaign;
+      const job = await enter(queue, coming);
+      if (job.state === 'refused') throw rejectionError(job);
+      await queue.work(job);
+      await budget.begin(job, workOf(job).rate);
+      context.pace.current = pace;
+      const team = new Team(context, queue, pace, job);
+      if (job.isReader && source) return await settled(team, await readAndPlace(team, source, given));
+      const ready = job.state === 'reading' ? await untilRead(team, file !== undefined) : job;
       if (!ready) continue;
       checkTerms(ready, given, file);
       return await settled(team, await joinAndPlace(team, ready, given));
@@ -110,7 +111,7 @@ async function settled({ context }: Team, placed: Placed): Promise<SharedSent> {
 
 /** Reads the file, has all workers validate it, opens the queue and works on it. */
 async function readAndPlace(team: Team, source: Source, given: SharedGiven): Promise<Placed> {
-  const { context, queue, campaign } = team;
+  const { context, queue, job: campaign } = team;
   let prepared: PreparedUpload | undefined;
   try {
     prepared = await prepareUpload(context, source, given, {
@@ -119,20 +120,20 @@ async function readAndPlace(team: Team, source: Source, given: SharedGiven): Pro
     });
     if (!prepared) throw new Error('a whole file has rows');
     const { check, upload } = prepared;
-    const giveBack = await reserveUpload(context, await meantByUpload(context, check, upload), upload);
+    const giveBack = await reserveUpload(context, await proposedByUpload(context, check, upload), upload);
     return await leaving(team, giveBack, async () => {
-      const { serial, name } = await beginUpload(context, upload.beginning);
+      const { serial, name } = await beginUpload(context, upload.namedUpload);
       const facts = {
         upload: name,
         estimate: check.spend.estimate,
-        beginning: { ...upload.beginning.upload },
+        beginning: { ...upload.namedUpload.upload },
       };
       await queue.open(campaign, facts, chunksOf(upload.batchSize, prepared));
       await placeTogether(team, { serial, name });
       return {
         sent: { name, batches: await placedBatches(team, false) },
         facts: prepared?.facts ?? [],
-        toldRows: prepared?.toldRows ?? new Set(),
+        reportedRows: prepared?.reportedRows ?? new Set(),
       };
     });
   } catch (error) {
@@ -144,53 +145,53 @@ async function readAndPlace(team: Team, source: Source, given: SharedGiven): Pro
 
 async function* chunksOf(size: number, prepared: PreparedUpload | undefined) {
   if (!prepared) return;
-  let place = 0;
+  let batchIndex = 0;
   for await (const some of groupsOf(prepared.check.batches(size), atOnce))
-    yield some.map((batch) => ({ place: place++, body: keptBatch(batch) }));
+    yield some.map((batch) => ({ place: batchIndex++, body: serializeBatch(batch) }));
 }
 
 /** Helps the reading worker. @returns the campaign once it can be worked on; undefined if the reader has died. */
-async function untilRead(team: Team, hasFile: boolean): Promise<Campaign | undefined> {
+async function untilRead(team: Team, hasFile: boolean): Promise<Job | undefined> {
   const { context, queue } = team;
-  const { name, readerHost } = team.campaign;
+  const { name, readerHost } = team.job;
   context.note(
     `${name} is being read by a worker on ${readerHost ?? 'another machine'}; this one helps with it`,
   );
-  let now: Campaign | undefined = team.campaign;
+  let now: Job | undefined = team.job;
   await helpChecking(team, async () => {
-    now = await queue.read(team.campaign);
+    now = await queue.read(team.job);
     return now?.state === 'reading' && now.readerHost !== undefined;
   });
-  now = await queue.read(team.campaign);
-  if (now?.state === 'refused') throw refusalOf(now);
+  now = await queue.read(team.job);
+  if (now?.state === 'refused') throw rejectionError(now);
   if (now?.state === 'open' || now?.state === 'done') return now;
   if (hasFile) return undefined;
-  throw nobodyReads(team.campaign);
+  throw nobodyReads(team.job);
 }
 
 /** Joins an open queue, whose rows another worker has read. */
-async function joinAndPlace(team: Team, campaign: Campaign, given: SharedGiven): Promise<Placed> {
+async function joinAndPlace(team: Team, job: Job, given: SharedGiven): Promise<Placed> {
   const { context, queue } = team;
-  const isOver = campaign.state === 'done';
-  const beginning = beginningOf(campaign);
-  const { rows, sent } = await queue.standing(campaign);
+  const isOver = job.state === 'done';
+  const namedUpload = namedUploadOf(job);
+  const { rows, sent } = await queue.progress(job);
   const left = rows - sent;
   if (!isOver)
     await confirmSpending(context, {
       yes: given.yes ?? false,
       question: placeQuestion(left),
       lines: async () => [
-        `  ${beginning.name}: ${rowsText(left)} of ${rows} are left`,
-        `  all of them at most ${formatMoney(numberIn(campaign.facts, 'estimate') ?? 0)}`,
+        `  ${namedUpload.name}: ${rowsText(left)} of ${rows} are left`,
+        `  all of them at most ${formatMoney(numberIn(job.facts, 'estimate') ?? 0)}`,
       ],
     });
   const giveBack = isOver
     ? async () => {}
-    : await reserveUpload(context, await meantBy(team), consentOf(given));
+    : await reserveUpload(context, await proposedBy(team), consentOf(given));
   return leaving(team, giveBack, async () => {
-    const { serial, name } = await beginUpload(context, beginning);
+    const { serial, name } = await beginUpload(context, namedUpload);
     if (!isOver) await placeTogether(team, { serial, name });
-    return { sent: { name, batches: await placedBatches(team, isOver) }, facts: [], toldRows: new Set() };
+    return { sent: { name, batches: await placedBatches(team, isOver) }, facts: [], reportedRows: new Set() };
   });
 }
 
@@ -199,24 +200,24 @@ async function leaving<T>(team: Team, giveBack: () => Promise<void>, work: () =>
   try {
     return await work();
   } finally {
-    const { workers } = await team.queue.standing(team.campaign).catch(() => ({ workers: 2 }));
+    const { workers } = await team.queue.progress(team.job).catch(() => ({ workers: 2 }));
     if (workers <= 1) await giveBack();
   }
 }
 
-async function meantBy({ context, queue, campaign }: Team) {
+async function proposedBy({ context, queue, job: campaign }: Team) {
   const { file, notifies } = workOf(campaign);
   async function* batches() {
     for await (const { body } of queue.orders(campaign)) yield batchIn(body);
   }
-  return meantByBatches(context, batches(), { name: file, notifies });
+  return proposedByBatches(context, batches(), { name: file, notifies });
 }
 
 /**
  * All batches of the upload, whichever worker sent them. @param isOver whether it was complete before this worker
  * joined.
  */
-async function placedBatches({ queue, campaign }: Team, isOver: boolean): Promise<Uploaded[]> {
+async function placedBatches({ queue, job: campaign }: Team, isOver: boolean): Promise<Uploaded[]> {
   const placed = await queue.placed(campaign);
   return placed.map(({ rows, result }) => ({
     id: textIn(result, 'id') ?? '',
@@ -225,13 +226,13 @@ async function placedBatches({ queue, campaign }: Team, isOver: boolean): Promis
   }));
 }
 
-function beginningOf({ name, facts }: Campaign): BeginningUpload {
-  const kept = own(facts, 'beginning');
-  const source: JsonObject = isObject(own(kept, 'source')) ? (own(kept, 'source') as JsonObject) : {};
+function namedUploadOf({ name, facts }: Job): NamedUpload {
+  const stored = own(facts, 'beginning');
+  const source: JsonObject = isObject(own(stored, 'source')) ? (own(stored, 'source') as JsonObject) : {};
   const upload: NewUpload = {
-    identity: textIn(kept, 'identity') ?? '',
-    file: textIn(kept, 'file') ?? '',
-    rows: numberIn(kept, 'rows') ?? 0,
+    identity: textIn(stored, 'identity') ?? '',
+    file: textIn(stored, 'file') ?? '',
+    rows: numberIn(stored, 'rows') ?? 0,
     source,
   };
   return { name: textIn(facts, 'upload') ?? name, upload };
@@ -239,24 +240,24 @@ function beginningOf({ name, facts }: Campaign): BeginningUpload {
 
 /** A worker joining a shared upload, and its inputs. */
 interface Coming {
-  readonly owner: CampaignOwner;
+  readonly owner: JobOwner;
   readonly keyMasked: string;
   /** undefined to derive it from the file. */
   readonly name: string | undefined;
   /** undefined if this worker has no file and takes the rows from the database. */
   readonly file: { readonly name: string; readonly sha256: string } | undefined;
-  readonly said: Said;
+  readonly flags: WorkerFlags;
 }
 
 /**
  * Joins the current campaign of a name. Either this worker becomes its reader, or another one is or was.
  * @throws ErrandError if the campaign differs from this worker's options.
  */
-async function enter(queue: ShareQueue, { owner, keyMasked, name, file, said }: Coming): Promise<Campaign> {
-  const wanted = name ?? nameOfFile(file?.name ?? '');
-  const begin = file && { sentWith: keyMasked, terms: keptTerms(termsOf(said, file)) };
+async function enter(queue: JobQueue, { owner, keyMasked, name, file, flags }: Coming): Promise<Job> {
+  const requested = name ?? nameOfFile(file?.name ?? '');
+  const begin = file && { sentWith: keyMasked, terms: serializeTerms(termsOf(flags, file)) };
   for (let count = 1; ; count += 1) {
-    const called = count === 1 ? wanted : `${wanted}-${count}`;
+    const called = count === 1 ? requested : `${requested}-${count}`;
     const { own, elsewhere } = await queue.enter(owner, called, begin);
     checkNotElsewhere(elsewhere, { keyMasked, baseUrl: owner.baseUrl });
     if (!own) throw nobodyShares(called);
@@ -264,13 +265,13 @@ async function enter(queue: ShareQueue, { owner, keyMasked, name, file, said }: 
     // An earlier, different file had the same name, for example last month's.
     const isPast = own.state === 'done' && name === undefined && file?.sha256 !== textIn(own.terms, 'sha256');
     if (isPast) continue;
-    checkTerms(own, said, file);
+    checkTerms(own, flags, file);
     return own;
   }
 }
 
 /** Why a campaign cannot proceed: its reader was refused. */
-function refusalOf({ name, facts }: Campaign): ErrandError {
+function rejectionError({ name, facts }: Job): ErrandError {
   const category = textIn(facts, 'category') ?? '';
   const message = textIn(facts, 'message') ?? 'it was refused';
   return new ErrandError(isCategory(category) ? category : 'ended_badly', `${name}: ${message}`, {
@@ -287,7 +288,7 @@ const nobodyShares = (name: string): UsageError =>
   });
 
 /** Error if the reader has died and this worker does not have the file. */
-const nobodyReads = ({ name }: Campaign): ErrandError =>
+const nobodyReads = ({ name }: Job): ErrandError =>
   new ErrandError(
     'unavailable',
     `the worker that read the file of ${name} has gone, and this one has no file`,

@@ -1,35 +1,35 @@
-import type { Campaign, Chunk, ChunkKind, ShareQueue } from '../../journal/postgres/queue.ts';
+import type { Chunk, ChunkKind, Job, JobQueue } from '../../journal/postgres/queue.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { inFlight, Window } from '../upload/concurrency-limiter.ts';
 import type { SharedPace } from './pace.ts';
 
 /** Maximum chunks a worker processes concurrently. */
-const mostInFlight = 4;
+const maxInFlight = 4;
 /** Polling interval for work released by others, ms. */
 const pauseMs = 200;
 /** How long a chunk is set aside that cannot be processed now, ms. */
 const asideMs = 1_500;
 /** Consecutive chunks rate-limited by the service before a worker gives up. */
-const mostRefused = 12;
+const maxRefused = 12;
 const tooMany = 429;
 
 /** A worker of a shared upload, with its queue and request budget. */
 export class Team {
   readonly context: Context;
-  readonly queue: ShareQueue;
+  readonly queue: JobQueue;
   readonly pace: SharedPace;
-  readonly campaign: Campaign;
+  readonly job: Job;
   readonly #inHand = new Map<ChunkKind, Set<number>>();
-  readonly #window = new Window(mostInFlight);
+  readonly #window = new Window(maxInFlight);
   #hasFailed = false;
   #refused = 0;
 
-  constructor(context: Context, queue: ShareQueue, pace: SharedPace, campaign: Campaign) {
+  constructor(context: Context, queue: JobQueue, pace: SharedPace, job: Job) {
     this.context = context;
     this.queue = queue;
     this.pace = pace;
-    this.campaign = campaign;
+    this.job = job;
   }
 
   /**
@@ -81,7 +81,7 @@ export class Team {
     const { clock, signal } = this.context;
     while (!this.#hasFailed) {
       signal.throwIfAborted();
-      const chunk = await this.queue.take(this.campaign, kind, [...inHand]);
+      const chunk = await this.queue.take(this.job, kind, [...inHand]);
       if (chunk) {
         inHand.add(chunk.place);
         yield chunk;
@@ -99,8 +99,8 @@ export class Team {
     if (!(error instanceof ErrandError) || signal.aborted || this.pace.failure) return false;
     const isRefused = error.facts.status === tooMany;
     if (isRefused) this.#refused += 1;
-    if (isRefused ? this.#refused >= mostRefused : !(await isTaken(chunk, error))) return false;
-    await this.queue.setAside(this.campaign, chunk, asideMs);
+    if (isRefused ? this.#refused >= maxRefused : !(await isTaken(chunk, error))) return false;
+    await this.queue.setAside(this.job, chunk, asideMs);
     return true;
   }
 }

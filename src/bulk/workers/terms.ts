@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, numberIn, own, textIn } from '../../api/json.ts';
 import { formatMoney } from '../../format/money.ts';
-import type { Campaign } from '../../journal/postgres/queue.ts';
+import type { Job } from '../../journal/postgres/queue.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { TableFlags } from '../csv/table-options.ts';
-import { usualBatchRows } from '../upload/batches.ts';
+import { defaultBatchRows } from '../upload/batches.ts';
 
 /** Terms that determine the rows, keys, batches and limits of a shared upload; identical for all workers. */
 interface Terms {
@@ -22,7 +22,7 @@ interface Terms {
 }
 
 /** Options given to a worker, if any. */
-export interface Said extends TableFlags {
+export interface WorkerFlags extends TableFlags {
   readonly batchSize?: number | undefined;
   readonly run?: string | undefined;
   readonly skipInvalid?: boolean | undefined;
@@ -31,35 +31,38 @@ export interface Said extends TableFlags {
   readonly rate?: number | undefined;
 }
 
-export const termsOf = (said: Said, file: { readonly name: string; readonly sha256: string }): Terms => ({
+export const termsOf = (
+  flags: WorkerFlags,
+  file: { readonly name: string; readonly sha256: string },
+): Terms => ({
   file: file.name,
   sha256: file.sha256,
-  batchSize: said.batchSize ?? usualBatchRows,
-  run: said.run ?? '',
-  skipInvalid: said.skipInvalid ?? false,
-  notifies: said.notifyOnComplete ?? false,
-  maxTotal: said.maxTotal,
-  rate: said.rate,
-  table: tableOf(said),
+  batchSize: flags.batchSize ?? defaultBatchRows,
+  run: flags.run ?? '',
+  skipInvalid: flags.skipInvalid ?? false,
+  notifies: flags.notifyOnComplete ?? false,
+  maxTotal: flags.maxTotal,
+  rate: flags.rate,
+  table: tableOf(flags),
 });
 
 const tableOf = ({
   map,
-  own: kept,
+  own: saved,
   useMap,
   amounts,
   locale,
   encoding,
   delimiter,
 }: TableFlags): TableFlags => ({
-  ...{ map, own: kept, useMap, amounts, locale, encoding, delimiter },
+  ...{ map, own: saved, useMap, amounts, locale, encoding, delimiter },
 });
 
 /** Serializes terms for the database. */
-export const keptTerms = (terms: Terms): JsonObject => JSON.parse(JSON.stringify(terms));
+export const serializeTerms = (terms: Terms): JsonObject => JSON.parse(JSON.stringify(terms));
 
 /** Terms needed by a worker that did not read the file. */
-export const workOf = ({ terms }: Pick<Campaign, 'terms'>) => ({
+export const workOf = ({ terms }: Pick<Job, 'terms'>) => ({
   file: textIn(terms, 'file') ?? 'orders.csv',
   notifies: own(terms, 'notifies') === true,
   rate: numberIn(terms, 'rate'),
@@ -71,8 +74,8 @@ export const workOf = ({ terms }: Pick<Campaign, 'terms'>) => ({
  * @throws ErrandError conflict naming the difference and both values.
  */
 export function checkTerms(
-  { name, terms }: Pick<Campaign, 'name' | 'terms'>,
-  said: Said,
+  { name, terms }: Pick<Job, 'name' | 'terms'>,
+  flags: WorkerFlags,
   file: { readonly name: string; readonly sha256: string } | undefined,
 ): void {
   if (file && file.sha256 !== textIn(terms, 'sha256'))
@@ -85,20 +88,20 @@ export function checkTerms(
       },
     );
   const table = own(terms, 'table');
-  const kept: readonly (readonly [flag: string, said: unknown, kept: unknown])[] = [
-    ['--batch-size', said.batchSize, numberIn(terms, 'batchSize')],
-    ['--run', said.run, textIn(terms, 'run')],
-    ['--skip-invalid', said.skipInvalid, own(terms, 'skipInvalid')],
-    ['--notify-on-complete', said.notifyOnComplete, own(terms, 'notifies')],
-    ['--max-total', said.maxTotal, numberIn(terms, 'maxTotal')],
-    ['--rate', said.rate, numberIn(terms, 'rate')],
+  const saved: readonly (readonly [flag: string, said: unknown, kept: unknown])[] = [
+    ['--batch-size', flags.batchSize, numberIn(terms, 'batchSize')],
+    ['--run', flags.run, textIn(terms, 'run')],
+    ['--skip-invalid', flags.skipInvalid, own(terms, 'skipInvalid')],
+    ['--notify-on-complete', flags.notifyOnComplete, own(terms, 'notifies')],
+    ['--max-total', flags.maxTotal, numberIn(terms, 'maxTotal')],
+    ['--rate', flags.rate, numberIn(terms, 'rate')],
     ...(['useMap', 'amounts', 'locale', 'encoding', 'delimiter'] as const).map(
-      (key) => [key === 'useMap' ? '--use-map' : `--${key}`, said[key], own(table, key)] as const,
+      (key) => [key === 'useMap' ? '--use-map' : `--${key}`, flags[key], own(table, key)] as const,
     ),
-    ['--map', said.map && pairsText(said.map), pairsText(own(table, 'map'))],
-    ['--own', said.own && listText(said.own), listText(own(table, 'own'))],
+    ['--map', flags.map && pairsText(flags.map), pairsText(own(table, 'map'))],
+    ['--own', flags.own && listText(flags.own), listText(own(table, 'own'))],
   ];
-  const other = kept.find(([, given, known]) => given !== undefined && given !== known);
+  const other = saved.find(([, given, known]) => given !== undefined && given !== known);
   if (!other) return;
   const [flag, given, known] = other;
   const was =
@@ -132,7 +135,7 @@ const listText = (list: unknown): string | undefined =>
 
 /** Refuses if another account or service has an unfinished upload of that name. @throws ErrandError conflict. */
 export function checkNotElsewhere(
-  elsewhere: Campaign | undefined,
+  elsewhere: Job | undefined,
   here: { readonly keyMasked: string; readonly baseUrl: string },
 ): void {
   if (!elsewhere) return;
@@ -151,18 +154,18 @@ export function checkNotElsewhere(
 }
 
 /** @throws UsageError if `--share` is combined with an incompatible option. */
-export function checkShared(said: {
+export function checkShared(flags: {
   readonly shard?: string | undefined;
   readonly file: string | undefined;
   readonly name: string | undefined;
   readonly errors?: string | undefined;
 }): void {
-  if (said.shard !== undefined)
+  if (flags.shard !== undefined)
     throw new UsageError('--share and --shard divide a file in two ways; give one of them');
-  if (said.file === undefined && said.name === undefined)
+  if (flags.file === undefined && flags.name === undefined)
     throw new UsageError(
       'bulk upload --share needs a file, or with --name the upload that other workers have begun',
     );
-  if (said.file === undefined && said.errors !== undefined)
+  if (flags.file === undefined && flags.errors !== undefined)
     throw new UsageError('--errors is for a worker that has the file: only that one checks it');
 }

@@ -37,7 +37,7 @@ function commandsOf({ children = [], isDotted }: Tree, partial: string): Candida
     const first = partial.slice(0, dot);
     const below = children.find(({ name, aliases = [] }) => name === first || aliases.includes(first));
     return commandsOf({ ...(below ?? { name: '', text: '' }), isDotted: true }, partial.slice(dot + 1)).map(
-      ({ value, ...said }) => ({ ...said, value: `${first}.${value}` }),
+      ({ value, ...rest }) => ({ ...rest, value: `${first}.${value}` }),
     );
   }
   return children.flatMap(({ name, aliases = [], text }) => {
@@ -74,12 +74,12 @@ async function values(
   lookUp: LookUp,
 ): Promise<Completion> {
   const comma = hint.commas ? partial.lastIndexOf(',') + 1 : 0;
-  const [kept, sought] = [partial.slice(0, comma), partial.slice(comma)];
-  const taken = new Set([...given, ...kept.split(',')]);
+  const [leading, sought] = [partial.slice(0, comma), partial.slice(comma)];
+  const taken = new Set([...given, ...leading.split(',')]);
   const known = [...(hint.values ?? []), ...(hint.from ? await lookUp(hint, cursor) : [])];
   const candidates = known
     .filter(({ value }) => value.startsWith(sought) && !taken.has(value))
-    .map((candidate) => ({ ...candidate, value: before + kept + candidate.value }));
+    .map((candidate) => ({ ...candidate, value: before + leading + candidate.value }));
   return { mode: hint.files && candidates.length === 0 ? 'files' : 'words', candidates };
 }
 

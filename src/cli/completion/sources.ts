@@ -22,7 +22,7 @@ const limit = 100;
 
 interface Sought {
   /** Prefix of the ids. */
-  readonly beginning: string;
+  readonly prefix: string;
   /** Maximum number of newest records; -1 for all. */
   readonly limit: number;
 }
@@ -44,7 +44,7 @@ const records =
     if (service?.baseUrl !== embeddedUrl) {
       const made = await intents(known, { ...sought, limit: -1 });
       const found = made.flatMap(({ orderId, operation, createdAt }) =>
-        orderId?.startsWith(sought.beginning) && makers[kind]?.includes(operation)
+        orderId?.startsWith(sought.prefix) && makers[kind]?.includes(operation)
           ? [{ value: orderId, text: `placed ${createdAt.slice(0, 16)}Z` }]
           : [],
       );
@@ -52,12 +52,12 @@ const records =
     }
     if (service.apiKey === undefined) return [];
     const { apiKey } = service;
-    const found = peekSandbox(openReader, known.stateDir, apiKey, kind, sought.limit, sought.beginning);
+    const found = peekSandbox(openReader, known.stateDir, apiKey, kind, sought.limit, sought.prefix);
     return found.map(({ id, text }) => ({ value: id, text }));
   };
 
-const intents = async ({ settings: { service }, stateDir }: Known, { limit: most }: Sought) =>
-  service ? peekJournal(stateDir, service.baseUrl, most) : [];
+const intents = async ({ settings: { service }, stateDir }: Known, { limit: max }: Sought) =>
+  service ? peekJournal(stateDir, service.baseUrl, max) : [];
 
 const named = (names: ReadonlyMap<string, string>): readonly Candidate[] =>
   [...names].map(([value, text]) => ({ value, text }));
@@ -68,8 +68,8 @@ const recordSources = {
   accounts: records('accounts'),
   batches: records('batches'),
   returns: records('returns'),
-  approvals: async ({ stateDir }, { limit: most }) =>
-    peekApprovals(stateDir, most).map(({ id, text }) => ({ value: id, text })),
+  approvals: async ({ stateDir }, { limit: max }) =>
+    peekApprovals(stateDir, max).map(({ id, text }) => ({ value: id, text })),
   intents: async (known, sought) =>
     (await intents(known, sought))
       .filter(({ state }) => state === 'intended')
@@ -77,23 +77,23 @@ const recordSources = {
 } as const satisfies Readonly<Record<RecordSource, Source>>;
 
 /** Known records of a kind with this id prefix; empty if they cannot be read. */
-export async function beginningWith(
+export async function recordsWithPrefix(
   kind: RecordSource,
-  beginning: string,
+  prefix: string,
   known: Known,
 ): Promise<readonly Candidate[]> {
   try {
-    const found = await recordSources[kind](known, { beginning, limit: -1 });
-    return found.filter(({ value }) => value.startsWith(beginning));
+    const found = await recordSources[kind](known, { prefix, limit: -1 });
+    return found.filter(({ value }) => value.startsWith(prefix));
   } catch {
     return [];
   }
 }
 
-const uploads: Source<KnownToAll> = async ({ stateDir, settings: { service } }, { limit: most }) =>
+const uploads: Source<KnownToAll> = async ({ stateDir, settings: { service } }, { limit: max }) =>
   service === undefined
     ? []
-    : peekUploads(stateDir, service.baseUrl, most).map(({ id, text }) => ({ value: id, text }));
+    : peekUploads(stateDir, service.baseUrl, max).map(({ id, text }) => ({ value: id, text }));
 
 /** Whether a text is an upload name on this machine, even if it looks like an id prefix. */
 export function isUpload(settings: Pick<Settings, 'baseUrl'> & JournalPlace, text: string): boolean {
@@ -124,8 +124,8 @@ const sources: Readonly<Record<SourceName, Source<KnownToAll>>> = {
     const presets = [...mapPresets].map(([name, { description }]) => [name, description] as const);
     return named(new Map([...presets, ...settings.maps]));
   },
-  events: async ({ stateDir }, { limit: most }) =>
-    peekEvents(stateDir, most).map(({ id, text }) => ({ value: id, text })),
+  events: async ({ stateDir }, { limit: max }) =>
+    peekEvents(stateDir, max).map(({ id, text }) => ({ value: id, text })),
   retailers: async ({ settings }) => {
     if (settings.service?.baseUrl !== embeddedUrl) return [];
     return (await peekRetailers()).map(({ id, text }) => ({ value: id, text }));
@@ -145,7 +145,7 @@ export function lookUpIn(environment: Environment, platform: NodeJS.Platform): L
       const { config, state } = foldersOf(environment, platform);
       const given = { profile: chosenValue(cursor, '--profile'), baseUrl: chosenValue(cursor, '--base-url') };
       const settings = peekSettings(join(config, 'config.json'), environment, given);
-      return await sources[from]({ settings, stateDir: state }, { beginning: '', limit });
+      return await sources[from]({ settings, stateDir: state }, { prefix: '', limit });
     } catch {
       return [];
     }

@@ -6,7 +6,7 @@ import { foldCommand, wrap } from '../output/wrap.ts';
 import type { HelpItem, HelpPage, HelpPart, HelpSection } from './page.ts';
 
 /** Output properties that help adapts to. */
-export interface HelpLook {
+export interface HelpStyle {
   /** Width in columns. */
   readonly width: number;
   readonly paint: Paint;
@@ -17,36 +17,36 @@ export interface HelpLook {
 /** Maximum line width for readability, on any terminal. */
 const widest = 120;
 /** Longest term that widens the term column; a longer one gets its own line. */
-const longestTerm = 30;
+const maxTermLength = 30;
 /** A text with less width than this moves below its term. */
 const narrowest = 24;
 
 /** Formats a help page for a TTY. */
-export function layOutPage(given: HelpPage, look: HelpLook): string {
-  const { paint } = look;
-  const page = { ...given, sections: given.sections.map((section) => typedSection(section, look)) };
-  const width = Math.min(look.width, widest);
+export function layOutPage(given: HelpPage, style: HelpStyle): string {
+  const { paint } = style;
+  const page = { ...given, sections: given.sections.map((section) => typedSection(section, style)) };
+  const width = Math.min(style.width, widest);
   const [first = '', ...more] = wrap(page.usage, width - 'Usage: '.length);
   const usage = [`${paint.strong('Usage:')} ${first}`, ...more.map((line) => `${' '.repeat(7)}${line}`)];
   const paragraphs = [page.summary, ...page.description].map((text) => wrap(text, width));
   const aligned = columnOf(page.sections.filter(({ isAligned }) => isAligned).flatMap(itemsOf));
   const sections = page.sections.map((section) =>
-    sectionLines(section, { ...look, width }, section.isAligned ? aligned : columnOf(itemsOf(section))),
+    sectionLines(section, { ...style, width }, section.isAligned ? aligned : columnOf(itemsOf(section))),
   );
   return asText([usage, ...paragraphs, ...sections]);
 }
 
 /** Formats a help topic for a TTY. */
-export function layOutTopic(given: HelpSection, look: HelpLook): string {
-  const topic = typedSection(given, look);
-  const fitting = { ...look, width: Math.min(look.width, widest) };
+export function layOutTopic(given: HelpSection, style: HelpStyle): string {
+  const topic = typedSection(given, style);
+  const fitting = { ...style, width: Math.min(style.width, widest) };
   const column = columnOf(itemsOf(topic));
   const parts = topic.parts.map((part) => partLines(part, fitting, column));
-  return asText([[look.paint.strong(topic.title)], ...parts]);
+  return asText([[style.paint.strong(topic.title)], ...parts]);
 }
 
 /** Rewrites its command lines as they are typed on this terminal. */
-const typedSection = (section: HelpSection, { asTyped }: HelpLook): HelpSection => ({
+const typedSection = (section: HelpSection, { asTyped }: HelpStyle): HelpSection => ({
   ...section,
   parts: section.parts.map((part): HelpPart => {
     if ('text' in part) return { text: asTyped(part.text) };
@@ -64,19 +64,19 @@ const itemsOf = ({ parts }: HelpSection): HelpItem[] =>
 
 /** Column where the texts of these items start. */
 const columnOf = (items: readonly HelpItem[]): number =>
-  Math.max(0, ...items.map(({ term }) => term.length).filter((length) => length <= longestTerm)) + 4;
+  Math.max(0, ...items.map(({ term }) => term.length).filter((length) => length <= maxTermLength)) + 4;
 
-function sectionLines({ title, parts }: HelpSection, look: HelpLook, column: number): string[] {
-  return [look.paint.strong(`${title}:`), ...parts.flatMap((part) => partLines(part, look, column))];
+function sectionLines({ title, parts }: HelpSection, style: HelpStyle, column: number): string[] {
+  return [style.paint.strong(`${title}:`), ...parts.flatMap((part) => partLines(part, style, column))];
 }
 
-function partLines(part: HelpPart, look: HelpLook, column: number): string[] {
-  if ('items' in part) return part.items.flatMap((item) => itemLines(item, look, column));
-  if ('examples' in part) return part.examples.flatMap((example) => exampleLines(example, look));
-  return part.text === '' ? [] : indented(wrap(part.text, look.width - 2), 2);
+function partLines(part: HelpPart, style: HelpStyle, column: number): string[] {
+  if ('items' in part) return part.items.flatMap((item) => itemLines(item, style, column));
+  if ('examples' in part) return part.examples.flatMap((example) => exampleLines(example, style));
+  return part.text === '' ? [] : indented(wrap(part.text, style.width - 2), 2);
 }
 
-function itemLines({ term, text }: HelpItem, { width, paint }: HelpLook, column: number): string[] {
+function itemLines({ term, text }: HelpItem, { width, paint }: HelpStyle, column: number): string[] {
   const painted = paintTerm(term, paint);
   const room = width - column;
   const isBelow = room < narrowest || wrap(text, room).some((line) => line.length > room);
@@ -94,7 +94,7 @@ function paintTerm(term: string, paint: Paint): string {
   return end < 0 ? paint.command(term) : paint.command(term.slice(0, end)) + term.slice(end);
 }
 
-const exampleLines = ({ note, command }: Example, { width, paint }: HelpLook): string[] => [
+const exampleLines = ({ note, command }: Example, { width, paint }: HelpStyle): string[] => [
   ...indented(wrap(note, width - 4), 2, (line) => paint.faint(`# ${line}`)),
   ...indented(foldCommand(command, width - 2), 2, paint.command),
 ];
@@ -106,12 +106,12 @@ const indented = (
 ): string[] => lines.map((line) => ' '.repeat(indent) + paint(line));
 
 /** Look without a TTY. */
-export const plainLook: HelpLook = { width: 100, paint: noPaint, asTyped: (text) => text };
+export const plainStyle: HelpStyle = { width: 100, paint: noPaint, asTyped: (text) => text };
 
 /** Detects the help look for these streams. */
-export async function lookOf(io: Io): Promise<HelpLook> {
+export async function styleOf(io: Io): Promise<HelpStyle> {
   return {
-    width: io.stdout.columns() || plainLook.width,
+    width: io.stdout.columns() || plainStyle.width,
     paint: await paintFor(io.stdout.color),
     asTyped: (text) => asTyped(text, io, 'stdout'),
   };

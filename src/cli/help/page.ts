@@ -133,9 +133,10 @@ const programHelp: HelpSection = {
 
 function nounHelp(mounted: Commander): HelpSection {
   const words = wordsOf(mounted);
-  const usual = mounted.commands.find((command) => definitions.get(command)?.command.isDefault);
+  const defaultCommand = mounted.commands.find((command) => definitions.get(command)?.command.isDefault);
   const items = [{ term: `${words} COMMAND --help`, text: 'its arguments, options and examples' }];
-  if (usual) items.unshift({ term: words, text: `the same as \`${words} ${usual.name()}\`` });
+  if (defaultCommand)
+    items.unshift({ term: words, text: `the same as \`${words} ${defaultCommand.name()}\`` });
   return { title: 'More', parts: [{ items }] };
 }
 

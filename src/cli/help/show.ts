@@ -1,12 +1,12 @@
 import type { Command as Commander } from 'commander';
 import { UsageError } from '../../platform/errors.ts';
 import type { Io } from '../../platform/streams.ts';
-import { layOutPage, layOutTopic, lookOf } from './layout.ts';
+import { layOutPage, layOutTopic, styleOf } from './layout.ts';
 import { type HelpSection, pageOf } from './page.ts';
 
 /** Renders the help of a mounted command. */
 export async function commandHelp(mounted: Commander, io: Io): Promise<string> {
-  return layOutPage(pageOf(mounted), await lookOf(io));
+  return layOutPage(pageOf(mounted), await styleOf(io));
 }
 
 /**
@@ -18,7 +18,7 @@ export async function namedHelp(root: Commander, words: readonly string[], io: I
   const [first = '', ...more] = words;
   const topic: HelpSection | undefined =
     more.length === 0 && Object.hasOwn(topics, first) ? topics[first] : undefined;
-  if (topic) return layOutTopic(topic, await lookOf(io));
+  if (topic) return layOutTopic(topic, await styleOf(io));
   let found = root;
   for (const word of words) {
     const next = found.commands.find((command) => [command.name(), ...command.aliases()].includes(word));

@@ -3,7 +3,7 @@ import type { ResultOf } from '../../format/output-forms.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import type { Completed } from '../../orders/input/complete.ts';
 import type { OrderRecord } from '../../orders/order-record.ts';
-import { owedLine } from '../../orders/owed.ts';
+import { unfinishedLine } from '../../orders/owed.ts';
 import { orderView } from '../../orders/screen.ts';
 import { confirmSpending, spendingLines } from '../../orders/spending-lines.ts';
 import { placeOrder } from '../../orders/submit/submit.ts';
@@ -112,7 +112,7 @@ export const reminding = (command: AnyCommand): AnyCommand => ({
 /** A journal failure must not affect the finished command. */
 async function reminder(context: Context): Promise<string | undefined> {
   try {
-    return await owedLine(context, (await context.journal()).owed());
+    return await unfinishedLine(context, (await context.journal()).unfinished());
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     return `cannot check whether an order is in doubt: ${error.message}`;

@@ -13,9 +13,9 @@ import { defaultPace, type Until } from '../../orders/watch-policy.ts';
 import { stopwatch } from '../../platform/clock.ts';
 import { exitCodeOf, interruptionText } from '../../platform/poll.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
-import type { Things } from '../../platform/watch-progress.ts';
+import type { WatchLabels } from '../../platform/watch-progress.ts';
 import type { Context } from '../../run/context.ts';
-import { spinnerEveryMs, spinnerSign } from '../output/paint.ts';
+import { spinnerEveryMs, spinnerFrame } from '../output/paint.ts';
 
 /** Output of commands that follow orders. */
 export const watchedOutput = [
@@ -51,7 +51,7 @@ export async function watchResult(
     until: options.until,
     allowMissing: options.allowMissing ?? false,
     timeoutMs: context.waitMs(),
-    pace: intervalMs === undefined ? defaultPace : { shortestMs: intervalMs, longestMs: intervalMs },
+    pace: intervalMs === undefined ? defaultPace : { minMs: intervalMs, maxMs: intervalMs },
   });
   if (isStream) return eventRecords(following.events(), context.clock.now, exitCodeOf);
   if (context.output.format === 'table' && !context.io.stdout.isTerminal)
@@ -60,13 +60,13 @@ export async function watchResult(
 }
 
 /** Order wording for a watch. */
-const watched: Things = { one: 'order', several: 'orders', badly: 'failed' };
+const watched: WatchLabels = { one: 'order', several: 'orders', badly: 'failed' };
 
 function followingOf(context: Context, ids: readonly string[], options: WatchOptions): Following<WatchEvent> {
   const { until, allowMissing } = options;
   return new Following(context, {
     ids,
-    things: watched,
+    labels: watched,
     command: 'errand order watch',
     flags: `${until === 'delivered' ? '' : ` --until ${until}`}${allowMissing ? ' --allow-missing' : ''}`,
     mayBeMissing: allowMissing,
@@ -145,14 +145,14 @@ async function watchView(
   let latest: ReadonlyMap<string, OrderRecord> = new Map();
   let lines: readonly string[] = [];
   let drawnAt = Number.NEGATIVE_INFINITY;
-  let trouble = '';
+  let problem = '';
   let frame = 0;
   let over = false;
   const draw = (): void => {
     if (over) return;
     frame += 1;
-    const room = (context.io.stdout.columns() || 100) - 2 - trouble.length;
-    live.draw(lines, `${spinnerSign(frame)} ${following.line(elapsedMs(), room)}${trouble}`);
+    const room = (context.io.stdout.columns() || 100) - 2 - problem.length;
+    live.draw(lines, `${spinnerFrame(frame)} ${following.line(elapsedMs(), room)}${problem}`);
   };
   const redraw = async (): Promise<void> => {
     drawnAt = elapsedMs();
@@ -166,8 +166,8 @@ async function watchView(
   return {
     async show(event, orders) {
       latest = orders;
-      if (event.type === 'gap') trouble = ` (no response: ${safeText(event.message)})`;
-      if (event.type === 'reconnected') trouble = '';
+      if (event.type === 'gap') problem = ` (no response: ${safeText(event.message)})`;
+      if (event.type === 'reconnected') problem = '';
       await redraw();
     },
     async done(outcome) {

@@ -49,7 +49,7 @@ function circumstances({
 }
 
 /** Maximum detail lines shown; the rest is counted, and `-o json` has all. */
-const mostLines = 20;
+const maxLines = 20;
 
 /**
  * Formats an error's details as lines. Insufficient funds list what is needed and the ways forward; anything else is
@@ -60,10 +60,10 @@ export function detailLines({
   details,
   message,
 }: Pick<ErrorReport, 'code' | 'details' | 'message'>): string[] {
-  if (code === 'validation_error' && isSaid(details, message)) return [];
+  if (code === 'validation_error' && isInMessage(details, message)) return [];
   const lines = linesOf(code, details);
-  if (lines.length <= mostLines) return lines;
-  return [...lines.slice(0, mostLines), `… and ${lines.length - mostLines} more; -o json shows all`];
+  if (lines.length <= maxLines) return lines;
+  return [...lines.slice(0, maxLines), `… and ${lines.length - maxLines} more; -o json shows all`];
 }
 
 function linesOf(code: string | null, details: unknown): string[] {
@@ -81,7 +81,7 @@ function policyLines({ rows }: Readonly<Record<string, unknown>>): string[] {
 }
 
 /** Whether the message already contains every issue of the validation body. */
-function isSaid(details: unknown, message: string): boolean {
+function isInMessage(details: unknown, message: string): boolean {
   const issues = isRecord(details) && Array.isArray(details.detail) ? details.detail : [];
   return issues.length > 0 && issues.every((issue) => isRecord(issue) && message.includes(String(issue.msg)));
 }

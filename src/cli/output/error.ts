@@ -62,10 +62,10 @@ function reportOf(error: unknown): ErrorReport {
 }
 
 /** Maximum depth of a cause chain, which may be circular. */
-const deepestCause = 8;
+const maxCauseDepth = 8;
 
 function stackOf(error: unknown, depth = 0): string | undefined {
-  if (!(error instanceof Error) || depth > deepestCause) return undefined;
+  if (!(error instanceof Error) || depth > maxCauseDepth) return undefined;
   const cause = stackOf(error.cause, depth + 1);
   const own = redactor.text(error.stack ?? String(error));
   return cause === undefined ? own : `${own}\ncaused by: ${cause}`;

@@ -1,4 +1,4 @@
-import { piecesOf, recordsOf } from '../../format/raw-records.ts';
+import { chunksOf, recordsOf } from '../../format/raw-records.ts';
 import type { Format, OutputOptions, PagedRows, Row, RowsOfPage } from '../../format/result.ts';
 import type { Writer } from './writer.ts';
 
@@ -25,7 +25,7 @@ export async function printRows(
   const printPage = async (page: RowsOfPage<unknown>): Promise<void> => {
     const { sent } = page;
     if (!sent) return forEachRow(page.rows, print, out);
-    for (const { from, to, lines } of piecesOf(sent)) {
+    for (const { from, to, lines } of chunksOf(sent)) {
       if (lines) {
         count += to - from;
         await out.writeBytes(lines);

@@ -4,7 +4,7 @@ import { UsageError } from '../../platform/errors.ts';
 import type { Io } from '../../platform/streams.ts';
 import { noteLines } from './notice.ts';
 
-const mostNamed = 40;
+const maxNamed = 40;
 
 /**
  * Checks `--fields` against the first record: a path that neither it nor the contract has is an error for a read-only
@@ -51,8 +51,8 @@ async function checkFields(
   }
   if (unknown.length === 0) return;
   const known = [...new Set([...Object.keys(record ?? {}), ...paths])];
-  const more = known.length > mostNamed ? ', …' : '';
-  const message = `--fields: there is no field ${unknown.join(', ')}; there are ${known.slice(0, mostNamed).join(', ')}${more}`;
+  const more = known.length > maxNamed ? ', …' : '';
+  const message = `--fields: there is no field ${unknown.join(', ')}; there are ${known.slice(0, maxNamed).join(', ')}${more}`;
   if (refuses) throw new UsageError(message);
   noteLines([`note: ${message}`], io);
 }

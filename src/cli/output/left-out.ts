@@ -24,12 +24,12 @@ export function leftOut(
 }
 
 function hiddenColumns(names: readonly string[], width: number): string {
-  const say = (named: number): string => {
+  const render = (named: number): string => {
     const rest = named < names.length ? ` and ${names.length - named} more` : '';
     const columns = names.length === 1 ? 'column' : 'columns';
     return `${names.length} ${columns} hidden: ${names.slice(0, named).join(', ')}${rest}; widen the terminal or use -o json`;
   };
   let named = names.length;
-  while (named > 1 && say(named).length > width) named -= 1;
-  return say(named);
+  while (named > 1 && render(named).length > width) named -= 1;
+  return render(named);
 }

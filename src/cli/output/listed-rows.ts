@@ -2,10 +2,10 @@ import { type CellOptions, cellText } from '../../format/cell.ts';
 import { accessor } from '../../format/path.ts';
 import {
   type Column,
-  type ListedRow,
-  type ListedRows,
+  type LastListRow,
+  type LastListRows,
   type ListResult,
-  mostListed,
+  maxListed,
   type RecordKind,
   type Row,
 } from '../../format/result.ts';
@@ -14,12 +14,12 @@ import {
 const rowsOfPage = 100;
 
 /** Maximum label length; more would not help to identify a row. */
-const longestText = 200;
+const maxTextLength = 200;
 
 /** Numbers the rows of a list as they are printed, and stores what identifies them. */
 export class RowCounter {
   readonly #numbers = new WeakMap<object, number>();
-  readonly #rows: (ListedRow | null)[] = [];
+  readonly #rows: (LastListRow | null)[] = [];
   readonly #kind: RecordKind;
   readonly #result: ListResult;
   readonly #options: CellOptions;
@@ -40,7 +40,7 @@ export class RowCounter {
     return result.isByName || !kind ? undefined : new RowCounter(kind, result, options);
   }
 
-  get listed(): ListedRows {
+  get lastList(): LastListRows {
     return { kind: this.#kind, rows: this.#rows };
   }
 
@@ -55,29 +55,29 @@ export class RowCounter {
       value: (row: Row): number | undefined => this.#numbers.get(row),
       // Widths are fixed once the first rows arrive, so reserve room for the highest number in a longer list.
       get room() {
-        return rows.length < rowsOfPage ? 0 : String(mostListed).length;
+        return rows.length < rowsOfPage ? 0 : String(maxListed).length;
       },
     };
   }
 
   async *count(rows: ListResult['rows']): AsyncGenerator<Row> {
     for await (const row of rows) {
-      if (this.#rows.length < mostListed) {
-        this.#rows.push(this.#listed(row));
+      if (this.#rows.length < maxListed) {
+        this.#rows.push(this.#listRow(row));
         this.#numbers.set(row, this.#rows.length);
       }
       yield row;
     }
   }
 
-  #listed(row: Row): ListedRow | null {
+  #listRow(row: Row): LastListRow | null {
     const id = this.#read(row);
     if ((typeof id !== 'string' && typeof id !== 'number') || id === '') return null;
     const texts = this.#labels.map((column) => cellText(column, row, this.#options)).filter(Boolean);
     const facts = Object.entries(this.#result.facts?.(row) ?? {});
     return {
       id: String(id),
-      label: texts.join(', ').slice(0, longestText),
+      label: texts.join(', ').slice(0, maxTextLength),
       facts: Object.fromEntries(
         facts.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
       ),
@@ -87,14 +87,14 @@ export class RowCounter {
 
 const idPath = ({ id = 'id' }: ListResult): string => id;
 
-const saysNothing: readonly Column['kind'][] = ['time', 'date', 'flag', 'count'];
+const uninformativeKinds: readonly Column['kind'][] = ['time', 'date', 'flag', 'count'];
 
 /** The three most informative columns of a row, in order. */
 function labelColumns(columns: readonly Column[]): readonly Column[] {
   const telling = columns.filter(
     ({ names, kind, isExtra, weight = 0 }) =>
-      names === undefined && !isExtra && weight >= 6 && !saysNothing.includes(kind),
+      names === undefined && !isExtra && weight >= 6 && !uninformativeKinds.includes(kind),
   );
-  const most = telling.toSorted((a, b) => (b.weight ?? 0) - (a.weight ?? 0)).slice(0, 3);
-  return telling.filter((column) => most.includes(column));
+  const best = telling.toSorted((a, b) => (b.weight ?? 0) - (a.weight ?? 0)).slice(0, 3);
+  return telling.filter((column) => best.includes(column));
 }

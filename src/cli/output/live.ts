@@ -68,8 +68,8 @@ const rowsOf = (widths: readonly number[], columns: number): number =>
   widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
 
 /** At most `most` lines, the last counting those omitted. */
-function fold(lines: readonly string[], most: number): readonly string[] {
-  const room = Math.max(1, most);
+function fold(lines: readonly string[], limit: number): readonly string[] {
+  const room = Math.max(1, limit);
   if (lines.length <= room) return lines;
   return [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more`];
 }

@@ -12,7 +12,7 @@ import { makeRoom, writerOf } from './writer.ts';
  * Prints notes on stderr with `-o table`, or if stderr is a TTY. A program that requested another format and captures
  * stderr finds only errors there.
  */
-export function tellPeople(lines: readonly string[], io: Io, format: OutputFormat): void {
+export function reportToUser(lines: readonly string[], io: Io, format: OutputFormat): void {
   if (format !== 'table' && !io.stderr.isTerminal) return;
   noteLines(lines, io);
 }
@@ -68,7 +68,7 @@ function silence(stream: Writable): void {
 }
 
 const escapes = /\u001b\[[\d;]*m/g;
-const beginning = /^((?:\u001b\[[\d;]{0,9}m)*)( {0,40})/;
+const lineStart = /^((?:\u001b\[[\d;]{0,9}m)*)( {0,40})/;
 const hanging = 2;
 /** Minimum terminal width for folding sentences. */
 const narrowest = 20;
@@ -95,19 +95,19 @@ function foldLine(line: string, width: number, command: string): string[] {
   const reason = plain.startsWith('try: ') ? line.lastIndexOf(' — ') : -1;
   if (reason >= 0) return [line.slice(0, reason), ...foldLine(`  ${line.slice(reason + 1)}`, width, command)];
   if (isWhole(plain)) return [line];
-  const [head = '', paint = '', indent = ''] = beginning.exec(line) ?? [];
+  const [head = '', paint = '', indent = ''] = lineStart.exec(line) ?? [];
   const text = line.slice(head.length);
   const label = labelOf(text);
   const deep = label > 0 && label < width / 2 ? label : hanging;
   const setIn = ' '.repeat(indent.length + deep);
   // Keep a label next to its value.
-  const beside = deep === label ? text.slice(0, label) : '';
+  const labelText = deep === label ? text.slice(0, label) : '';
   const [first = '', ...more] = wrap(
-    masked(text.slice(beside.length), command),
+    masked(text.slice(labelText.length), command),
     width - setIn.length,
     columnsOf,
   );
-  return [paint + indent + beside + first, ...more.map((rest) => setIn + rest)].map(unmasked);
+  return [paint + indent + labelText + first, ...more.map((rest) => setIn + rest)].map(unmasked);
 }
 
 /**
@@ -140,7 +140,7 @@ export function foldValue(text: string, width: number, command = 'errand'): stri
 /** Makes backticked text, and a command at the end of the line, unbreakable. */
 function masked(text: string, command: string): string {
   const at = startOfCommand(text, command);
-  return text.slice(0, at).replace(/`[^`]{1,400}`/g, inOnePiece) + inOnePiece(text.slice(at));
+  return text.slice(0, at).replace(/`[^`]{1,400}`/g, unbreakable) + unbreakable(text.slice(at));
 }
 
 /** Start of a command that extends to the end of the line: after a colon or a dollar sign. */
@@ -151,7 +151,7 @@ function startOfCommand(text: string, command: string): number {
   return text.length;
 }
 
-const inOnePiece = (text: string): string => text.replaceAll(' ', space).replaceAll('][', `]${seam}[`);
+const unbreakable = (text: string): string => text.replaceAll(' ', space).replaceAll('][', `]${seam}[`);
 const unmasked = (text: string): string => text.replaceAll(space, ' ').replaceAll(seam, '');
 
 /** Display width without a library. Characters that may be wide count as wide, so that lines err on the short side. */

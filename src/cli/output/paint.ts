@@ -52,4 +52,4 @@ const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 export const spinnerEveryMs = 120;
 
 /** Spinner symbol. @param frame index from 0; wraps around. */
-export const spinnerSign = (frame: number): string => frames[frame % frames.length] ?? '';
+export const spinnerFrame = (frame: number): string => frames[frame % frames.length] ?? '';

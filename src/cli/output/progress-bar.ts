@@ -78,12 +78,12 @@ export function barLine(
 ): string {
   const percent = progress === undefined ? '' : `${Math.floor(progress * 100)}%`;
   const facts = (...parts: string[]): string => parts.filter((part) => part !== '').join('  ');
-  const share = progress === undefined ? 0 : widestBar;
+  const barSize = progress === undefined ? 0 : widestBar;
   const shapes = [
-    { size: share, name: label, told: facts(percent, count, rate, left) },
-    { size: Math.min(share, narrowBar), name: label, told: facts(percent, count, rate, left) },
-    { size: Math.min(share, narrowBar), name: label, told: facts(percent, count, left) },
-    { size: Math.min(share, narrowBar), name: label, told: facts(percent, count) },
+    { size: barSize, name: label, told: facts(percent, count, rate, left) },
+    { size: Math.min(barSize, narrowBar), name: label, told: facts(percent, count, rate, left) },
+    { size: Math.min(barSize, narrowBar), name: label, told: facts(percent, count, left) },
+    { size: Math.min(barSize, narrowBar), name: label, told: facts(percent, count) },
     { size: 0, name: label, told: facts(percent, count) },
     { size: 0, name: label, told: count },
     { size: 0, name: '', told: count },
@@ -99,8 +99,8 @@ export function barLine(
   const done = Math.round((progress ?? 0) * size);
   const bar = `[${paint.good('='.repeat(done))}${paint.faint('-'.repeat(size - done))}] `;
   const head = name === '' ? '' : size === 0 ? `${name}: ` : `${name} `;
-  const said = cut(note, Math.max(0, width - columnsOfShape({ size, name, told }) - 2), measure);
-  const tail = said === '' ? '' : `  ${said.startsWith('✖') ? paint.bad(said) : said}`;
+  const shownNote = cut(note, Math.max(0, width - columnsOfShape({ size, name, told }) - 2), measure);
+  const tail = shownNote === '' ? '' : `  ${shownNote.startsWith('✖') ? paint.bad(shownNote) : shownNote}`;
   return `${head}${size === 0 ? '' : bar}${told}${tail}`;
 }
 

@@ -2,7 +2,7 @@ import { countText } from '../../format/counts.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import type { Io } from '../../platform/streams.ts';
 import type { Progress, ProgressOptions } from '../../run/context.ts';
-import { tellPeople, writeErr } from './notice.ts';
+import { reportToUser, writeErr } from './notice.ts';
 
 /** Content of the bar or plain line. */
 export interface ProgressFacts {
@@ -71,7 +71,7 @@ function barProgress(io: Io, options: ProgressOptions): Progress {
       bar = open(options.total);
       show();
     },
-    (error: unknown) => tellPeople([`no progress bar: ${String(error)}`], io, 'table'),
+    (error: unknown) => reportToUser([`no progress bar: ${String(error)}`], io, 'table'),
   );
   return {
     update(done, note = '', isWaiting = false) {

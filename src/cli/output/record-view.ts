@@ -9,7 +9,7 @@ import { inferColumns } from './select.ts';
 import { type TableOptions, tableLines } from './table.ts';
 
 /** Maximum nesting shown as views; deeper records are printed as JSON. */
-const deepest = 4;
+const maxDepth = 4;
 
 /**
  * Formats a record as lines of name and value. A nested list of records becomes an indented table, a nested object an
@@ -46,7 +46,7 @@ export async function recordLines(
     const painted = paintMood(cellMood(column, record), options.paint);
     const label = options.paint.faint(pad(name, width, 'left', measure));
     const room = options.width === undefined ? 0 : options.width - width - 2;
-    if (room < leastRoom) return [`${label}  ${painted(text)}`.trimEnd()];
+    if (room < minWidth) return [`${label}  ${painted(text)}`.trimEnd()];
     const [first = '', ...rest] = foldValue(text, room, options.command).map((line) => painted(line));
     return [`${label}  ${first}`.trimEnd(), ...rest.map((line) => `${' '.repeat(width + 2)}${line}`)];
   });
@@ -54,7 +54,7 @@ export async function recordLines(
 }
 
 /** Minimum width for wrapping at word boundaries. */
-const leastRoom = 20;
+const minWidth = 20;
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined ||
@@ -64,7 +64,7 @@ const isEmpty = (value: unknown): boolean =>
 
 /** Whether a value is shown below its name: an object, or a list with one in it. */
 function opens(value: unknown, depth: number): value is object {
-  if (depth >= deepest || isEmpty(value)) return false;
+  if (depth >= maxDepth || isEmpty(value)) return false;
   return Array.isArray(value) ? value.some(isRecord) : isRecord(value);
 }
 

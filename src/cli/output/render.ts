@@ -13,7 +13,7 @@ import { byteOrderMark } from '../../platform/csv-cell.ts';
 import type { Io } from '../../platform/streams.ts';
 import { asTyped } from './as-typed.ts';
 import { printRows } from './format.ts';
-import { tellPeople } from './notice.ts';
+import { reportToUser } from './notice.ts';
 import { paintFor } from './paint.ts';
 import { inferColumns, projection, selectColumns, withStates } from './select.ts';
 import { type Writer, writerOf } from './writer.ts';
@@ -38,13 +38,13 @@ export async function printResult(result: Result, io: Io, options: OutputOptions
   switch (result.kind) {
     case 'record':
       await printData(result, printing);
-      tellPeople(result.hints ?? [], io, options.format);
+      reportToUser(result.hints ?? [], io, options.format);
       return result.exitCode ?? 0;
     case 'list':
       await printData(result, printing);
       if (printing.out.isClosed) return 0;
       await result.printed?.();
-      tellPeople(result.hints?.() ?? [], io, options.format);
+      reportToUser(result.hints?.() ?? [], io, options.format);
       return result.exitCode?.() ?? 0;
     case 'text':
       await printText(result, printing);
@@ -55,7 +55,7 @@ export async function printResult(result: Result, io: Io, options: OutputOptions
       return result.exitCode?.() ?? 0;
     }
     case 'none':
-      tellPeople(result.hints ?? [], io, options.format);
+      reportToUser(result.hints ?? [], io, options.format);
       return result.exitCode ?? 0;
   }
 }
@@ -113,8 +113,8 @@ async function numbered(result: ListResult, io: Io, options: OutputOptions, titl
   const { RowCounter } = await import('./listed-rows.ts');
   const counter = RowCounter.of(result, { ...options, utc: options.utc === true, titleOf });
   if (!counter) return plain;
-  const tell = async (): Promise<void> => options.listed?.(counter.listed);
-  return { rows: counter.count(result.rows), numbers: [counter.column], tell };
+  const report = async (): Promise<void> => options.onListed?.(counter.lastList);
+  return { rows: counter.count(result.rows), numbers: [counter.column], tell: report };
 }
 
 /** Looks up product titles, if a record lacks its own for these columns. */
@@ -123,12 +123,12 @@ async function titlesFor(
   record: RecordResult['record'],
   { titles }: OutputOptions,
 ): Promise<TitleOf | undefined> {
-  let isAsked = false;
+  let isRequested = false;
   const ask = (): undefined => {
-    isAsked = true;
+    isRequested = true;
   };
   for (const { usesTitles, value } of columns) if (usesTitles) value?.(record, ask);
-  return isAsked ? await titles?.() : undefined;
+  return isRequested ? await titles?.() : undefined;
 }
 
 async function printListTable(
@@ -142,15 +142,15 @@ async function printListTable(
   const columns = [...numbers, ...columnsFor(result, io, options)];
   const table = await printTable(rows, columns, { ...(await tableOptions(io, options)), titleOf }, out);
   if (out.isClosed) return;
-  if (table.count === 0) tellPeople([result.empty ?? 'Nothing found.'], io, 'table');
+  if (table.count === 0) reportToUser([result.empty ?? 'Nothing found.'], io, 'table');
   const shown = table.shown.map(({ index }) => columns[index]);
   const id = shown.find((column) => column?.path === (result.id ?? 'id'));
   // If the table shows no ids, point out row numbers and `-o id`.
   if (id === undefined && numbers.length > 0 && table.count > 0)
-    tellPeople([`@1 names the first row; -o id prints the ${result.id ?? 'id'} of each`], io, 'table');
+    reportToUser([`@1 names the first row; -o id prints the ${result.id ?? 'id'} of each`], io, 'table');
   if (table.hidden.length + table.narrowed.length === 0) return;
   const { leftOut } = await import('./left-out.ts');
-  tellPeople(
+  reportToUser(
     leftOut(table, id && { ...id, isNumbered: numbers.length > 0 }, io.stderr.columns()),
     io,
     'table',
@@ -178,7 +178,7 @@ async function printRecord(result: RecordResult, { io, options, out }: Printing)
   if (hidden.size === 0) return;
   await out.flush();
   const { leftOut } = await import('./left-out.ts');
-  tellPeople(leftOut({ hidden: [...hidden], narrowed: [] }, undefined, io.stderr.columns()), io, 'table');
+  reportToUser(leftOut({ hidden: [...hidden], narrowed: [] }, undefined, io.stderr.columns()), io, 'table');
 }
 
 /** Column order is stable for scripts; on a TTY the most important come first. */

@@ -7,9 +7,9 @@ import {
   cutMiddle,
   cutUrl,
   isNarrow,
-  leastOfUrl,
   type Measure,
   measureFor,
+  minUrlWidth,
 } from '../../format/width.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import { type Paint, paintMood } from './paint.ts';
@@ -18,15 +18,15 @@ import type { Writer } from './writer.ts';
 const gap = 2;
 
 /** Minimum useful width; below this, the least important column is dropped instead. */
-const leastText = 12;
+const minTextWidth = 12;
 /** Fits a status's symbol and first word. */
-const leastStatus = 16;
+const minStatusWidth = 16;
 /** Fits a few words per line. */
-const leastProse = 20;
+const minProseWidth = 20;
 /** Weight that keeps a status to the last: a row without it may look successful. */
 const statusFirst = 1000;
 /** Columns with less weight, such as an age, are dropped before a status is wrapped. */
-const leastBeforeStatus = 5;
+const minWeightBeforeStatus = 5;
 
 export interface PlacedColumn {
   /** Index into the given columns. */
@@ -54,14 +54,14 @@ export interface Layout {
 /** Space requirements derived from a column's texts. */
 interface Need {
   /** In place of the column's own `least`. */
-  readonly least?: number | undefined;
+  readonly minWidth?: number | undefined;
   /** Whether it is empty in every row. */
   readonly isEmpty?: boolean;
 }
 
 interface Candidate extends Omit<PlacedColumn, 'width'> {
   width: number;
-  readonly least: number;
+  readonly minWidth: number;
   readonly weight: number;
   readonly isStatus: boolean;
   readonly isEmpty: boolean;
@@ -90,12 +90,12 @@ export function layOut(
   if (total(shown, 'width') > limit) shown = shown.filter(({ isEmpty }) => !isEmpty);
   while (shown.length > 1) {
     const low = shown.reduce((lowest, next) => (next.weight <= lowest.weight ? next : lowest));
-    const needed = low.weight < leastBeforeStatus ? withWholeStatus(shown) : shown;
-    if (total(needed, 'least') <= limit) break;
+    const needed = low.weight < minWeightBeforeStatus ? withWholeStatus(shown) : shown;
+    if (total(needed, 'minWidth') <= limit) break;
     shown = shown.filter((column) => column !== low);
     dropped.unshift(low);
   }
-  shown = withThoseThatFit(shown, dropped, limit, 'least');
+  shown = withThoseThatFit(shown, dropped, limit, 'minWidth');
   const extras = all.filter(isExtra).sort((a, b) => b.weight - a.weight);
   if (total(shown, 'width') <= limit) shown = withThoseThatFit(shown, extras, limit, 'width');
   narrow(shown, limit);
@@ -104,11 +104,11 @@ export function layOut(
   const hidden = all.filter(
     ({ index, isEmpty }) => !isShown.has(index) && !isEmpty && columns[index]?.isExtra !== true,
   );
-  const goesBelow = ({ index }: Candidate): boolean => columns[index]?.goesBelow === true;
+  const isShownBelow = ({ index }: Candidate): boolean => columns[index]?.wraps === true;
   return {
     shown: placed,
-    below: hidden.filter(goesBelow).map(({ index }) => index),
-    hidden: hidden.filter((column) => !goesBelow(column)).map(({ name }) => name),
+    below: hidden.filter(isShownBelow).map(({ index }) => index),
+    hidden: hidden.filter((column) => !isShownBelow(column)).map(({ name }) => name),
     narrowed: names(columns, (index) =>
       placed.some(
         (column) => column.index === index && !column.wraps && column.width < (natural[index] ?? 0),
@@ -125,29 +125,29 @@ function withThoseThatFit(
   shown: readonly Candidate[],
   dropped: readonly Candidate[],
   limit: number,
-  key: 'width' | 'least',
+  key: 'width' | 'minWidth',
 ): Candidate[] {
-  let kept = [...shown];
+  let fitting = [...shown];
   for (const column of dropped) {
-    const more = [...kept, column];
-    if (total(withWholeStatus(more), key) <= limit) kept = more;
+    const more = [...fitting, column];
+    if (total(withWholeStatus(more), key) <= limit) fitting = more;
   }
-  return kept.sort((a, b) => a.index - b.index);
+  return fitting.sort((a, b) => a.index - b.index);
 }
 
 const withWholeStatus = (columns: readonly Candidate[]): Candidate[] =>
-  columns.map((one) => (one.isStatus ? { ...one, least: one.width } : one));
+  columns.map((one) => (one.isStatus ? { ...one, minWidth: one.width } : one));
 
 function candidate(column: Column, index: number, width: number, need: Need = {}): Candidate {
   const { kind, weight = 0, name } = column;
   const isStatus = kind === 'status';
-  const own = isStatus ? leastStatus : column.isProse ? leastProse : leastText;
-  const least = need.least ?? column.least ?? own;
+  const own = isStatus ? minStatusWidth : column.isProse ? minProseWidth : minTextWidth;
+  const minWidth = need.minWidth ?? column.minWidth ?? own;
   const cuts = kind === undefined || kind === 'text' || kind === 'url' || isStatus;
   return {
     index,
     width,
-    least: cuts ? Math.min(width, least) : width,
+    minWidth: cuts ? Math.min(width, minWidth) : width,
     cuts,
     wraps: column.isProse === true || isStatus,
     keeps: column.keeps ?? (kind === 'url' ? 'host' : 'start'),
@@ -162,17 +162,17 @@ function candidate(column: Column, index: number, width: number, need: Need = {}
 const alignment = (kind: ColumnKind | undefined): 'left' | 'right' =>
   kind === 'money' || kind === 'count' ? 'right' : 'left';
 
-const total = (columns: readonly Candidate[], key: 'width' | 'least'): number =>
+const total = (columns: readonly Candidate[], key: 'width' | 'minWidth'): number =>
   columns.reduce((sum, column) => sum + column[key], gap * Math.max(0, columns.length - 1));
 
 /** Narrows the widest texts one column at a time, and a status last, until everything fits or is at its minimum. */
 function narrow(columns: readonly Candidate[], limit: number): void {
   for (let excess = total(columns, 'width') - limit; excess > 0; excess -= 1) {
-    const wide = columns.filter(({ width, least }) => width > least);
+    const wide = columns.filter(({ width, minWidth: least }) => width > least);
     const texts = wide.filter(({ isStatus }) => !isStatus);
     const [first, ...more] = texts.length > 0 ? texts : wide;
     if (!first) return;
-    const widest = more.reduce((most, next) => (next.width > most.width ? next : most), first);
+    const widest = more.reduce((max, next) => (next.width > max.width ? next : max), first);
     widest.width -= 1;
   }
 }
@@ -183,8 +183,8 @@ function onlyOne(shown: readonly Candidate[], limit: number): Partial<PlacedColu
   return only && shown.length === 1 && only.width > limit ? { width: limit, cuts: true } : {};
 }
 
-const names = (columns: readonly Column[], isMeant: (index: number) => boolean): string[] =>
-  columns.filter((_, index) => isMeant(index)).map(({ name }) => name);
+const names = (columns: readonly Column[], isSelected: (index: number) => boolean): string[] =>
+  columns.filter((_, index) => isSelected(index)).map(({ name }) => name);
 
 export interface TableOptions extends CellOptions {
   /** Terminal width in columns; undefined for a pipe, where nothing is hidden or truncated. */
@@ -229,9 +229,9 @@ export async function printTable(
   let count = 0;
   try {
     for await (const batch of headFirst(rows, { size: pageSize, waitMs: 100 })) {
-      const begun: Table | undefined = table;
+      const started: Table | undefined = table;
       table ??= await Table.begin(batch, columns, options);
-      const lines = await (begun ? table.page(batch) : table.firstPage(batch));
+      const lines = await (started ? table.page(batch) : table.firstPage(batch));
       count += batch.length;
       await out.write(`${lines.join('\n')}\n`);
       if (out.isClosed) break;
@@ -272,13 +272,13 @@ class Table {
     ]);
     const measure = await measureFor(texts.flat());
     const natural = texts.map((column, index) =>
-      column.reduce((most, text) => Math.max(most, measure(text)), columns[index]?.room ?? 0),
+      column.reduce((max, text) => Math.max(max, measure(text)), columns[index]?.room ?? 0),
     );
     const needs = texts.map(
       ([, ...column], index): Need => ({
         isEmpty: column.length > 0 && column.every((text) => text === ''),
         ...(columns[index]?.kind === 'url' && {
-          least: column.reduce((most, url) => Math.max(most, leastOfUrl(url, measure)), leastText),
+          minWidth: column.reduce((max, url) => Math.max(max, minUrlWidth(url, measure)), minTextWidth),
         }),
       }),
     );
@@ -309,8 +309,8 @@ class Table {
   #noteMissed(rows: readonly (readonly string[])[]): void {
     const { shown, below, hidden } = this.placed;
     for (const [index, { name, isExtra }] of this.columns.entries()) {
-      const isTold = hidden.includes(name) || below.includes(index) || isExtra === true;
-      if (isTold || shown.some((column) => column.index === index)) continue;
+      const isReported = hidden.includes(name) || below.includes(index) || isExtra === true;
+      if (isReported || shown.some((column) => column.index === index)) continue;
       if (rows.some((texts) => texts[index])) this.#missed.add(name);
     }
   }
@@ -387,7 +387,7 @@ export async function* headFirst<T>(
   { size, waitMs }: BatchOptions,
 ): AsyncGenerator<readonly T[]> {
   const iterator = Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
-  const patience = new Patience(waitMs);
+  const timeout = new WaitTimeout(waitMs);
   let ended = false;
   let coming: Promise<IteratorResult<T>> | undefined;
   const next = async (): Promise<IteratorResult<T>> => {
@@ -404,7 +404,7 @@ export async function* headFirst<T>(
     const head: T[] = [];
     while (head.length < size && !ended) {
       coming ??= next();
-      const step = head.length === 0 ? await coming : await Promise.race([coming, patience.over()]);
+      const step = head.length === 0 ? await coming : await Promise.race([coming, timeout.over()]);
       if (step === late) break;
       coming = undefined;
       if (!step.done) head.push(step.value);
@@ -418,7 +418,7 @@ export async function* headFirst<T>(
       if (!step.done) yield [step.value];
     }
   } finally {
-    patience.end();
+    timeout.end();
     if (!ended) await stop(iterator, coming !== undefined);
   }
 }
@@ -431,7 +431,7 @@ async function stop(iterator: Iterator<unknown> | AsyncIterator<unknown>, busy: 
 }
 
 /** A single timer for the whole first batch, started on first use. */
-class Patience {
+class WaitTimeout {
   readonly #ms: number;
   #timer: NodeJS.Timeout | undefined;
   #over: Promise<typeof late> | undefined;

@@ -10,11 +10,11 @@ export function wrap(text: string, width: number, measure: Measure = unitsOf): s
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(/\s/).filter((part) => part !== '')) {
-    for (const [index, piece] of word.split(betweenBrackets).entries()) {
-      const longer = line === '' ? piece : `${line}${index === 0 ? ' ' : ''}${piece}`;
+    for (const [index, part] of word.split(betweenBrackets).entries()) {
+      const longer = line === '' ? part : `${line}${index === 0 ? ' ' : ''}${part}`;
       if (line !== '' && measure(longer) > width) {
         lines.push(line);
-        line = piece;
+        line = part;
       } else line = longer;
     }
   }

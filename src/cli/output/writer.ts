@@ -76,7 +76,7 @@ export class Writer {
       void this.#push();
       this.#scrub = scrub;
     }
-    const whole = this.#before === '' ? text : this.#begun(text);
+    const whole = this.#before === '' ? text : this.#prefixed(text);
     this.#pending.push(whole);
     this.#length += whole.length;
     if (this.#length >= chunkSize) return this.#push();
@@ -96,7 +96,7 @@ export class Writer {
     this.#check();
   }
 
-  #begun(text: string): string {
+  #prefixed(text: string): string {
     const before = text === '' ? '' : this.#before;
     if (before !== '') this.#before = '';
     return before + text;

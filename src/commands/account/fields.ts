@@ -89,13 +89,13 @@ export async function readSecrets(
 export function checkTotp(text: string, where: string): string {
   const secret = text.replace(/\s+/g, '');
   if (secret.length === limits.totpSecretLength) return secret;
-  const wanted = `the ${limits.totpSecretLength}-character secret that the retailer shows when two-factor sign-in is set up`;
+  const expected = `the ${limits.totpSecretLength}-character secret that the retailer shows when two-factor sign-in is set up`;
   if (/^\d{6}$/.test(secret)) {
     throw new UsageError(
-      `${where} holds a 6-digit code: that is valid for half a minute and signs nobody in later; it takes ${wanted}`,
+      `${where} holds a 6-digit code: that is valid for half a minute and signs nobody in later; it takes ${expected}`,
     );
   }
-  throw new UsageError(`${where} holds ${secret.length} characters; it takes ${wanted}`);
+  throw new UsageError(`${where} holds ${secret.length} characters; it takes ${expected}`);
 }
 
 async function readSecret(context: Context, flag: string, file: string): Promise<string> {
@@ -119,7 +119,7 @@ const anyRetailer = 'any retailer';
 /** Prompts for the account's retailer; as free text if the service lists none. */
 export async function askRetailer(context: Context): Promise<string | undefined> {
   const prompt = await context.prompt();
-  const rows = (await listed(context)).filter((row) => row.use_your_account === true);
+  const rows = (await listRetailers(context)).filter((row) => row.use_your_account === true);
   if (rows.length === 0) {
     const name = await prompt.askText(context, 'Retailer (leave empty if it is for all)', { optional: true });
     return name === '' ? undefined : name;
@@ -151,14 +151,14 @@ export async function agreeToRetailer(
   name: string,
   { yes, done }: { readonly yes: boolean; readonly done: string },
 ): Promise<void> {
-  const rows = await listed(context, ['all']);
+  const rows = await listRetailers(context, ['all']);
   const ids = rows.map(({ retailer }) => retailer);
   const typed = bare(name);
   if (rows.length === 0 || ids.some((id) => bare(id) === typed)) return;
-  const meant = rows.find((row) => namesOf(row).includes(typed))?.retailer ?? nearestWord(typed, ids);
-  const problem = `the service lists no retailer "${name}"${meant === undefined ? '' : `; did you mean ${meant}?`}`;
-  const isAsked = context.interactive.yes && !yes && !context.previewsRequests;
-  if (!isAsked) {
+  const suggestion = rows.find((row) => namesOf(row).includes(typed))?.retailer ?? nearestWord(typed, ids);
+  const problem = `the service lists no retailer "${name}"${suggestion === undefined ? '' : `; did you mean ${suggestion}?`}`;
+  const isPrompted = context.interactive.yes && !yes && !context.previewsRequests;
+  if (!isPrompted) {
     if (!yes) context.note(`warning: ${problem}`);
     return;
   }
@@ -186,15 +186,15 @@ function namesOf(row: JsonObject): string[] {
   return names.filter((name) => name !== '').map(bare);
 }
 
-type Listed = JsonObject & { readonly retailer: string };
+type ListedRetailer = JsonObject & { readonly retailer: string };
 
 /** Retailers the service lists; with `all`, also stores it has seen. Empty if it cannot be queried. */
-async function listed(context: Context, include?: readonly ['all']): Promise<Listed[]> {
+async function listRetailers(context: Context, include?: readonly ['all']): Promise<ListedRetailer[]> {
   // --curl performs no reads.
   if (context.previewsReads) return [];
   try {
     const query = { limit: limits.otherListLimit.max, ...(include && { include }) };
-    const found: Listed[] = [];
+    const found: ListedRetailer[] = [];
     const { rows } = await listRows(context, 'retailer.list', query, true);
     for await (const row of rows) {
       const retailer = textIn(row, 'retailer');
@@ -210,7 +210,7 @@ async function listed(context: Context, include?: readonly ['all']): Promise<Lis
 
 export const accountColumns: readonly Column<Shape<'ManagedAccount'>>[] = [
   { name: 'short id', path: 'short_id', kind: 'id', names: 'accounts', weight: 7 },
-  { name: 'email', path: 'email', weight: 10, least: 24 },
+  { name: 'email', path: 'email', weight: 10, minWidth: 24 },
   { name: 'retailer', path: 'retailer', weight: 9, value: ({ retailer }) => retailer ?? 'any' },
   { name: 'two-factor secret', path: 'has_totp', kind: 'flag', weight: 5 },
   { name: 'forwarding', path: 'has_forwarding', kind: 'flag', weight: 6 },

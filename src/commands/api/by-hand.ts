@@ -12,7 +12,7 @@ import { batchIntent, placeBatch } from '../../orders/place-batch.ts';
 import { requestReturn } from '../../orders/place-return.ts';
 import { confirmSpending, spendingLines } from '../../orders/spending-lines.ts';
 import type { Made, Placing } from '../../orders/submit/intent.ts';
-import { thingOf } from '../../orders/submit/intent.ts';
+import { labelsOf } from '../../orders/submit/intent.ts';
 import { placePaidOrder } from '../../orders/submit/paid.ts';
 import { retryOrder } from '../../orders/submit/retry-order.ts';
 import { placeOrder } from '../../orders/submit/submit.ts';
@@ -33,7 +33,7 @@ interface Request extends GivenBody {
 export async function sendByHand(context: Context, request: Request): Promise<MadeRecord> {
   const name = nameOf(request.target.operation);
   const { order: record, existed } = await placing[name](context, request);
-  if (existed) context.note(`this ${thingOf(name).one} existed already; nothing was ordered twice`);
+  if (existed) context.note(`this ${labelsOf(name).one} existed already; nothing was ordered twice`);
   return record;
 }
 
@@ -103,7 +103,7 @@ function confirmRequest(context: Context, { target, yes }: Request): Promise<voi
 
 const centFields = ['max_price'] as const satisfies readonly (keyof Shape<'OrderCreate'>)[];
 
-const mostShown = 10;
+const maxShown = 10;
 
 /** Body of a request and its source. */
 interface GivenBody {
@@ -121,7 +121,7 @@ function readShape<N extends 'OrderCreate' | 'BulkUploadRequest' | 'ReturnReques
   const name = file === undefined ? 'the fields' : file === '-' ? 'stdin' : file;
   const checked = checkShape(shape, parseBody(name, body), 'body');
   if (!checked.issues) return checked.value;
-  const shown = checked.issues.slice(0, mostShown).map((issue) => issueText(issue, name));
+  const shown = checked.issues.slice(0, maxShown).map((issue) => issueText(issue, name));
   const more = checked.issues.length - shown.length;
   const rest = more > 0 ? [`and ${more} more`] : [];
   throw new UsageError(`${name}: not a valid ${what}: ${[...shown, ...rest].join('; ')}`, {

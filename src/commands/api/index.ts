@@ -5,7 +5,7 @@ import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { policyExit } from '../../spending/options.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
-import { readHeaders, readPayload, sendsSomething, tellHead } from './payload.ts';
+import { readHeaders, readPayload, reportHead, sendsSomething } from './payload.ts';
 import { everyRow, showJson, showResponse } from './response.ts';
 
 /**
@@ -107,7 +107,7 @@ export const command = defineRootCommand({
     const { query, body } = await readPayload(context, target.method, given);
     const toTerminal = context.io.stdout.isTerminal;
     if (target.operation?.once) {
-      refuseBeside(target, {
+      refuseExtra(target, {
         '-H': header.length > 0,
         '-i': include,
         '--paginate': paginate,
@@ -124,13 +124,13 @@ export const command = defineRootCommand({
     const client = await context.client();
     if (paginate) return everyRow(context, client, target, request);
     const response = await client.raw(request);
-    if (include) tellHead(context, response);
+    if (include) reportHead(context, response);
     return showResponse(response, target.operation, context.output, toTerminal);
   },
 });
 
 /** Journaled requests consist of a body and a path; other options do not apply. */
-function refuseBeside({ method, path }: Target, flags: Readonly<Record<string, boolean | undefined>>): void {
+function refuseExtra({ method, path }: Target, flags: Readonly<Record<string, boolean | undefined>>): void {
   const [flag] = Object.entries(flags).find(([, isGiven]) => isGiven) ?? [];
   if (flag === undefined) return;
   throw new UsageError(

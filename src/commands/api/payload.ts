@@ -102,7 +102,7 @@ interface Fields {
   [name: string]: FieldValue;
 }
 
-const deepest = 32;
+const maxDepth = 32;
 
 /**
  * Folds `a=1`, `a[b]=1`, `a[]=1` and `a[][b]=1` into one object: named brackets open an object, empty ones a list. A
@@ -111,7 +111,7 @@ const deepest = 32;
  */
 export function collectFields(pairs: readonly (readonly [string, FieldValue])[]): Fields {
   const fields = emptyFields();
-  for (const [key, value] of pairs) place(fields, keyParts(key), value, key);
+  for (const [key, value] of pairs) setField(fields, keyParts(key), value, key);
   return fields;
 }
 
@@ -131,11 +131,12 @@ function keyParts(key: string): string[] {
   const [, name, brackets = ''] = /^([^[\]]+)((?:\[[^[\]]*\])*)$/.exec(key) ?? [];
   if (name === undefined) throw new UsageError(`the field "${key}" is not a name followed by [brackets]`);
   const parts = [name, ...Array.from(brackets.matchAll(/\[([^[\]]*)\]/g), ([, part = '']) => part)];
-  if (parts.length > deepest) throw new UsageError(`the field "${name}" goes deeper than ${deepest} levels`);
+  if (parts.length > maxDepth)
+    throw new UsageError(`the field "${name}" goes deeper than ${maxDepth} levels`);
   return parts;
 }
 
-function place(fields: Fields, parts: readonly string[], value: FieldValue, key: string): void {
+function setField(fields: Fields, parts: readonly string[], value: FieldValue, key: string): void {
   const [name = '', next, ...rest] = parts;
   const here = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (next === undefined) {
@@ -150,7 +151,7 @@ function place(fields: Fields, parts: readonly string[], value: FieldValue, key:
     if (here !== undefined && !isFields(here)) throw clash(key, name, 'object');
     const inner = here ?? emptyFields();
     fields[name] = inner;
-    place(inner, [next, ...rest], value, key);
+    setField(inner, [next, ...rest], value, key);
   }
 }
 
@@ -165,7 +166,7 @@ function append(list: FieldValue[], parts: readonly string[], value: FieldValue,
   const last = list.at(-1);
   const inner = last !== undefined && isFields(last) && !isTaken(last, parts) ? last : emptyFields();
   if (inner !== last) list.push(inner);
-  place(inner, parts, value, key);
+  setField(inner, parts, value, key);
 }
 
 /** Value of `key[]` without `=`: an empty list. */
@@ -210,7 +211,7 @@ const byHand = (): UsageError =>
   });
 
 /** Prints a response's status and headers on stderr, since stdout is for data only; secrets are redacted. */
-export function tellHead(
+export function reportHead(
   context: Context,
   { status, headers }: Pick<AnyResponse, 'status' | 'headers'>,
 ): void {

@@ -4,10 +4,10 @@ import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { readBytes } from '../../run/read-document.ts';
 import {
-  keepSigned,
   largestDocument,
   notApproved,
   readApprovalText,
+  saveSigned,
 } from '../../spending/approval/carried.ts';
 import { shownApproval } from '../../spending/approval/shown.ts';
 import { signedBy } from '../../spending/approval/ssh.ts';
@@ -39,7 +39,7 @@ export const importApproval = defineCommand({
     const given = readApprovalText(file === '-' ? 'stdin' : file, bytes.toString('utf8'));
     const { signature } = given;
     const request = given.request ?? (await signedRequest(context, policy, signature));
-    const approved = await keepSigned(context, policy, { request, signature });
+    const approved = await saveSigned(context, policy, { request, signature });
     const approvals = await (await context.journal()).reservations.approvals();
     return {
       kind: 'record',
@@ -51,7 +51,7 @@ export const importApproval = defineCommand({
 });
 
 /** Maximum number of open requests to try. */
-const mostTried = 100;
+const maxTried = 100;
 
 /** Finds the request that a signature approves, including one already approved. */
 async function signedRequest(context: Context, policy: Policy, signature: string): Promise<ApprovalRequest> {
@@ -62,7 +62,7 @@ async function signedRequest(context: Context, policy: Policy, signature: string
       ({ state, request }) => state !== 'denied' && Date.parse(request.expires_at) > context.clock.now(),
     );
   let problem = 'nothing waits for an approval';
-  for (const { request } of open.slice(0, mostTried)) {
+  for (const { request } of open.slice(0, maxTried)) {
     const signed = await signedBy(context, policy, request, signature);
     if (!('problem' in signed)) return request;
     problem = `approval ${request.id} ${signed.problem}`;

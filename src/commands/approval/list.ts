@@ -4,7 +4,7 @@ import { policyToShow, type ShownState, shownApproval } from '../../spending/app
 import { approvalColumns } from './columns.ts';
 
 /** States of requests that can still be decided or used. */
-const listed: readonly ShownState[] = ['open', 'approved', 'untrusted'];
+const activeStates: readonly ShownState[] = ['open', 'approved', 'untrusted'];
 
 export const list = defineCommand({
   name: 'list',
@@ -24,7 +24,7 @@ export const list = defineCommand({
     const rows = await shownHere();
     return {
       kind: 'list',
-      rows: rows.filter(({ state }) => all || listed.includes(state)),
+      rows: rows.filter(({ state }) => all || activeStates.includes(state)),
       columns: approvalColumns,
       empty: 'nothing waits for an approval',
     };

@@ -33,7 +33,7 @@ export const log = defineCommand({
   related: ['audit verify', 'order journal list'],
   async run(context, { kind, key, order, since, until, last }) {
     const { audit } = await context.journal();
-    const isWanted = (record: LogRow): boolean =>
+    const matches = (record: LogRow): boolean =>
       (kind === undefined || kind.includes(String(record.kind))) &&
       (key === undefined || String(record.key ?? '').startsWith(key)) &&
       (order === undefined || String(record.order_id).toLowerCase() === order.toLowerCase()) &&
@@ -42,7 +42,7 @@ export const log = defineCommand({
     const found = matching();
     return {
       kind: 'list',
-      rows: last === undefined ? found : newest(found, last),
+      rows: last === undefined ? found : latest(found, last),
       columns,
       id: 'number',
       empty: 'no record',
@@ -52,7 +52,7 @@ export const log = defineCommand({
       for (const row of audit.rows()) {
         // The table is STRICT, so its columns hold their declared types.
         const record = recordOfRow(row) as LogRow;
-        if (isWanted(record)) yield record;
+        if (matches(record)) yield record;
       }
     }
   },
@@ -61,13 +61,13 @@ export const log = defineCommand({
 type LogRow = Output<'AuditRecord'>;
 
 /** Returns the last `most` rows without buffering all of them. */
-function newest(rows: Iterable<LogRow>, most: number): LogRow[] {
-  let kept: LogRow[] = [];
+function latest(rows: Iterable<LogRow>, limit: number): LogRow[] {
+  let recent: LogRow[] = [];
   for (const row of rows) {
-    kept.push(row);
-    if (kept.length >= 2 * most) kept = kept.slice(-most);
+    recent.push(row);
+    if (recent.length >= 2 * limit) recent = recent.slice(-limit);
   }
-  return kept.slice(-most);
+  return recent.slice(-limit);
 }
 
 /** One word for how a record's action ended, or the reason for it. */
@@ -80,14 +80,14 @@ function outcomeOf({ detail }: Unchecked<LogRow>): unknown {
 function detailOf({ detail }: Unchecked<LogRow>): unknown {
   if (typeof detail !== 'object' || detail === null) return detail;
   const words = Object.entries(detail).flatMap(([name, value]) => {
-    if (toldElsewhere.includes(name) || typeof value === 'object' || value === false) return [];
+    if (reportedElsewhere.includes(name) || typeof value === 'object' || value === false) return [];
     if (value === true) return [name];
     return [name === 'operation' ? String(value) : `${name} ${value}`];
   });
   return words.length === 0 ? undefined : words.join(', ');
 }
 
-const toldElsewhere = [
+const reportedElsewhere = [
   'code',
   'outcome',
   'status',

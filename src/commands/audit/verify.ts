@@ -51,8 +51,8 @@ export const verify = defineCommand({
     if (file === undefined) await walk(context, check);
     else await walkFile(context, check, file);
     const { findings } = check;
-    for (const { message } of findings.slice(0, mostTold)) context.note(message);
-    if (findings.length > mostTold) context.note(`… and ${findings.length - mostTold} more`);
+    for (const { message } of findings.slice(0, maxReported)) context.note(message);
+    if (findings.length > maxReported) context.note(`… and ${findings.length - maxReported} more`);
     return {
       kind: 'record',
       record: {
@@ -69,7 +69,7 @@ export const verify = defineCommand({
 });
 
 /** Maximum number of findings printed beside the record. */
-const mostTold = 5;
+const maxReported = 5;
 
 /**
  * Verifies the chain in the journal. Reads the journal's record count first, because other processes may append

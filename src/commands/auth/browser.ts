@@ -9,7 +9,7 @@ const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
 };
 
 /** How long an opener may take to report failure, ms; one still running by then has become the browser. */
-const saysNoWithinMs = 1000;
+const failureTimeoutMs = 1000;
 
 /** Opens a page in the user's browser, without a shell. @returns whether it opened, as far as the opener reports. */
 export function openBrowser(address: string, environment: Environment): Promise<boolean> {
@@ -23,9 +23,9 @@ export function openBrowser(address: string, environment: Environment): Promise<
       detached: true,
       env: { ...environment },
     });
-    const goesOn = setTimeout(() => resolve(true), saysNoWithinMs);
+    const timer = setTimeout(() => resolve(true), failureTimeoutMs);
     const end = (opened: boolean): void => {
-      clearTimeout(goesOn);
+      clearTimeout(timer);
       resolve(opened);
     };
     child.on('error', () => end(false));

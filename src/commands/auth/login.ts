@@ -38,11 +38,11 @@ export const login = defineCommand({
     const { base_url: service } = profileFor(context, store.profile(profile), signIn);
     const client = await context.client();
     const { body: device } = await client.call('device.code', { body: { ...(name && { name }) } });
-    await tell(context, device, browser);
+    await reportCode(context, device, browser);
     const granted = await untilApproved(context, client, device);
     const key = checkKey(granted.api_key, 'the key in the response');
     const { storeKey } = await import('../../config/store-key.ts');
-    const beside = await storeKey(store, {
+    const keyHints = await storeKey(store, {
       profile,
       key,
       service,
@@ -52,7 +52,7 @@ export const login = defineCommand({
     });
     const mode = keyMode(key);
     const stored = `signed in: stored ${maskKey(key)} for profile ${profile}${mode ? ` (${mode})` : ''}`;
-    return { kind: 'none', hints: [stored, ...beside, ...warnings(context, mode)] };
+    return { kind: 'none', hints: [stored, ...keyHints, ...warnings(context, mode)] };
   },
 });
 
@@ -65,7 +65,11 @@ function warnings({ settings: { apiKey } }: Context, mode: 'test' | 'live' | und
   ];
 }
 
-async function tell(context: Context, device: Received<'device.code'>, browser: boolean): Promise<void> {
+async function reportCode(
+  context: Context,
+  device: Received<'device.code'>,
+  browser: boolean,
+): Promise<void> {
   const { user_code: code } = device;
   const uri = textIn(device, 'verification_uri');
   const whole = textIn(device, 'verification_uri_complete') ?? uri;
@@ -85,12 +89,12 @@ async function tell(context: Context, device: Received<'device.code'>, browser: 
 
 /** Error codes that mean keep polling (specification, Device approval polling). */
 const waiting: ReadonlySet<string | undefined> = new Set(['authorization_pending', 'slow_down']);
-const usualIntervalSeconds = limits.deviceIntervalSeconds;
+const defaultIntervalSeconds = limits.deviceIntervalSeconds;
 /** Longest polling interval accepted from the service, seconds; longer values are ignored. */
-const longestIntervalSeconds = 600;
+const maxIntervalSeconds = 600;
 /** Default lifetime of a code if the service names none (RFC 8628 leaves it open), and the maximum, seconds. */
-const usualLifeSeconds = 900;
-const longestLifeSeconds = 24 * 3600;
+const defaultLifeSeconds = 900;
+const maxLifeSeconds = 24 * 3600;
 
 /**
  * Polls at the service's interval until the code expires or --timeout passes.
@@ -104,10 +108,10 @@ async function untilApproved(
   const { clock, signal } = context;
   const life = new Deadline(
     clock,
-    secondsIn(device, 'expires_in', longestLifeSeconds, usualLifeSeconds) * 1000,
+    secondsIn(device, 'expires_in', maxLifeSeconds, defaultLifeSeconds) * 1000,
   );
   const deadline = new Deadline(clock, context.waitMs());
-  let seconds = secondsIn(device, 'interval', longestIntervalSeconds, usualIntervalSeconds);
+  let seconds = secondsIn(device, 'interval', maxIntervalSeconds, defaultIntervalSeconds);
   for (;;) {
     if (deadline.leftMs === 0) throw late();
     if (!(await life.pause(Math.min(seconds * 1000, deadline.leftMs), signal))) throw expired(context);
@@ -115,7 +119,7 @@ async function untilApproved(
       return (await client.call('device.token', { body: { device_code: device.device_code } })).body;
     } catch (error) {
       if (!(error instanceof ErrandError)) throw error;
-      if (!waiting.has(error.facts.code) && !isBlip(error)) throw refused(context, error);
+      if (!waiting.has(error.facts.code) && !isTransient(error)) throw refused(context, error);
       seconds = nextInterval(seconds, error);
     }
   }
@@ -125,30 +129,30 @@ async function untilApproved(
  * A transient failure: the code stays pending, so polling continues. A success status with a malformed body is not
  * transient.
  */
-const isBlip = ({ category, facts: { status } }: ErrandError): boolean =>
+const isTransient = ({ category, facts: { status } }: ErrandError): boolean =>
   (category === 'unavailable' || category === 'deadline') && (status === undefined || status >= 400);
 
 /** Reads a duration from the service, seconds; the default if it is missing or out of range. */
-function secondsIn(from: unknown, name: string, longest: number, usual: number): number {
+function secondsIn(from: unknown, name: string, maxSeconds: number, defaultSeconds: number): number {
   const seconds = numberIn(from, name);
-  return seconds !== undefined && seconds > 0 && seconds <= longest ? seconds : usual;
+  return seconds !== undefined && seconds > 0 && seconds <= maxSeconds ? seconds : defaultSeconds;
 }
 
 /** Seconds until the next poll: the interval the service requests, raised after `slow_down` (RFC 8628, 3.5). */
 function nextInterval(seconds: number, { facts: { code, details, retryAfterMs = 0 } }: ErrandError): number {
   const unnamed = Math.max(seconds, retryAfterMs / 1000);
-  const requested = secondsIn(details, 'interval', longestIntervalSeconds, unnamed);
-  return code === 'slow_down' && requested <= seconds ? seconds + usualIntervalSeconds : requested;
+  const requested = secondsIn(details, 'interval', maxIntervalSeconds, unnamed);
+  return code === 'slow_down' && requested <= seconds ? seconds + defaultIntervalSeconds : requested;
 }
 
 const late = (): ErrandError => new ErrandError('deadline', '--timeout passed; nobody had approved the code');
-const anew = (context: Pick<Context, 'settings'>) => [
+const again = (context: Pick<Context, 'settings'>) => [
   { command: `errand auth login${whereFlags(context)}`, when: 'to begin anew' },
 ];
 const expired = (context: Pick<Context, 'settings'>): ErrandError =>
   new ErrandError('authentication', 'the code has expired; nobody had approved it', {
     code: 'expired_token',
-    next: anew(context),
+    next: again(context),
   });
 
 function refused(context: Pick<Context, 'settings'>, error: ErrandError): ErrandError {
@@ -157,6 +161,6 @@ function refused(context: Pick<Context, 'settings'>, error: ErrandError): Errand
   return new ErrandError('authentication', error.message, {
     ...error.facts,
     cause: error,
-    next: anew(context),
+    next: again(context),
   });
 }

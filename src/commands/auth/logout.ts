@@ -16,25 +16,25 @@ export const logout = defineCommand({
     const { profile, apiKey } = context.settings;
     const store = await context.store();
     const had = store.profile(profile.value);
-    const beside = had?.other_keys?.length ?? 0;
+    const otherKeyCount = had?.other_keys?.length ?? 0;
     const left = apiKey?.from === 'environment' ? [`${apiKey.name} is still set in the environment`] : [];
-    const kept =
-      all || beside === 0
+    const otherKeyHints =
+      all || otherKeyCount === 0
         ? []
         : [
-            `${beside === 1 ? 'another key is' : `${beside} other keys are`} kept: \`errand auth list\` shows ${beside === 1 ? 'it' : 'them'}, \`errand auth logout --all\` forgets ${beside === 1 ? 'it' : 'them'}`,
+            `${otherKeyCount === 1 ? 'another key is' : `${otherKeyCount} other keys are`} kept: \`errand auth list\` shows ${otherKeyCount === 1 ? 'it' : 'them'}, \`errand auth logout --all\` forgets ${otherKeyCount === 1 ? 'it' : 'them'}`,
           ];
-    if (!had?.api_key && !had?.legacy_token && (!all || beside === 0))
+    if (!had?.api_key && !had?.legacy_token && (!all || otherKeyCount === 0))
       return {
         kind: 'none',
-        hints: [`profile ${profile.value} has no key${beside > 0 ? ' in use' : ''}`, ...kept],
+        hints: [`profile ${profile.value} has no key${otherKeyCount > 0 ? ' in use' : ''}`, ...otherKeyHints],
       };
     const { withoutStoredKeys } = await import('../../config/keys.ts');
     await store.setProfile(profile.value, (before = { base_url: context.settings.baseUrl.value }) => {
       const { legacy_token: _, ...rest } = withoutStoredKeys(before, all);
       return rest;
     });
-    const what = kept.length > 0 ? 'the key in use' : 'the keys';
-    return { kind: 'none', hints: [`forgot ${what} of profile ${profile.value}`, ...kept, ...left] };
+    const what = otherKeyHints.length > 0 ? 'the key in use' : 'the keys';
+    return { kind: 'none', hints: [`forgot ${what} of profile ${profile.value}`, ...otherKeyHints, ...left] };
   },
 });

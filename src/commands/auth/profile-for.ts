@@ -9,11 +9,11 @@ import type { Context } from '../../run/context.ts';
  * sent to the profile's service.
  * @param then command that stores the key for the selected service. @throws UsageError.
  */
-export function profileFor({ settings }: Context, kept: Profile | undefined, then: NextStep): Profile {
+export function profileFor({ settings }: Context, saved: Profile | undefined, then: NextStep): Profile {
   const { profile, baseUrl } = settings;
-  if (!kept) throw new UsageError(`there is no profile "${profile.value}"`);
-  if (baseUrl.from === 'profile' || baseUrl.from === 'default' || baseUrl.value === kept.base_url)
-    return kept;
+  if (!saved) throw new UsageError(`there is no profile "${profile.value}"`);
+  if (baseUrl.from === 'profile' || baseUrl.from === 'default' || baseUrl.value === saved.base_url)
+    return saved;
   throw new UsageError(
     `${baseUrl.name} names another service than profile ${profile.value}, where the key would be stored`,
     {

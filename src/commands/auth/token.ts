@@ -25,11 +25,11 @@ export const token = defineCommand({
     const { value: profile } = context.settings.profile;
     const what = legacy ? 'the token' : 'the key';
     const store = await context.store();
-    const kept = store.profile(profile);
-    const before = legacy ? kept?.legacy_token : undefined;
+    const saved = store.profile(profile);
+    const before = legacy ? saved?.legacy_token : undefined;
     // A client token with its own address does not depend on the base URL.
-    if (kept && (!legacy || context.settings.legacyBaseUrl.from === 'default'))
-      profileFor(context, kept, {
+    if (saved && (!legacy || context.settings.legacyBaseUrl.from === 'default'))
+      profileFor(context, saved, {
         command: 'errand auth token --profile NAME',
         when: 'to store the key there',
       });
@@ -37,21 +37,21 @@ export const token = defineCommand({
     if (isPrompted) await agreeToReplace(context, before, replace);
     const key = checkKey(await readKey(), what);
     if (!isPrompted && key !== before) await agreeToReplace(context, before, replace);
-    const beside = await (legacy ? storeToken(key) : storeApiKey(key));
+    const keyHints = await (legacy ? storeToken(key) : storeApiKey(key));
     const mode = keyMode(key);
-    const hints = [`stored ${maskKey(key)} for profile ${profile}${mode ? ` (${mode})` : ''}`, ...beside];
+    const hints = [`stored ${maskKey(key)} for profile ${profile}${mode ? ` (${mode})` : ''}`, ...keyHints];
     return {
       kind: 'none',
       hints: mode === 'live' ? [...hints, 'orders with this key spend real money'] : hints,
     };
 
     async function storeApiKey(key: string): Promise<string[]> {
-      if (!kept) throw noProfile(profile);
+      if (!saved) throw noProfile(profile);
       const { storeKey } = await import('../../config/store-key.ts');
       return storeKey(store, {
         profile,
         key,
-        service: kept.base_url,
+        service: saved.base_url,
         replace,
         flags: whereFlags(context),
         now: context.clock.now(),

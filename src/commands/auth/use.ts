@@ -19,7 +19,7 @@ export const use = defineCommand({
   related: ['auth list', 'sandbox mint'],
   async run(context, { key: given = '' }) {
     const { profile, apiKey } = context.settings;
-    const [{ keyMeant }, { withKey }] = await Promise.all([
+    const [{ keyMatching: keyMeant }, { withKey }] = await Promise.all([
       import('../../config/keys.ts'),
       import('../../config/keys.ts'),
     ]);

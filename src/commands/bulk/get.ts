@@ -36,12 +36,12 @@ export const get = defineCommand({
   operations: ['bulk.get'],
   related: ['bulk list', 'bulk watch', 'bulk results'],
   async run(context, { ids }) {
-    const { ids: wanted } = await namedBatches(context, ids);
+    const { ids: requested } = await namedBatches(context, ids);
     const client = await context.client();
     const read = async (id: string) => (await client.call('bulk.get', { path: { batch_id: id } })).body;
-    const [only] = wanted;
-    if (only !== undefined && wanted.length === 1) return record(context, await read(only));
-    return { kind: 'list', ...wholeBatchList, empty: 'no ids given', ...eachId(context, wanted, read) };
+    const [only] = requested;
+    if (only !== undefined && requested.length === 1) return record(context, await read(only));
+    return { kind: 'list', ...wholeBatchList, empty: 'no ids given', ...eachId(context, requested, read) };
   },
 });
 
@@ -60,7 +60,7 @@ async function record(context: Context, batch: Batch): Promise<Result> {
     record: whole,
     columns: batchDetailColumns(numberOf, reasons),
     screen: batchDetailScreen(numberOf, reasons),
-    hints: whatBecame(context, whole),
+    hints: orderHints(context, whole),
   };
 }
 
@@ -68,7 +68,7 @@ async function record(context: Context, batch: Batch): Promise<Result> {
  * Hints at the command that lists the placed orders: a placed row does not say whether its order is under way,
  * delivered or lost.
  */
-function whatBecame(context: Context, batch: Batch): string[] {
+function orderHints(context: Context, batch: Batch): string[] {
   const rows = rowsOf(batch);
   if (!rows.some((row) => stateOf(row, batch) === 'placed')) return [];
   const made = textIn(batch, 'created_at') ?? '';

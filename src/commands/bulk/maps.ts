@@ -1,5 +1,5 @@
 import type { Output } from '../../api/outputs/index.ts';
-import { isKeptOwn } from '../../bulk/csv/headings.ts';
+import { isCustomHeading } from '../../bulk/csv/headings.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { SavedMap } from '../../config/maps.ts';
 import { mapPresets } from '../../config/maps.ts';
@@ -38,10 +38,10 @@ export const maps = defineCommand({
 const savedRow = (name: string, { map, preset }: SavedMap): Output<'HeadingMap'> => {
   const pairs = Object.entries(map).map(([heading, column]) => ({
     heading,
-    column: isKeptOwn(map, heading) ? null : column,
+    column: isCustomHeading(map, heading) ? null : column,
   }));
-  const said = pairs.map(({ heading, column }) => `${heading} is ${column ?? 'your own'}`).join(', ');
-  const description = preset === undefined ? said : `as ${preset}; ${said}`;
+  const rendered = pairs.map(({ heading, column }) => `${heading} is ${column ?? 'your own'}`).join(', ');
+  const description = preset === undefined ? rendered : `as ${preset}; ${rendered}`;
   return { name, kind: 'saved', adds_to: preset ?? null, description, columns: pairs };
 };
 

@@ -27,14 +27,14 @@ export async function placeFile(
     if (!prepared) return nothingIn(String(part), source.name);
     const sent = await uploadFile(context, prepared.check, prepared.upload);
     const facts = [...prepared.facts, ...existedBefore(sent.batches)];
-    return await sentResult(context, sent, { facts, watch, toldRows: prepared.toldRows });
+    return await sentResult(context, sent, { facts, watch, reportedRows: prepared.reportedRows });
   } finally {
     await source.close();
   }
 }
 
 /** Uploads a file as one of several workers and reports the combined result. @throws ErrandError. */
-export async function shareFile(
+export async function distributeFile(
   context: Context,
   file: string | undefined,
   { shard, watch = false, ...given }: SharedGiven & { readonly shard?: string | undefined },
@@ -47,12 +47,12 @@ export async function shareFile(
     });
   const source = file === undefined ? undefined : await openCopy(context, file);
   try {
-    const { shareUpload } = await import('../../bulk/workers/share-upload.ts');
-    const { sent, facts, toldRows, hasOrdered } = await shareUpload(context, database, source, given);
+    const { distributeUpload: shareUpload } = await import('../../bulk/workers/share-upload.ts');
+    const { sent, facts, reportedRows, hasOrdered } = await shareUpload(context, database, source, given);
     return await sentResult(context, sent, {
       facts: [...facts, ...(hasOrdered ? [] : existedBefore(sent.batches))],
       watch,
-      toldRows,
+      reportedRows,
     });
   } finally {
     await source?.close();
@@ -80,7 +80,7 @@ export const nothingIn = (shard: string, name: string): ResultOf<typeof sentOutp
 
 /**
  * Lists the sent batches, or follows them to completion with `watch`. @param facts notes to print.
- * @param toldRows see `followResult`.
+ * @param reportedRows see `followResult`.
  */
 export async function sentResult(
   context: Context,
@@ -88,11 +88,11 @@ export async function sentResult(
   {
     facts,
     watch,
-    toldRows,
+    reportedRows,
   }: {
     readonly facts: readonly string[];
     readonly watch: boolean;
-    readonly toldRows?: ReadonlySet<number> | undefined;
+    readonly reportedRows?: ReadonlySet<number> | undefined;
   },
 ): Promise<ResultOf<typeof sentOutput>> {
   const words = wordsOf(sent);
@@ -119,6 +119,6 @@ export async function sentResult(
   const named = await namedBatches(context, words);
   // Rows left out of a plan are not pending; they were excluded on purpose.
   const uploads = named.uploads.map((upload) => ({ ...upload, rows: upload.sent }));
-  const result = await followResult(context, { ...named, uploads }, toldRows);
+  const result = await followResult(context, { ...named, uploads }, reportedRows);
   return { ...result, hints: () => [...facts, ...(result.hints?.() ?? [])] };
 }

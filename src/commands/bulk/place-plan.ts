@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { shardOf, shardText } from '../../bulk/check/check.ts';
-import { identityOf } from '../../bulk/check/file-check.ts';
+import { fingerprintOf } from '../../bulk/check/file-check.ts';
 import { rowsText } from '../../bulk/check/row-sample.ts';
 import { spendLine } from '../../bulk/check/spend.ts';
 import { checkHolds } from '../../bulk/plan/make.ts';
@@ -11,12 +11,12 @@ import {
   countOf,
   earlierBatches,
   journaled,
-  meantByPlan,
+  proposedByPlan,
   toSend,
   type Work,
   workOf,
 } from '../../bulk/plan/work.ts';
-import { type BeginningUpload, uploadName } from '../../bulk/upload/begin.ts';
+import { type NamedUpload, uploadName } from '../../bulk/upload/begin.ts';
 import { checkTotal } from '../../bulk/upload/prepare.ts';
 import type { LeftOut } from '../../bulk/upload/source.ts';
 import { existedBefore, sendBatches, type Uploaded } from '../../bulk/upload/upload.ts';
@@ -71,9 +71,9 @@ export async function applyPlan(
   const sent = await sendBatches(context, {
     name,
     rows: countOf(work.inDoubt.map(({ batch }) => batch)) + countOf(work.rest),
-    meant: context.previewsRequests
+    proposed: context.previewsRequests
       ? []
-      : await meantByPlan(context, work, { name, notifies, rows: read.rows }),
+      : await proposedByPlan(context, work, { name, notifies, rows: read.rows }),
     of: await uploadOf(context, read),
     batches: toSend(work, notifies),
     ...consentOf(given),
@@ -107,8 +107,8 @@ async function checkAndConfirm(
   const left = new Set(work.rest.flatMap(({ numbers }) => numbers));
   const rows = selected.filter(({ number }) => left.has(number));
   const { file, notify_on_complete: notifies } = read.plan;
-  const meant = () => meantByPlan(context, work, { name: file.name, notifies, rows: read.rows });
-  if (context.previewsRequests) return notePolicy(context, await meant());
+  const proposed = () => proposedByPlan(context, work, { name: file.name, notifies, rows: read.rows });
+  if (context.previewsRequests) return notePolicy(context, await proposed());
   if (rechecks) await recheckPrices(context, read, rows);
   else notePrices(context, read, rows);
   const spend = await checkRest(context, read, work);
@@ -120,18 +120,21 @@ async function checkAndConfirm(
   await confirmSpending(context, {
     yes,
     question: `Place ${count === 1 ? 'this order' : `these ${countText(count)} orders`} with real money?`,
-    lines: async () => [...lines, ...(await policyLines(context, await meant()))],
+    lines: async () => [...lines, ...(await policyLines(context, await proposed()))],
   });
   if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
 }
 
 /** Identifies the upload by its row keys, so a plan and its file count as one upload. */
-async function uploadOf(context: Context, { path, plan, rows }: ReadPlan): Promise<BeginningUpload> {
+async function uploadOf(context: Context, { path, plan, rows }: ReadPlan): Promise<NamedUpload> {
   const file = plan.file.name;
-  const identity = identityOf(rows.map(({ key }) => key));
-  const { name } = await uploadName(context, { given: undefined, file, identity });
+  const fingerprint = fingerprintOf(rows.map(({ key }) => key));
+  const { name } = await uploadName(context, { given: undefined, file, identity: fingerprint });
   const leftOut: LeftOut = { count: plan.file.left_out, first: [] };
-  return { name, upload: { identity, file, rows: rows.length, source: { plan: resolve(path), leftOut } } };
+  return {
+    name,
+    upload: { identity: fingerprint, file, rows: rows.length, source: { plan: resolve(path), leftOut } },
+  };
 }
 
 /** Batches placed by an earlier upload. Marks them as shown, because the user sees them now. */

@@ -4,11 +4,11 @@ import { checkedFile } from '../../bulk/check/file-check.ts';
 import { errorsOption, savesErrors } from '../../bulk/check/issues.ts';
 import { readReading } from '../../bulk/csv/reading.ts';
 import { notifyOnComplete, tableFlags, tableOptions } from '../../bulk/csv/table-options.ts';
-import { checkTarget, sealed, usualTarget, writePlan } from '../../bulk/plan/file.ts';
+import { checkTarget, defaultTarget, serializePlan, writePlan } from '../../bulk/plan/file.ts';
 import { rowColumns, shownRows } from '../../bulk/plan/make.ts';
 import { applyLines, askApproval, summaryLines } from '../../bulk/plan/summary.ts';
 import { uploadFlags } from '../../bulk/plan/work.ts';
-import { usualBatchRows } from '../../bulk/upload/batches.ts';
+import { defaultBatchRows } from '../../bulk/upload/batches.ts';
 import { uploadOptions } from '../../bulk/upload/prepare.ts';
 import { openCopy } from '../../bulk/upload/source.ts';
 import { defineCommand } from '../../cli/define.ts';
@@ -64,7 +64,7 @@ export const plan = defineCommand({
       force = false,
       prices = true,
       all = false,
-      batchSize = usualBatchRows,
+      batchSize = defaultBatchRows,
       run = '',
       skipInvalid = false,
       notifyOnComplete: notifies = false,
@@ -77,7 +77,7 @@ export const plan = defineCommand({
       throw new UsageError('--out is missing: it names the file that the plan is written to', {
         next: [
           {
-            command: shellLine`errand bulk plan ${file} --out ${usualTarget(file)}` + flags,
+            command: shellLine`errand bulk plan ${file} --out ${defaultTarget(file)}` + flags,
             when: 'to write it there',
           },
         ],
@@ -105,14 +105,14 @@ export const plan = defineCommand({
         },
         skip_invalid: skipInvalid,
       };
-      const { draft, meant } = await makePlan(context, source, check, {
+      const { draft, proposed } = await makePlan(context, source, check, {
         ...{ batchSize, run, notifies, prices, madeFrom },
       });
-      const { bytes, sha256 } = sealed(draft);
+      const { bytes, sha256 } = serializePlan(draft);
       await writePlan(out, bytes, force);
       const made: Plan = { ...draft, sha256, rows: draft.rows.map((row) => ({ ...row, checksum: '' })) };
       const approve =
-        made.policy?.outcome === 'needs_approval' ? await askApproval(context, meant, made) : undefined;
+        made.policy?.outcome === 'needs_approval' ? await askApproval(context, proposed, made) : undefined;
       const rows = shownRows(made);
       return {
         kind: 'list',

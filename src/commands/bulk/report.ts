@@ -109,9 +109,9 @@ function checkGrouping(text: string, headings: readonly string[]): Grouping {
   const found = groupingNamed(text, headings);
   if (found) return found;
   const near = nearestWord(text, [...groupings, ...headings]);
-  const meant = near === undefined ? '' : `; did you mean ${near}?`;
+  const suggestion = near === undefined ? '' : `; did you mean ${near}?`;
   throw new UsageError(
-    `--by takes ${groupings.join(', ')}, metadata.KEY or a column of the file, not "${text}"${meant}`,
+    `--by takes ${groupings.join(', ')}, metadata.KEY or a column of the file, not "${text}"${suggestion}`,
     { hint: `The columns are ${headings.slice(0, 40).join(', ')}.` },
   );
 }

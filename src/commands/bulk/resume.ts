@@ -17,7 +17,7 @@ import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
-import { placeFile, sentOutput, shareFile } from './place-file.ts';
+import { distributeFile, placeFile, sentOutput } from './place-file.ts';
 import { applyPlan } from './place-plan.ts';
 import { followResult } from './watch.ts';
 
@@ -51,19 +51,19 @@ export const resume = defineCommand({
     if (!upload) throw await unknownName(context, name);
     if (unsentIn(upload) === 0) {
       const { facts } = await settleOpen(context, name);
-      const told = facts.length > 0 ? facts : [`all of ${name} is at the service; nothing was sent`];
+      const lines = facts.length > 0 ? facts : [`all of ${name} is at the service; nothing was sent`];
       if (consent.watch) {
-        for (const fact of told) context.note(fact);
+        for (const fact of lines) context.note(fact);
         return followResult(context, await namedBatches(context, [name]));
       }
       const follow = `follow: errand bulk watch ${shellWord(name)}${whereFlags(context)}`;
-      return { kind: 'none', hints: [...told, follow] };
+      return { kind: 'none', hints: [...lines, follow] };
     }
     const plan = textIn(upload.source, 'plan');
     if (plan !== undefined) return applyPlan(context, plan, consent);
     const source = sourceOf(upload.source);
     const { path, sha256, table, run, batchSize, skipInvalid, notifies, shard, isShared } = source;
-    if (isShared) return shareFile(context, undefined, { name, ...consent });
+    if (isShared) return distributeFile(context, undefined, { name, ...consent });
     if (path === null) throw piped(context, upload, source);
     const problem = await changeOf(path, sha256, 'uploaded');
     if (problem !== undefined) throw moved(context, upload, source, problem);

@@ -1,7 +1,7 @@
 import { rowsText } from '../../bulk/check/row-sample.ts';
 import { notifyOnComplete, tableOptions } from '../../bulk/csv/table-options.ts';
 import type { Batch as NewBatch } from '../../bulk/upload/batches.ts';
-import { usualBatchRows } from '../../bulk/upload/batches.ts';
+import { defaultBatchRows } from '../../bulk/upload/batches.ts';
 import { namedBatches, uploadOfBatch } from '../../bulk/upload/named.ts';
 import { checkTotal, maxTotalOption } from '../../bulk/upload/prepare.ts';
 import {
@@ -16,7 +16,7 @@ import {
   withReason,
   writtenRows,
 } from '../../bulk/upload/retried.ts';
-import { meantByBatches, sendBatches } from '../../bulk/upload/upload.ts';
+import { proposedByBatches, sendBatches } from '../../bulk/upload/upload.ts';
 import { ceilingsOf, journaledRows, rowsOfFile } from '../../bulk/upload/uploaded-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { formatMoney } from '../../format/money.ts';
@@ -75,7 +75,7 @@ export const retry = defineCommand({
       id,
       to,
       force = false,
-      reason: wanted = [],
+      reason: requested = [],
       raiseCeiling,
       file,
       run = '',
@@ -102,7 +102,7 @@ export const retry = defineCommand({
       throw new UsageError(
         `--file names the CSV of one batch, and ${upload.name} is an upload: leave it out`,
       );
-    const failed = await failedRows(context, named, { wanted, withReasons: to !== undefined });
+    const failed = await failedRows(context, named, { requested, withReasons: to !== undefined });
     if (failed.length === 0)
       return { kind: 'none', hints: [`no row of ${upload ? upload.name : 'this batch'} has failed`] };
     const retried = await rowsToRetry(failed, (batch) =>
@@ -118,24 +118,24 @@ export const retry = defineCommand({
     const total = ceilingsOf(rows);
     if (raise) context.note(raisedLine(rows.length, total, ceilingsOf(retried.rows)));
     checkTotal(total, maxTotal);
-    const again = retryBatches({ ...retried, rows }, upload ? usualBatchRows : rows.length);
+    const again = retryBatches({ ...retried, rows }, upload ? defaultBatchRows : rows.length);
     checkSettled(context, upload, new Set(again.map(({ key }) => key)));
     const filename = `retry of ${named.words[0]}`;
-    const meant = await meantByBatches(context, again, { name: filename, notifies });
+    const proposed = await proposedByBatches(context, again, { name: filename, notifies });
     await confirmSpending(context, {
       yes,
       question: `Place ${rowsText(rows.length)} again with real money?`,
       lines: async () => [
         `  ${rowsText(rows.length)} of ${upload ? upload.name : `batch ${named.ids[0]}`}`,
         `  at most ${formatMoney(total)}, without fees`,
-        ...(await policyLines(context, meant)),
+        ...(await policyLines(context, proposed)),
       ],
     });
-    if (context.previewsRequests) await notePolicy(context, meant);
+    if (context.previewsRequests) await notePolicy(context, proposed);
     const sent = await sendBatches(context, {
       name: filename,
       rows: rows.length,
-      meant: context.previewsRequests ? [] : meant,
+      proposed: context.previewsRequests ? [] : proposed,
       of: upload ?? (await uploadOfBatch(context, named.ids[0] ?? '')),
       batches: toRetry(again, notifies),
       ...consentOf({ overridePolicy, approval, waitApproval }),

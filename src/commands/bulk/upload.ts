@@ -1,11 +1,11 @@
 import { shardOption } from '../../bulk/check/check.ts';
 import { errorsOption, savesErrors } from '../../bulk/check/issues.ts';
 import { notifyOnComplete, tableOptions } from '../../bulk/csv/table-options.ts';
-import { maxTotalOption, nameOption, shareOptions, uploadOptions } from '../../bulk/upload/prepare.ts';
+import { maxTotalOption, nameOption, uploadOptions, workerOptions } from '../../bulk/upload/prepare.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
-import { placeFile, sentOutput, shareFile } from './place-file.ts';
+import { distributeFile, placeFile, sentOutput } from './place-file.ts';
 
 export const upload = defineCommand({
   name: 'upload',
@@ -26,7 +26,7 @@ export const upload = defineCommand({
     ...uploadOptions,
     ...maxTotalOption,
     ...shardOption,
-    ...shareOptions,
+    ...workerOptions,
     notifyOnComplete,
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
     ...policyOptions,
@@ -56,7 +56,7 @@ export const upload = defineCommand({
   related: ['bulk validate', 'bulk uploads', 'bulk watch', 'bulk resume', 'bulk retry'],
   run(context, { file, share = false, ...given }) {
     // A preview never joins the shared queue.
-    if (share && !context.previewsRequests) return shareFile(context, file, given);
+    if (share && !context.previewsRequests) return distributeFile(context, file, given);
     if (given.rate !== undefined && !share) throw new UsageError('--rate is for the workers of --share');
     if (file === undefined) throw new UsageError('bulk upload needs a file; - reads stdin');
     return placeFile(context, file, given);

@@ -46,7 +46,7 @@ export const uploads = defineCommand({
     const known = await knownUploads(context);
     return {
       kind: 'list',
-      rows: known.map((upload) => ({ ...listed(upload), next: nextSteps(context, [upload]) })),
+      rows: known.map((upload) => ({ ...listedUpload(upload), next: nextSteps(context, [upload]) })),
       columns,
       id: 'name',
       empty: 'nothing was uploaded from this machine',
@@ -67,7 +67,7 @@ function stateOf(upload: KnownUpload): ListedUpload['state'] {
   return unsentIn(upload) > 0 ? 'cut short' : 'sent';
 }
 
-function listed(upload: KnownUpload): ListedUpload {
+function listedUpload(upload: KnownUpload): ListedUpload {
   const { name, file, rows, sent, batches, createdAt } = upload;
   return {
     ...{ name, state: stateOf(upload), file, rows, sent },

@@ -3,12 +3,12 @@ import type { Batch } from '../../bulk/upload/batch.ts';
 import { tallyOf } from '../../bulk/upload/batch.ts';
 import { batchColumns, batchScreen, countedColumns, readReasons } from '../../bulk/upload/columns.ts';
 import {
-  conclusions,
   exitCodeOf,
   type FollowSummary,
   goingOn,
-  rowsStanding,
+  rowsProgress,
   stoppable,
+  uploadSummary,
   withoutRows,
 } from '../../bulk/upload/follow.ts';
 import {
@@ -18,7 +18,7 @@ import {
   nextSteps,
   unsentLines,
 } from '../../bulk/upload/named.ts';
-import { keptAfter } from '../../bulk/upload/uploaded-rows.ts';
+import { reusedKeyWarnings } from '../../bulk/upload/uploaded-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { createProgress } from '../../cli/output/progress.ts';
 import { countText } from '../../format/counts.ts';
@@ -56,12 +56,12 @@ export const watch = defineCommand({
 
 /**
  * Follows batches and shows them in the requested format; exits with 0, 7 or 8.
- * @param toldRows numbers of the rows whose key, as the user already knows, belongs to an order with different content.
+ * @param reportedRows numbers of the rows whose key, as the user already knows, belongs to an order with different content.
  */
 export async function followResult(
   context: Context,
   named: NamedBatches,
-  toldRows: ReadonlySet<number> = new Set(),
+  reportedRows: ReadonlySet<number> = new Set(),
 ): Promise<ListResult> {
   const latest = new Map<string, Batch>();
   const goOn = await goingOn(context, named, latest);
@@ -73,14 +73,14 @@ export async function followResult(
     for await (const event of events) {
       if (event.type === 'gap') context.note(interruptionText(event));
       if (event.type === 'summary') summary = event;
-      if (event.type === 'row') progress.tell(latest, event.batch_id);
+      if (event.type === 'row') progress.update(latest, event.batch_id);
     }
   } finally {
     progress.end();
   }
   const counted = named.counted(latest.values());
   const reasons = await readReasons(context, counted);
-  const kept = await keptAfter(context, latest.values(), toldRows);
+  const keyHints = await reusedKeyWarnings(context, latest.values(), reportedRows);
   const byId = new Map(counted.map((batch) => [batch.id, batch]));
   return {
     kind: 'list',
@@ -89,8 +89,8 @@ export async function followResult(
     screen: withTheirRows(batchScreen, byId),
     empty: 'no batch could be read',
     hints: () => [
-      ...conclusions(context, summary, { batches: counted, named, reasons, goOn: goOn() }),
-      ...kept,
+      ...uploadSummary(context, summary, { batches: counted, named, reasons, goOn: goOn() }),
+      ...keyHints,
       ...unsentHints(context, named),
     ],
     exitCode: () => exitCodeOf(summary),
@@ -132,11 +132,11 @@ class PlacingProgress {
   }
 
   /** Updates once per read of a batch, however many rows changed. */
-  tell(latest: ReadonlyMap<string, Batch>, id: string): void {
+  update(latest: ReadonlyMap<string, Batch>, id: string): void {
     const batch = latest.get(id);
     if (batch === this.#shown || latest.size < this.#named.ids.length) return;
     this.#shown = batch;
-    const { total, ended: done, failed: bad } = rowsStanding(this.#named.counted(latest.values()));
+    const { total, ended: done, failed: bad } = rowsProgress(this.#named.counted(latest.values()));
     const { io, clock } = this.#context;
     this.#progress ??= createProgress(io, {
       label: 'placing',

@@ -19,7 +19,7 @@ export const set = defineCommand({
   ],
   output: { nothing: true },
   related: ['config list'],
-  mendsConfig: true,
+  repairsConfig: true,
   async run(context, { name, value }) {
     specOf(name);
     const parsed = value === undefined ? undefined : parsePreference(name, value);

@@ -15,7 +15,7 @@ export interface Finding {
 export type Probe =
   | {
       readonly reached: true;
-      readonly tookMs: number;
+      readonly durationMs: number;
       /** When the response arrived, ms since the epoch. */
       readonly at: number;
       /** The `date` header, if sent. */
@@ -38,15 +38,15 @@ export interface Check {
 export const ok = (message: string): Finding => ({ status: 'ok', message });
 export const info = (message: string): Finding => ({ status: 'info', message });
 export const skipped = (message: string): Finding => ({ status: 'skipped', message });
-export const trouble = (message: string, remedy: string | undefined): Finding => ({
+export const problem = (message: string, remedy: string | undefined): Finding => ({
   status: 'trouble',
   message,
   remedy,
 });
 
 /** Converts a failure to a finding; the remedy defaults to the error's own. */
-export function troubleOf(error: unknown, remedy?: string): Finding {
+export function problemOf(error: unknown, remedy?: string): Finding {
   const message = error instanceof Error ? error.message : String(error);
   const facts = error instanceof ErrandError ? error.facts : {};
-  return trouble(message, remedy ?? facts.hint ?? facts.next?.[0]?.command);
+  return problem(message, remedy ?? facts.hint ?? facts.next?.[0]?.command);
 }

@@ -4,7 +4,7 @@ import type { Column } from '../../format/result.ts';
 import { stopwatch } from '../../platform/clock.ts';
 import { ErrandError, exitCodes } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { type Check, type Ground, type Probe, troubleOf } from './check.ts';
+import { type Check, type Ground, type Probe, problemOf } from './check.ts';
 import { database, journal } from './checks/journal.ts';
 import {
   completion,
@@ -94,15 +94,15 @@ async function findings(check: Check, ground: Ground) {
   try {
     return [await check.run(ground)].flat();
   } catch (error) {
-    return [troubleOf(error)];
+    return [problemOf(error)];
   }
 }
 
 /** Requests the service's description once. Any response, even an error, proves the service is reachable. */
 async function probe(context: Context): Promise<Probe> {
-  const tookMs = stopwatch(context.clock);
+  const elapsedMs = stopwatch(context.clock);
   const reached = (date: string | undefined, version: string | undefined): Probe => {
-    return { reached: true, tookMs: tookMs(), at: context.clock.now(), date, version };
+    return { reached: true, durationMs: elapsedMs(), at: context.clock.now(), date, version };
   };
   try {
     const client = await context.client();

@@ -47,11 +47,11 @@ export const product = defineCommand({
   operations: ['legacy.product', 'retailer.check'],
   exitCodes: { 4: noSuchProduct, 7: noResponse },
   related: ['product get'],
-  async run(context, { id, async: soon = false, ...wanted }) {
-    const { newerThan } = wanted;
-    const { productId, retailer } = await namedProduct(context, id, wanted.retailer);
+  async run(context, { id, async: soon = false, ...requested }) {
+    const { newerThan } = requested;
+    const { productId, retailer } = await namedProduct(context, id, requested.retailer);
     const fields = {
-      ...freshnessFields({ ...wanted, retailer }),
+      ...freshnessFields({ ...requested, retailer }),
       // The legacy surface takes fractional seconds.
       ...(newerThan !== undefined && { newer_than: Date.parse(newerThan) / 1000 }),
     };

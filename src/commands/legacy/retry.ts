@@ -32,12 +32,12 @@ export const retry = defineCommand({
   },
   related: ['order get', 'order watch'],
   async run(context, { ids, yes = false, new: isNew = false }) {
-    const wanted = await readIds(context, 'order id', ids);
+    const requested = await readIds(context, 'order id', ids);
     await confirmSpending(context, {
       yes,
       question: 'Order again with real money?',
       surface: 'legacy',
-      lines: async () => wanted.map((id) => `  ${id}`),
+      lines: async () => requested.map((id) => `  ${id}`),
     });
     return {
       kind: 'list',
@@ -47,7 +47,7 @@ export const retry = defineCommand({
       ],
       id: 'request_id',
       empty: 'no order to retry',
-      ...eachId(context, wanted, async (id) => (await retryOrder(context, id, { isNew })).order),
+      ...eachId(context, requested, async (id) => (await retryOrder(context, id, { isNew })).order),
     };
   },
 });

@@ -32,8 +32,8 @@ export const command = defineRootCommand({
   exitCodes: { 11: 'with --live: the policy limits no day, or cannot be used' },
   related: ['policy init', 'approval list', 'audit log'],
   async run(context, { live = false, readOnly = false, tools: names }) {
-    const wanted = names && (await Promise.all(names.map(toolNamed)));
-    if (wanted && readOnly) await checkAnyReads(wanted);
+    const requested = names && (await Promise.all(names.map(toolNamed)));
+    if (requested && readOnly) await checkAnyReads(requested);
     refuseOutput(context);
     // Rehearsals, the common case, start without reading the policy.
     if (live || !context.isRehearsal()) {
@@ -43,7 +43,7 @@ export const command = defineRootCommand({
     }
     if (context.io.stdin.isTerminal) for (const line of await forPerson(context)) context.note(line);
     const { serve } = await import('../../integrations/mcp/serve.ts');
-    await serve(context, { names: wanted, readsOnly: readOnly, isLive: live });
+    await serve(context, { names: requested, readsOnly: readOnly, isLive: live });
     return { kind: 'none' };
   },
 });
@@ -73,10 +73,10 @@ async function toolNamed(name: string): Promise<ToolName> {
 }
 
 /** @throws UsageError if no tool remains. */
-async function checkAnyReads(wanted: readonly ToolName[]): Promise<void> {
+async function checkAnyReads(requested: readonly ToolName[]): Promise<void> {
   const { tools } = await import('../../integrations/mcp/tools/index.ts');
-  if (tools.some(({ name, effect }) => effect === 'reads' && wanted.includes(name))) return;
-  throw new UsageError(`--read-only leaves out ${wanted.join(', ')}, and --tools names no other tool`, {
+  if (tools.some(({ name, effect }) => effect === 'reads' && requested.includes(name))) return;
+  throw new UsageError(`--read-only leaves out ${requested.join(', ')}, and --tools names no other tool`, {
     next: [{ command: 'errand mcp --read-only', when: 'for every tool that changes nothing' }],
   });
 }

@@ -23,7 +23,7 @@ export const cancel = defineCommand({
   exitCodes: { 5: 'already processed (order_not_cancellable)' },
   related: ['order list', 'order get'],
   async run(context, { ids }) {
-    const wanted = await readIds(context, 'order id', ids);
+    const requested = await readIds(context, 'order id', ids);
     return {
       kind: 'list',
       columns: [
@@ -31,7 +31,7 @@ export const cancel = defineCommand({
         { name: 'status', path: 'status', kind: 'status', weight: 1 },
       ],
       empty: 'no order to cancel',
-      ...eachId(context, wanted, async (id) => {
+      ...eachId(context, requested, async (id) => {
         await cancelOrder(context, id);
         return { id, status: 'cancelled' as const };
       }),

@@ -30,17 +30,17 @@ export const get = defineCommand({
   operations: ['order.get'],
   related: ['order list', 'order timeline', 'order watch'],
   async run(context, { ids }) {
-    const wanted = await readIds(context, 'order id', ids);
+    const requested = await readIds(context, 'order id', ids);
     const client = await context.client();
     const read = async (id: string) => {
       const { body: order } = await client.call('order.get', { path: { order_id: id } });
       await observeOrder(context, order);
       return order;
     };
-    const [only] = wanted;
-    if (only !== undefined && wanted.length === 1) {
+    const [only] = requested;
+    if (only !== undefined && requested.length === 1) {
       return { kind: 'record', record: await read(only), ...orderView };
     }
-    return { kind: 'list', ...orderList, empty: 'no ids given', ...eachId(context, wanted, read) };
+    return { kind: 'list', ...orderList, empty: 'no ids given', ...eachId(context, requested, read) };
   },
 });

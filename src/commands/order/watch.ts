@@ -45,8 +45,8 @@ export const watch = defineCommand({
     if (open && ids.length > 0) throw new UsageError('--open follows every open order; give it no ids');
     const isOpen = open || (ids.length === 0 && context.interactive.yes && context.io.stdout.isTerminal);
     if (isOpen && !open) context.note('no order was named, so every open order is watched');
-    const wanted = isOpen ? await openOrders(context, until) : await readIds(context, 'order id', ids);
-    return watchResult(context, wanted, {
+    const requested = isOpen ? await openOrders(context, until) : await readIds(context, 'order id', ids);
+    return watchResult(context, requested, {
       until,
       isOpen,
       allowMissing,

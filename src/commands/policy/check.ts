@@ -2,16 +2,16 @@ import { FileCheck } from '../../bulk/check/file-check.ts';
 import { leftOutText } from '../../bulk/check/spend.ts';
 import { readOptions } from '../../bulk/csv/reading.ts';
 import { type TableFlags, tableOptions } from '../../bulk/csv/table-options.ts';
-import { usualBatchRows } from '../../bulk/upload/batches.ts';
+import { defaultBatchRows } from '../../bulk/upload/batches.ts';
 import { openSource } from '../../bulk/upload/source.ts';
-import { meantByUpload } from '../../bulk/upload/upload.ts';
+import { proposedByUpload } from '../../bulk/upload/upload.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Column } from '../../format/result.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
-import { meantBy } from '../../orders/submit/submit.ts';
+import { proposedOrder } from '../../orders/submit/submit.ts';
 import { exitCodes, type NextStep } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import type { Meant } from '../../spending/policy/gate.ts';
+import type { ProposedOrder } from '../../spending/policy/gate.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
 import type { Verdict } from '../../spending/policy/policy.ts';
 import { approvalLine } from '../../spending/policy/refusal.ts';
@@ -55,11 +55,11 @@ export const check = defineCommand({
   async run(context, input) {
     const isTable = /\.(?:csv|tsv)$/i.test(input.file ?? '');
     await context.ready();
-    const { meant, leftOut } = isTable
+    const { proposed, leftOut } = isTable
       ? await ofFile(context, input.file ?? '', input)
-      : { meant: [await ofOrder(context, input)], leftOut: undefined };
-    const gate = await gateFor(context, meant);
-    const verdict = gate ? await gate.settledLook() : allowedUnseen(meant);
+      : { proposed: [await ofOrder(context, input)], leftOut: undefined };
+    const gate = await gateFor(context, proposed);
+    const verdict = gate ? await gate.settledPreview() : allowedUnseen(proposed);
     return {
       kind: 'record',
       record: { ...verdict, next: nextOf(verdict) },
@@ -75,10 +75,10 @@ export const check = defineCommand({
   },
 });
 
-async function ofOrder(context: Context, input: Parameters<typeof assembleOrder>[1]): Promise<Meant> {
+async function ofOrder(context: Context, input: Parameters<typeof assembleOrder>[1]): Promise<ProposedOrder> {
   const { payload } = await assembleOrder(context, input);
   const { checkOrder } = await import('../../orders/input/check.ts');
-  return meantBy(context, await checkOrder(payload, input.file));
+  return proposedOrder(context, await checkOrder(payload, input.file));
 }
 
 /** The valid rows of a file. */
@@ -86,14 +86,14 @@ async function ofFile(
   context: Context,
   path: string,
   flags: TableFlags,
-): Promise<{ readonly meant: readonly Meant[]; readonly leftOut: string | undefined }> {
+): Promise<{ readonly proposed: readonly ProposedOrder[]; readonly leftOut: string | undefined }> {
   const source = await openSource(context, path);
   try {
     const options = await readOptions(context, source, flags);
     const file = new FileCheck(context, source, options, { local: true });
     for await (const _ of file.issues());
-    const upload = { name: source.name, batchSize: usualBatchRows, notifies: false };
-    return { meant: await meantByUpload(context, file, upload), leftOut: leftOutText(file.tally) };
+    const upload = { name: source.name, batchSize: defaultBatchRows, notifies: false };
+    return { proposed: await proposedByUpload(context, file, upload), leftOut: leftOutText(file.tally) };
   } finally {
     await source.close();
   }
@@ -106,10 +106,12 @@ const nextOf = ({ outcome, approval }: Pick<Verdict, 'outcome' | 'approval'>): N
     : [];
 
 /** Without a policy, everything is allowed. */
-const allowedUnseen = (meant: readonly Meant[]): Omit<Verdict, 'policy'> & { readonly policy: null } => ({
+const allowedUnseen = (
+  proposed: readonly ProposedOrder[],
+): Omit<Verdict, 'policy'> & { readonly policy: null } => ({
   outcome: 'allowed',
   policy: null,
-  orders: meant.length,
+  orders: proposed.length,
   amount_cents: 0,
   rules: [],
   rows: [],

@@ -2,7 +2,7 @@ import { textIn } from '../../api/json.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { detailColumns } from '../../orders/products/columns.ts';
 import { productArgument } from '../../orders/products/named.ts';
-import { keepTitles } from '../../orders/products/pick.ts';
+import { saveTitles } from '../../orders/products/pick.ts';
 import { freshnessOptions, noResponse, noSuchProduct } from '../../orders/products/search.ts';
 import { eachId } from '../../run/ids.ts';
 import { readProduct, waitOption } from './read.ts';
@@ -27,12 +27,12 @@ export const get = defineCommand({
   operations: ['product.get', 'retailer.check'],
   exitCodes: { 4: noSuchProduct, 7: noResponse, 8: 'with --wait: --timeout passed' },
   related: ['product search', 'product offers'],
-  async run(context, { ids, ...wanted }) {
+  async run(context, { ids, ...requested }) {
     const [only] = ids;
     const read = async (id: string) => {
-      const product = await readProduct(context, 'product.get', id, wanted);
+      const product = await readProduct(context, 'product.get', id, requested);
       const [title, url] = [textIn(product, 'title'), textIn(product, 'url')];
-      await keepTitles(context, [
+      await saveTitles(context, [
         [URL.canParse(id) ? id : url, title],
         [url, title],
       ]);

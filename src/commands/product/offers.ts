@@ -22,8 +22,8 @@ export const offers = defineCommand({
   operations: ['product.offers', 'retailer.check'],
   exitCodes: { 4: noSuchProduct, 7: noResponse, 8: 'with --wait: --timeout passed' },
   related: ['product get', 'order create'],
-  async run(context, { id, ...wanted }) {
-    const payload = await readProduct(context, 'product.offers', id, wanted);
+  async run(context, { id, ...requested }) {
+    const payload = await readProduct(context, 'product.offers', id, requested);
     return {
       kind: 'list',
       rows: offersOf(payload),

@@ -42,14 +42,14 @@ export const search = defineCommand({
     if (retailer === undefined)
       throw new UsageError('--retailer is missing; `errand retailer list -o id` prints them');
     if (all && page !== undefined) throw new UsageError('--all and --page exclude each other');
-    const wanted = {
+    const requested = {
       query: words.join(' '),
       retailer,
       ...(page !== undefined && { page }),
       ...(freeShipping && { free_shipping: true }),
     };
     let shown = 0;
-    const paged = await listRows(context, 'product.search', wanted, all);
+    const paged = await listRows(context, 'product.search', requested, all);
     return {
       kind: 'list',
       rows: limit === undefined ? paged.rows : first(limit),
@@ -61,11 +61,11 @@ export const search = defineCommand({
       hints: () => (limit !== undefined && shown >= limit ? [] : moreHint(paged, 'products')),
     };
 
-    async function* first(most: number) {
+    async function* first(max: number) {
       for await (const row of paged.rows) {
         shown += 1;
         yield row;
-        if (shown >= most) return;
+        if (shown >= max) return;
       }
     }
   },

@@ -41,7 +41,7 @@ export const set = defineCommand({
   ],
   output: { record: 'Profile' },
   related: ['auth token', 'profile use', 'profile database'],
-  mendsConfig: true,
+  repairsConfig: true,
   async run(context, { name, use = false, replace = false, ...given }) {
     if (given.policy !== undefined && given.defaultPolicy)
       throw new UsageError('--policy and --default-policy exclude each other; give one');
@@ -88,16 +88,16 @@ function changed(
     throw new UsageError('--base-url is missing: a new profile needs the base URL of its service');
   const plain = allowPlainHttp ?? before?.allow_plain_http ?? false;
   const checked = checkBaseUrl(base, '--base-url', plain);
-  const kept: Partial<Profile> = checked === before?.base_url ? before : {};
+  const saved: Partial<Profile> = checked === before?.base_url ? before : {};
   const legacy =
     legacyBaseUrl === undefined
-      ? kept.legacy_base_url
+      ? saved.legacy_base_url
       : checkBaseUrl(legacyBaseUrl, '--legacy-base-url', plain);
-  const { legacy_token: token, policy: _, ...rest } = kept;
+  const { legacy_token: token, policy: _, ...rest } = saved;
   const policyPath = policy === undefined ? before?.policy : resolve(policy);
   const keepsToken = legacyAddress(before) === (legacy ?? checked);
   const dropped = [
-    ...(hasKeys(before) && !hasKeys(kept) ? ['key'] : []),
+    ...(hasKeys(before) && !hasKeys(saved) ? ['key'] : []),
     ...(before?.legacy_token !== undefined && !(token !== undefined && keepsToken) ? ['client token'] : []),
   ];
   const profile = {

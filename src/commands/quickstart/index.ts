@@ -57,10 +57,10 @@ function stopped({ context, view, steps, state }: Run, error: unknown): NoResult
   if (reason instanceof ErrandError && !isInDoubt && context.output.format === 'table') {
     view.ended('open', labels[step], state === '' ? 'stopped here' : state);
     const id = made[0]?.madeId;
-    const said = id
+    const hint = id
       ? `The order goes on: ${shellLine`errand order watch ${typedId(context, id)}`}`
       : 'Nothing was ordered. From the start: errand quickstart';
-    return { kind: 'none', hints: [said], exitCode: reason.exitCode };
+    return { kind: 'none', hints: [hint], exitCode: reason.exitCode };
   }
   if (view.isLive) view.ended('failed', labels[step], 'stopped here');
   const before = steps.slice(0, -1).map((name) => labels[name]);
@@ -74,7 +74,7 @@ function stopped({ context, view, steps, state }: Run, error: unknown): NoResult
   });
 }
 
-const usualWaitMs = 60_000;
+const defaultWaitMs = 60_000;
 
 const columns: readonly Column<Order>[] = [
   { name: 'id', path: 'id', kind: 'id' },
@@ -95,7 +95,7 @@ async function follow(run: Run, order: OrderRecord): Promise<RecordResult | NoRe
   let exitCode = 0;
   const options = {
     until: 'delivered',
-    timeoutMs: context.waitMs() ?? usualWaitMs,
+    timeoutMs: context.waitMs() ?? defaultWaitMs,
     pace: defaultPace,
     allowMissing: false,
   } as const;

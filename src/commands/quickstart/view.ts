@@ -1,7 +1,7 @@
 import { asTyped } from '../../cli/output/as-typed.ts';
 import { canDrawLive, createLive } from '../../cli/output/live.ts';
 import { writeErr } from '../../cli/output/notice.ts';
-import { paintFor, spinnerEveryMs, spinnerSign } from '../../cli/output/paint.ts';
+import { paintFor, spinnerEveryMs, spinnerFrame } from '../../cli/output/paint.ts';
 import { foldCommand, wrap } from '../../cli/output/wrap.ts';
 import { cut, fullMeasure } from '../../format/width.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
@@ -53,8 +53,8 @@ async function terminalView({ io }: Context): Promise<QuickstartView> {
   const draw = (): void => {
     if (!moving) return;
     frame += 1;
-    const sign = paint.waiting(spinnerSign(frame));
-    live.draw([`${sign} ${moving.label.padEnd(labelWidth)}${moving.state}`]);
+    const mark = paint.waiting(spinnerFrame(frame));
+    live.draw([`${mark} ${moving.label.padEnd(labelWidth)}${moving.state}`]);
   };
   const timer = setInterval(draw, spinnerEveryMs);
   timer.unref();
@@ -62,12 +62,12 @@ async function terminalView({ io }: Context): Promise<QuickstartView> {
     moving = undefined;
     writeErr(io, lines.map((line) => `${line}\n`).join(''));
   };
-  const lineOf = (sign: string, label: string, { text, tail = '' }: Outcome): string[] => {
+  const lineOf = (mark: string, label: string, { text, tail = '' }: Outcome): string[] => {
     const room = Math.max(10, columns() - margin);
     const [safe, end] = [safeText(text), safeText(tail)];
     const [first = '', ...more] =
       tail === '' ? wrap(safe, room) : [`${cut(safe, room - measure(end), measure)}${end}`];
-    return [`${sign} ${label.padEnd(labelWidth)}${first}`, ...more.map((line) => ' '.repeat(margin) + line)];
+    return [`${mark} ${label.padEnd(labelWidth)}${first}`, ...more.map((line) => ' '.repeat(margin) + line)];
   };
   const typed = (command: string): string[] =>
     foldCommand(asTyped(safeText(command), io), columns() - indent.length);
@@ -82,8 +82,8 @@ async function terminalView({ io }: Context): Promise<QuickstartView> {
       print([...lineOf(paint.good('✔'), label, outcome), ...below]);
     },
     ended(how, label, outcome) {
-      const sign = how === 'failed' ? paint.bad('✖') : paint.waiting('●');
-      print(lineOf(sign, label, { text: outcome }));
+      const mark = how === 'failed' ? paint.bad('✖') : paint.waiting('●');
+      print(lineOf(mark, label, { text: outcome }));
     },
     next(commands) {
       const rows = commands.map(({ command, note }) => ({ lines: typed(command), note }));
@@ -108,13 +108,13 @@ async function terminalView({ io }: Context): Promise<QuickstartView> {
 }
 
 function plainView(context: Context): QuickstartView {
-  let said = '';
+  let printed = '';
   return {
     isLive: false,
     working(label, state) {
       // Without a live line, prints each state once.
-      if (state === '' || state === said) return;
-      said = state;
+      if (state === '' || state === printed) return;
+      printed = state;
       context.note(`${label}: ${state}`);
     },
     done(label, { text, tail = '' }, command) {

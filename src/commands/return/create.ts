@@ -149,15 +149,15 @@ const needed = [
 async function completeReturn(context: Context, payload: Fields): Promise<Fields> {
   const missing = needed.filter(({ field }) => payload[field] === undefined);
   if (missing.length > 0 && !context.interactive.yes)
-    throw refusal(missing, context.interactive.why, context.argv);
+    throw missingFieldsError(missing, context.interactive.why, context.argv);
   const order_id = payload.order_id ?? (await askOrder(context));
   const chosen = payload.items === undefined ? await chooseItems(context, String(order_id)) : undefined;
   const reason =
     payload.reason ?? (await (await context.prompt()).askChoice(context, 'Reason', returnReasons));
   const items = chosen?.map(({ order_item_id, quantity }) => ({ order_item_id, quantity })) ?? payload.items;
   const whole = { ...payload, order_id, items, reason };
-  const isAsked = context.interactive.yes && (chosen !== undefined || missing.length > 0);
-  if (isAsked && !context.previewsRequests) await confirmReturn(context, whole, chosen);
+  const wasPrompted = context.interactive.yes && (chosen !== undefined || missing.length > 0);
+  if (wasPrompted && !context.previewsRequests) await confirmReturn(context, whole, chosen);
   return whole;
 }
 
@@ -175,7 +175,7 @@ async function confirmReturn(
   throw new ErrandError('interrupted', 'no return was requested', { outcome: 'not_sent' });
 }
 
-function refusal(
+function missingFieldsError(
   missing: readonly (typeof needed)[number][],
   why: string,
   argv: readonly string[],

@@ -26,13 +26,18 @@ export const get = defineCommand({
   operations: ['return.get'],
   related: ['return list', 'return labels'],
   async run(context, { ids }) {
-    const wanted = await readIds(context, 'return id', ids);
+    const requested = await readIds(context, 'return id', ids);
     const client = await context.client();
     const read = async (id: string) =>
       (await client.call('return.get', { path: { return_request_id: id } })).body;
-    const [only] = wanted;
-    if (only !== undefined && wanted.length === 1)
+    const [only] = requested;
+    if (only !== undefined && requested.length === 1)
       return { kind: 'record', record: await read(only), columns: returnDetailColumns };
-    return { kind: 'list', columns: returnColumns, empty: 'no ids given', ...eachId(context, wanted, read) };
+    return {
+      kind: 'list',
+      columns: returnColumns,
+      empty: 'no ids given',
+      ...eachId(context, requested, read),
+    };
   },
 });

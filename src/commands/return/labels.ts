@@ -47,9 +47,9 @@ export const labels = defineCommand({
   readsOnly: false,
   related: ['return get', 'return list'],
   async run(context, { ids, dir = '.', force = false }) {
-    const wanted = await readIds(context, 'return id', ids);
+    const requested = await readIds(context, 'return id', ids);
     const client = await context.client();
-    const read = eachId(context, wanted, (id) => readLabelled(client, id));
+    const read = eachId(context, requested, (id) => readLabelled(client, id));
     const returns: Return[] = [];
     for await (const found of read.rows) returns.push(found);
     const files = labelFiles(dir, returns);
@@ -201,7 +201,7 @@ function freeName(name: string, taken: Map<string, number>): string {
 
 /** Names that Windows reserves for devices, with any extension. */
 const reserved = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
-const longest = 80;
+const maxNameBytes = 80;
 const unfit = /[^\p{L}\p{N}._ -]/gu;
 /** Replaced separately, because some of these count as letters. */
 const invisible = new RegExp(`[${invisibleBmp}${invisibleAstral}]`, 'gu');
@@ -213,7 +213,7 @@ const invisible = new RegExp(`[${invisibleBmp}${invisibleAstral}]`, 'gu');
  */
 export function safeFileName(given: string, fallback = 'label'): string {
   // Anything longer is cut off anyway.
-  const last = (given.split(/[/\\]/).at(-1) ?? '').slice(-4 * longest);
+  const last = (given.split(/[/\\]/).at(-1) ?? '').slice(-4 * maxNameBytes);
   const plain = trimmed(last.normalize('NFC').replace(invisible, '_').replace(unfit, '_'));
   const name = plain === '' ? fallback : plain;
   return shortened(reserved.test(name) ? `_${name}` : name);
@@ -231,9 +231,9 @@ const trimmed = (name: string): string => name.replace(/^[. _-]+/, '').replace(/
 
 /** Shortens a name to what every file system accepts, keeping its extension. */
 function shortened(name: string): string {
-  if (Buffer.byteLength(name) <= longest) return name;
+  if (Buffer.byteLength(name) <= maxNameBytes) return name;
   const extension = /\.[A-Za-z0-9]{1,8}$/.exec(name)?.[0] ?? '';
-  let room = longest - extension.length;
+  let room = maxNameBytes - extension.length;
   let stem = '';
   for (const character of name.slice(0, name.length - extension.length)) {
     room -= Buffer.byteLength(character);

@@ -1,7 +1,7 @@
 import type { ReturnStatus } from '../../api/enums.ts';
 import type { Received } from '../../api/received.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { paintFor, spinnerEveryMs, spinnerSign } from '../../cli/output/paint.ts';
+import { paintFor, spinnerEveryMs, spinnerFrame } from '../../cli/output/paint.ts';
 import { tableLines } from '../../cli/output/table.ts';
 import { plainText } from '../../format/path.ts';
 import type { Result } from '../../format/result.ts';
@@ -20,7 +20,7 @@ import {
   watchWithSummary,
 } from '../../platform/poll.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
-import type { Things } from '../../platform/watch-progress.ts';
+import type { WatchLabels } from '../../platform/watch-progress.ts';
 import type { Context } from '../../run/context.ts';
 import { readIds } from '../../run/ids.ts';
 import { returnColumns, returnDetailColumns } from './columns.ts';
@@ -66,24 +66,24 @@ async function* followReturns(
   const client = await context.client();
   const elapsedMs = stopwatch(clock);
   const verdicts = new Map<string, Verdict>(ids.map((id) => [id, 'waiting']));
-  const seen = new Map<string, unknown>();
+  const statuses = new Map<string, unknown>();
   let requests = 0;
   const isOver = (): boolean => tallyOf(verdicts.values()).waiting === 0;
   const deadline = new Deadline(clock, context.waitMs());
-  const hasResponded = (): boolean => seen.size > 0;
+  const hasResponded = (): boolean => statuses.size > 0;
   yield* watchWithSummary<FollowEvent>(
     { type: 'ready', returns: ids.length, until },
-    { look, isOver, hasResponded, pace, deadline, clock, signal },
+    { check, isOver, hasResponded, pace, deadline, clock, signal },
     summary,
   );
 
-  async function* look(): AsyncGenerator<FollowEvent> {
+  async function* check(): AsyncGenerator<FollowEvent> {
     for (const id of ids.filter((one) => verdicts.get(one) === 'waiting')) {
       requests += 1;
       const { body } = await client.call('return.get', { path: { return_request_id: id } });
-      if (seen.has(id) && seen.get(id) === body.status) continue;
+      if (statuses.has(id) && statuses.get(id) === body.status) continue;
       const verdict = verdictOf(body, until);
-      seen.set(id, body.status);
+      statuses.set(id, body.status);
       verdicts.set(id, verdict);
       yield { type: 'change', return: body, verdict };
     }
@@ -95,7 +95,7 @@ async function* followReturns(
 }
 
 /** Wording for watching returns. */
-const watched: Things = {
+const watched: WatchLabels = {
   one: 'return',
   several: 'returns',
   badly: 'denied',
@@ -109,7 +109,7 @@ function followingOf(
 ): Following<FollowEvent> {
   return new Following(context, {
     ids,
-    things: watched,
+    labels: watched,
     command: 'errand return watch',
     flags: options.until === 'approved' ? '' : ` --until ${options.until}`,
     events: followReturns(context, ids, options),
@@ -142,7 +142,7 @@ async function followView(context: Context, following: Following<FollowEvent>): 
   const draw = (): void => {
     frame += 1;
     const room = (io.stdout.columns() || 100) - 2;
-    live.draw(lines, `${spinnerSign(frame)} ${following.line(elapsedMs(), room)}`);
+    live.draw(lines, `${spinnerFrame(frame)} ${following.line(elapsedMs(), room)}`);
   };
   const drawn = async (returns: readonly ReturnRecord[]): Promise<readonly string[]> => {
     const { lines } = await tableLines(returns, columns, {
@@ -210,20 +210,20 @@ export const watch = defineCommand({
   async run(context, { ids, until = 'approved', interval }) {
     if (interval === 0)
       throw new UsageError('--interval 0s would ask the service without a pause; 500ms is short enough');
-    const wanted = await readIds(context, 'return id', ids);
-    if (wanted.length === 0) return { kind: 'none', hints: ['no return to watch'] };
-    const pace = interval === undefined ? usualPace : { shortestMs: interval, longestMs: interval };
-    const following = followingOf(context, wanted, { until, pace });
+    const requested = await readIds(context, 'return id', ids);
+    if (requested.length === 0) return { kind: 'none', hints: ['no return to watch'] };
+    const pace = interval === undefined ? defaultPace : { minMs: interval, maxMs: interval };
+    const following = followingOf(context, requested, { until, pace });
     if (context.output.format === 'ndjson')
       return eventRecords(following.events(), context.clock.now, exitCodeOf);
     if (context.output.format === 'table' && !context.io.stdout.isTerminal)
       return changeLines(context, following);
-    return finalState(context, wanted, following);
+    return finalState(context, requested, following);
   },
 });
 
 /** Polling pace: a return takes longer than an order. */
-const usualPace = { shortestMs: 1_000, longestMs: 60_000 };
+const defaultPace = { minMs: 1_000, maxMs: 60_000 };
 
 /** Prints one plain line per change: time, return, status, credited amount. */
 function changeLines(context: Context, following: Following<FollowEvent>): Result {

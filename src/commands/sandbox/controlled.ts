@@ -14,7 +14,7 @@ import { isLoopback } from '../../platform/net/lookup.ts';
 import type { Context } from '../../run/context.ts';
 
 /** Response timeout for an action without `--timeout`, ms; an action may do much work. */
-const patienceMs = 10 * 60_000;
+const defaultTimeoutMs = 10 * 60_000;
 
 /** The selected sandbox, verified to be one. */
 export interface Controlled {
@@ -49,10 +49,10 @@ export async function controlled(
     state,
     async act(action, body) {
       const request = { method: 'POST', path: `${controlPath}/${action}`, body: JSON.stringify(body) };
-      const timeout = timeoutMs.from === 'flag' ? timeoutMs.value : patienceMs;
+      const timeout = timeoutMs.from === 'flag' ? timeoutMs.value : defaultTimeoutMs;
       const response = await client
         .raw({ ...request, headers, isKeyless: true }, { timeoutMs: timeout })
-        .catch(refusalOfAction);
+        .catch(throwActionError);
       const after = 'json' in response ? response.json : undefined;
       if (isState(after)) return { ...after, left_ms: Math.max(0, numberIn(after, 'left_ms') ?? 0) };
       throw new ErrandError('unexpected', `${baseUrl.value} did not say how it stands after ${action}`);
@@ -113,7 +113,9 @@ const isState = (value: unknown): value is ControlState =>
   Array.isArray(value.faults) &&
   value.faults.every((fault) => typeof fault === 'string') &&
   Array.isArray(value.snapshots) &&
-  value.snapshots.every((kept) => isObject(kept) && typeof kept.name === 'string' && isTime(kept.taken_at));
+  value.snapshots.every(
+    (snapshot) => isObject(snapshot) && typeof snapshot.name === 'string' && isTime(snapshot.taken_at),
+  );
 
 const isTime = (value: unknown): boolean =>
   typeof value === 'string' &&
@@ -132,7 +134,7 @@ function refused({ settings: { baseUrl } }: Context, rule: string, why = ''): Us
 }
 
 /** The request is well-formed, so an error from the sandbox concerns the user's input. */
-function refusalOfAction(error: unknown): never {
+function throwActionError(error: unknown): never {
   const code = error instanceof ErrandError ? error.facts.code : undefined;
   if (!(error instanceof ErrandError) || error.facts.status === undefined) throw error;
   if (code === 'not_found') throw new ErrandError('not_found', plain(error.message), rejected);

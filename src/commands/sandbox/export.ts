@@ -29,12 +29,12 @@ export const exportScenario = defineCommand({
     if (!isObject(scenario) || scenario.version !== 1)
       throw new ErrandError('unexpected', 'the sandbox did not say how it stands');
     const leftOut = own(state, 'left_out');
-    const told = Array.isArray(leftOut) ? leftOut.map(String) : [];
+    const omissions = Array.isArray(leftOut) ? leftOut.map(String) : [];
     return {
       kind: 'record',
       record: { ...scenario, version: 1 as const },
       columns,
-      hints: told.map((what) => `left out: ${what}`),
+      hints: omissions.map((what) => `left out: ${what}`),
     };
   },
 });

@@ -12,14 +12,14 @@ export interface Gone {
   /** Reason noted on each record: `the sandbox was emptied`. */
   readonly why: string;
   /** File that holds the sandbox's data; null if in memory. */
-  readonly keptIn: string | null | undefined;
+  readonly dataFile: string | null | undefined;
 }
 
 /**
  * Tells the journal that the current sandbox no longer has what this machine ordered there. Call it only once the
  * service has proved to be a sandbox. @returns lines about what was in doubt. @throws StorageError.
  */
-export async function noteGone(context: Context, { since, until, why, keptIn }: Gone): Promise<string[]> {
+export async function noteGone(context: Context, { since, until, why, dataFile }: Gone): Promise<string[]> {
   const { baseUrl, folders } = context.settings;
   if (!journalExists(context.settings)) return [];
   const journal = await context.journal();
@@ -27,11 +27,11 @@ export async function noteGone(context: Context, { since, until, why, keptIn }: 
   // A sandbox served on the embedded one's data takes that one back, too.
   const services = new Set([
     baseUrl.value,
-    ...(keptIn === sandbox.fileOf(folders.state) ? [embeddedUrl] : []),
+    ...(dataFile === sandbox.fileOf(folders.state) ? [embeddedUrl] : []),
   ]);
   let inDoubt = 0;
   for (const service of services)
-    inDoubt += await journal.undoing.undo({ service, since, until, message: why });
+    inDoubt += await journal.reverting.undo({ service, since, until, message: why });
   if (inDoubt === 0) return [];
   return [
     inDoubt === 1

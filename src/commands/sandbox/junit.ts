@@ -9,7 +9,7 @@ export interface JunitCase {
   readonly status: 'held' | 'failed' | 'skipped';
   /** Why it failed, one line each. */
   readonly lines: readonly string[];
-  readonly tookMs: number;
+  readonly durationMs: number;
 }
 
 export interface JunitSuite {
@@ -40,10 +40,10 @@ ${cases.map((one) => caseOf(file, one))}</testsuite>
 `;
 }
 
-function caseOf(file: string, { name, line, status, lines, tookMs }: JunitCase): Html {
+function caseOf(file: string, { name, line, status, lines, durationMs }: JunitCase): Html {
   const failure = html`<failure message="${plain(lines[0] ?? '')}" type="expectation">${plain(lines.join('\n'))}</failure>`;
   const inside = status === 'failed' ? failure : status === 'skipped' ? html`<skipped/>` : undefined;
-  return html`<testcase name="${plain(name)}" classname="${plain(file)}" file="${plain(file)}" line="${line}" time="${seconds(tookMs)}">${inside}</testcase>
+  return html`<testcase name="${plain(name)}" classname="${plain(file)}" file="${plain(file)}" line="${line}" time="${seconds(durationMs)}">${inside}</testcase>
 `;
 }
 
@@ -51,7 +51,7 @@ const countsOf = (cases: readonly JunitCase[]) => ({
   tests: cases.length,
   failures: cases.filter(({ status }) => status === 'failed').length,
   skipped: cases.filter(({ status }) => status === 'skipped').length,
-  time: seconds(cases.reduce((sum, { tookMs }) => sum + tookMs, 0)),
+  time: seconds(cases.reduce((sum, { durationMs: tookMs }) => sum + tookMs, 0)),
 });
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
@@ -68,14 +68,14 @@ export async function checkReportPlace(path: string): Promise<void> {
   const there = await stat(path).catch(() => undefined);
   if (there?.isDirectory()) throw new UsageError(`--report: ${path} is a folder; name a file`);
   if (!there?.isFile() || there.size === 0) return;
-  if (reportStart.test(await beginningOf(path))) return;
+  if (reportStart.test(await firstBytesOf(path))) return;
   throw new UsageError(
     `--report: ${path} is there, and is no JUnit report; name another file, so that it is not written over`,
   );
 }
 
 /** First bytes of a file; empty if unreadable, so the file is left alone. */
-async function beginningOf(path: string): Promise<string> {
+async function firstBytesOf(path: string): Promise<string> {
   const file = await open(path).catch(() => undefined);
   if (!file) return '';
   try {

@@ -30,7 +30,7 @@ export const mint = defineCommand({
     const { isStored, hints } =
       profile === undefined
         ? { isStored: false, hints: store === false ? [] : [notStored(context)] }
-        : await keep(context, profile, body.api_key);
+        : await saveKey(context, profile, body.api_key);
     const example = own(body.example_order, 'shipping_address');
     if (isStored && (await (await context.store()).saveExample('home', example)))
       hints.push("saved the sandbox's example address as home");
@@ -79,7 +79,7 @@ const profileLine = (baseUrl: string): string =>
   `errand profile set NAME --base-url ${shellWord(baseUrl)} --use`;
 
 /** Stores the key and makes it the current one; the profile's previous key is kept. */
-async function keep(
+async function saveKey(
   context: Context,
   keeper: Keeper,
   minted: string,
@@ -87,13 +87,13 @@ async function keep(
   const { storeKey } = await import('../../config/store-key.ts');
   const key = checkKey(minted, 'the minted key');
   try {
-    const beside = await storeKey(await context.store(), {
+    const keyNotes = await storeKey(await context.store(), {
       ...keeper,
       key,
       flags: whereFlags(context),
       now: context.clock.now(),
     });
-    return { isStored: true, hints: [`stored for profile ${keeper.profile}`, ...beside] };
+    return { isStored: true, hints: [`stored for profile ${keeper.profile}`, ...keyNotes] };
   } catch (error) {
     // The key is already minted, so print it even if it cannot be stored.
     if (!(error instanceof UsageError)) throw error;

@@ -42,28 +42,28 @@ export async function* play(context: Context, file: ScenarioFile): AsyncGenerato
   }
 }
 
-interface Told {
+interface Difference {
   readonly field: string;
   readonly expected: unknown;
   readonly actual: unknown;
 }
 
-const differenceText = ({ field, expected, actual }: Told): string =>
-  `${field === '' ? '' : `${field}: `}${shown(expected) === shown(actual) ? told(expected, actual, quoted) : told(expected, actual, shown)}`;
+const differenceText = ({ field, expected, actual }: Difference): string =>
+  `${field === '' ? '' : `${field}: `}${shown(expected) === shown(actual) ? mismatch(expected, actual, quoted) : mismatch(expected, actual, shown)}`;
 
-const told = (expected: unknown, actual: unknown, show: (value: unknown) => string): string =>
+const mismatch = (expected: unknown, actual: unknown, show: (value: unknown) => string): string =>
   `expected ${show(expected)}, got ${show(actual)}`;
 
 /** Quotes a text, to distinguish "2500" from 2500. */
 const quoted = (value: unknown): string => shortened(JSON.stringify(value) ?? 'nothing');
 
 /** Maximum length of a value in one line. */
-const mostShown = 300;
+const maxShown = 300;
 
 const shown = (value: unknown): string => (typeof value === 'string' ? shortened(value) : quoted(value));
 
 function shortened(text: string): string {
-  return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
+  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
 }
 
 /** Converts the results of a file to a JUnit suite. */
@@ -78,11 +78,11 @@ export const suiteOf = ({
 }): JunitSuite => ({
   name,
   file,
-  cases: rows.map(({ check, line, status, differences, took_ms: tookMs }) => ({
+  cases: rows.map(({ check, line, status, differences, took_ms: durationMs }) => ({
     name: check,
     line,
     status,
     lines: differences.map(differenceText),
-    tookMs,
+    durationMs,
   })),
 });

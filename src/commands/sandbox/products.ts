@@ -27,7 +27,7 @@ export const products = defineCommand({
         { name: 'name', path: 'name', weight: 1 },
       ],
       screen: [
-        { name: 'scenario', path: 'scenario', weight: 10, isProse: true, least: 14 },
+        { name: 'scenario', path: 'scenario', weight: 10, isProse: true, minWidth: 14 },
         { name: 'what happens', path: 'description', weight: 9, isProse: true },
       ],
       empty: 'this service names no test products',

@@ -1,4 +1,4 @@
-import { fullestSandboxWalletCents } from '../../api/limits.ts';
+import { maxSandboxWalletCents } from '../../api/limits.ts';
 import { faultGrammar, sandboxFaults } from '../../api/sandbox-faults.ts';
 import { formatMoney } from '../../format/money.ts';
 import { UsageError } from '../../platform/errors.ts';
@@ -24,9 +24,9 @@ export const faultList = { title: 'Faults', rows: sandboxFaults, note: faultGram
 
 /** Checks the cents of a sandbox wallet. @throws UsageError above the maximum. */
 export function walletCents(flag: string, cents: number): number {
-  if (cents > fullestSandboxWalletCents)
+  if (cents > maxSandboxWalletCents)
     throw new UsageError(
-      `${flag} is at most ${formatMoney(fullestSandboxWalletCents)}, not ${formatMoney(cents)}`,
+      `${flag} is at most ${formatMoney(maxSandboxWalletCents)}, not ${formatMoney(cents)}`,
     );
   return cents;
 }

@@ -40,8 +40,8 @@ export const reset = defineCommand({
     if (served) await served.act('reset', {});
     else await sandbox.resetSandbox(folders.state, context.signal);
     const { noteGone } = await import('./gone.ts');
-    const gone = { until, why: 'the sandbox was emptied', keptIn: served?.state.kept_in };
-    const settled = await noteGone(context, gone);
+    const gone = { until, why: 'the sandbox was emptied', dataFile: served?.state.kept_in };
+    const doubtNotes = await noteGone(context, gone);
     const store = await context.store();
     const mayComeBack = served ? served.state.snapshots.length > 0 : sandbox.hasSnapshots(folders.state);
     await store.retireKeysAt(baseUrl.value, mayComeBack);
@@ -54,6 +54,6 @@ export const reset = defineCommand({
     const next = isEmbedded
       ? 'the next command mints a new key'
       : `\`errand sandbox mint${whereFlags(context)}\` mints a new key`;
-    return { kind: 'none', hints: [...settled, ...keys, `the sandbox is empty; ${next}`] };
+    return { kind: 'none', hints: [...doubtNotes, ...keys, `the sandbox is empty; ${next}`] };
   },
 });

@@ -22,10 +22,10 @@ export const restore = defineCommand({
     const { noteGone } = await import('./gone.ts');
     const since = takenAt === undefined ? until : Date.parse(takenAt);
     const why = `the sandbox was restored to ${name}`;
-    const settled = await noteGone(context, { since, until, why, keptIn: sandbox.state.kept_in });
+    const doubtNotes = await noteGone(context, { since, until, why, dataFile: sandbox.state.kept_in });
     return {
       kind: 'none',
-      hints: [`the sandbox is as it was at ${name}`, ...settled, ...(await keyOf(context, since))],
+      hints: [`the sandbox is as it was at ${name}`, ...doubtNotes, ...(await keyOf(context, since))],
     };
   },
 });

@@ -72,7 +72,7 @@ async function checked(name: string, value: unknown, lineOf: ScenarioFile['lineO
     import('../../api/scenario/scenario.ts'),
     import('../../api/schemas/check.ts'),
   ]);
-  const refused = (problems: readonly Problem[]): UsageError => refusal(name, lineOf, problems);
+  const refused = (problems: readonly Problem[]): UsageError => scenarioError(name, lineOf, problems);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new UsageError(`${name} holds no scenario; it is a map that begins with version: 1`, {
       next: [{ command: 'errand schema Scenario', when: 'to see what it can have' }],
@@ -107,16 +107,20 @@ const wording = (message: string): string =>
     .replaceAll('"|"', ', ')
     .replaceAll('"', message.startsWith('Invalid option') ? '' : '"');
 
-function refusal(name: string, lineOf: ScenarioFile['lineOf'], problems: readonly Problem[]): UsageError {
-  const told = problems.map(({ path, message }) => {
+function scenarioError(
+  name: string,
+  lineOf: ScenarioFile['lineOf'],
+  problems: readonly Problem[],
+): UsageError {
+  const messages = problems.map(({ path, message }) => {
     const line = lineOf(path);
     const field = [`line ${line}`, fieldName(path)].filter(Boolean).join(', ');
     return { line, path, field, message };
   });
-  const [first, ...others] = told;
+  const [first, ...others] = messages;
   const more = others.length > 0 ? `; and ${others.length} more` : '';
   return new UsageError(`${name}, ${first?.field}: ${first?.message}${more}`, {
-    ...(others.length > 0 && { details: { problems: told } }),
+    ...(others.length > 0 && { details: { problems: messages } }),
     next: [{ command: 'errand schema Scenario', when: 'to see what a scenario can have' }],
   });
 }

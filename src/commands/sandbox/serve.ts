@@ -77,7 +77,7 @@ function hostName(flag: string, given: string): string {
 const methodWidth = 'DELETE'.length;
 const gap = '  ';
 /** Minimum width of a target, to tell it from others; with less room, a terminal omits other columns. */
-const leastTarget = 24;
+const minTargetWidth = 24;
 
 /**
  * Prints one stderr line per request to the served sandbox: time, status, time to the first byte, method, target (cut
@@ -92,31 +92,32 @@ export async function requestLines({
   const measure = await fullMeasure();
   return ({ at, method, target, status, tookMs, fault, did }) => {
     const shown = status === null ? 'cut' : String(status);
-    const mood = status === null || status >= 500 ? paint.bad : status >= 400 ? paint.waiting : paint.good;
+    const paintStatus =
+      status === null || status >= 500 ? paint.bad : status >= 400 ? paint.waiting : paint.good;
     const time = `${new Date(at).toISOString().slice(11, 19)}Z`;
-    const took = `${Math.round(tookMs)} ms`.padStart('1000 ms'.length);
-    const noted = fault === null ? paint.faint : paint.waiting;
+    const duration = `${Math.round(tookMs)} ms`.padStart('1000 ms'.length);
+    const paintNote = fault === null ? paint.faint : paint.waiting;
     const verb = safeText(method).padEnd(methodWidth);
-    const deed = did === null ? '' : `${gap}${safeText(did)}`;
-    const why = `${deed}${fault === null ? '' : `${gap}(fault ${safeText(fault)})`}`;
+    const actionSummary = did === null ? '' : `${gap}${safeText(did)}`;
+    const why = `${actionSummary}${fault === null ? '' : `${gap}(fault ${safeText(fault)})`}`;
     const columns = io.stderr.columns() || 80;
-    const roomBeside = (...parts: readonly string[]): number => columns - parts.join(gap).length - gap.length;
-    const least = measure(why) + Math.min(leastTarget, measure(safeText(target)));
-    const hasTime = roomBeside(time, shown, took, verb) >= least;
-    const hasTook = roomBeside(shown, took, verb) >= least;
-    const before = [...(hasTime ? [time] : []), shown, ...(hasTook ? [took] : []), verb];
-    const room = Math.max(1, roomBeside(...before));
+    const widthLeft = (...parts: readonly string[]): number => columns - parts.join(gap).length - gap.length;
+    const minWidth = measure(why) + Math.min(minTargetWidth, measure(safeText(target)));
+    const hasTime = widthLeft(time, shown, duration, verb) >= minWidth;
+    const hasDuration = widthLeft(shown, duration, verb) >= minWidth;
+    const before = [...(hasTime ? [time] : []), shown, ...(hasDuration ? [duration] : []), verb];
+    const room = Math.max(1, widthLeft(...before));
     const path = cutMiddle(
       safeText(target),
-      Math.max(Math.min(leastTarget / 2, room), room - measure(why)),
+      Math.max(Math.min(minTargetWidth / 2, room), room - measure(why)),
       measure,
     );
     const parts = [
       ...(hasTime ? [paint.faint(time)] : []),
-      mood(shown),
-      ...(hasTook ? [took] : []),
+      paintStatus(shown),
+      ...(hasDuration ? [duration] : []),
       verb,
-      path + noted(cut(why, Math.max(0, room - measure(path)), measure)),
+      path + paintNote(cut(why, Math.max(0, room - measure(path)), measure)),
     ];
     writeErr(io, `${parts.join(gap)}\n`);
   };
@@ -222,7 +223,7 @@ export const serve = defineCommand({
       faults: fault,
       scenario,
       ...reachOf({ allowRemote, ...more }),
-      tell: context.note,
+      warn: context.note,
       onRequest,
       signal: context.signal,
       stateDir: context.settings.folders.state,
@@ -236,7 +237,7 @@ export const serve = defineCommand({
     const { format } = context.output;
     const elapsedMs = stopwatch(context.clock);
     const where = { kept_in: memory ? null : resolve(data ?? context.settings.folders.state) };
-    const kept = memory
+    const storageNote = memory
       ? `nothing is kept${inMemory ? ' (--memory)' : ''}`
       : `its orders and keys are kept in ${data ?? "errand's state folder"}`;
     if (format === 'json') return { kind: 'stream', chunks: lines(`${JSON.stringify(ready)}\n`) };
@@ -265,7 +266,7 @@ export const serve = defineCommand({
         await served.close();
       }
       if (last) yield last();
-      if (format === 'table') context.note(`stopped serving; ${kept}`);
+      if (format === 'table') context.note(`stopped serving; ${storageNote}`);
     }
   },
 });

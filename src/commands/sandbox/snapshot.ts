@@ -17,10 +17,10 @@ export const snapshot = defineCommand({
   related: ['sandbox restore', 'sandbox advance'],
   async run(context, { name, force = false }) {
     const { snapshots } = await stateAfter();
-    const kept = snapshots.filter((it) => name === undefined || it.name === name);
+    const matching = snapshots.filter((it) => name === undefined || it.name === name);
     return {
       kind: 'list',
-      rows: kept.map((it) => ({ name: it.name, taken_at: it.taken_at })),
+      rows: matching.map((it) => ({ name: it.name, taken_at: it.taken_at })),
       columns: [
         { name: 'name', path: 'name', weight: 2 },
         { name: 'taken', path: 'taken_at', kind: 'time', isLocal: true, weight: 1 },

@@ -53,7 +53,7 @@ export const test = defineCommand({
     if (path !== undefined) await checkReportPlace(path);
     const read: ScenarioFile[] = [];
     for (const file of files) read.push(await readScenario(context, 'files', file));
-    tellEmpty(context, read);
+    warnEmpty(context, read);
     const suites: JunitSuite[] = [];
     const count = { held: 0, failed: 0, skipped: 0 };
     return {
@@ -84,17 +84,17 @@ export const test = defineCommand({
 /**
  * Warns about scenarios that check nothing, since they would always pass. @throws UsageError if none checks anything.
  */
-function tellEmpty(context: Pick<Context, 'note'>, files: readonly ScenarioFile[]): void {
+function warnEmpty(context: Pick<Context, 'note'>, files: readonly ScenarioFile[]): void {
   const empty = files.filter(({ scenario: { steps, expect } }) => steps.length + expect.length === 0);
-  const tell = ({ name }: ScenarioFile): string =>
+  const warningFor = ({ name }: ScenarioFile): string =>
     `${name} has neither steps nor expect: nothing in it would be checked`;
   const [first] = empty;
   if (first && empty.length === files.length)
-    throw new UsageError(tell(first), {
+    throw new UsageError(warningFor(first), {
       hint: 'Say under expect what must be true at the end.',
       next: [{ command: 'errand schema Scenario', when: 'to see what it can have' }],
     });
-  for (const file of empty) context.note(tell(file));
+  for (const file of empty) context.note(warningFor(file));
 }
 
 const summaryOf = ({ held, failed, skipped }: Readonly<Record<Row['status'], number>>): string =>

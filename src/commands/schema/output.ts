@@ -61,11 +61,11 @@ export const output = defineCommand({
     if (!showsRows(context.output))
       return { kind: 'record', record: schema, columns: inferColumns([schema]) };
     const { fieldList, printedColumns } = await import('./shape.ts');
-    const said = String(schema.description);
+    const description = String(schema.description);
     const isJson = found === 'error' || schemas.printsJson(found);
     return fieldList(
       recordPart(schema),
-      isJson ? [said, '-o json gives the JSON Schema'] : [said],
+      isJson ? [description, '-o json gives the JSON Schema'] : [description],
       printedColumns,
     );
   },
@@ -106,18 +106,18 @@ function named(
       .includes(asTyped),
   );
   const isRecord = /^[A-Z]/.test(asTyped) && printing.length > 0;
-  const below = names.filter((one) => one.startsWith(`${name}.`)).slice(0, mostNear);
+  const below = names.filter((one) => one.startsWith(`${name}.`)).slice(0, maxSuggestions);
   const near = isRecord
-    ? printing.flatMap((command) => typed(command).slice(0, 1)).slice(0, mostNear)
+    ? printing.flatMap((command) => typed(command).slice(0, 1)).slice(0, maxSuggestions)
     : below.length > 0
       ? below
       : nearTo(name, [...names, 'error']);
-  const meant = isRecord
+  const suggestion = isRecord
     ? `; what prints it: ${near.join(', ')}`
     : near.length > 0
       ? `; did you mean ${near.join(', ')}?`
       : '';
-  throw new UsageError(`there is no command "${asTyped.replaceAll('.', ' ')}"${meant}`, {
+  throw new UsageError(`there is no command "${asTyped.replaceAll('.', ' ')}"${suggestion}`, {
     next: [{ command: 'errand schema output', when: 'to see all names' }],
   });
 }
@@ -128,7 +128,7 @@ function nearTo(name: string, names: readonly string[]): readonly string[] {
   if (near !== undefined) return [near];
   const nounOf = (one: string): string => one.split('.')[0] ?? '';
   const noun = nearestWord(nounOf(name), [...new Set(names.map(nounOf))]);
-  return names.filter((one) => nounOf(one) === noun).slice(0, mostNear);
+  return names.filter((one) => nounOf(one) === noun).slice(0, maxSuggestions);
 }
 
-const mostNear = 8;
+const maxSuggestions = 8;

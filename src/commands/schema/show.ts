@@ -105,8 +105,8 @@ function summaryOf({
   if (typeof method === 'string') return `${method} ${path}  ${summary}`;
   const { name: _, ...bounds } = row;
   const spelled = Object.entries(bounds).map(([bound, value]) => `${bound} ${value}`);
-  const said = plainText(uses ?? when);
-  return said !== '' ? said : Array.isArray(values) ? values.join(', ') : spelled.join(', ');
+  const use = plainText(uses ?? when);
+  return use !== '' ? use : Array.isArray(values) ? values.join(', ') : spelled.join(', ');
 }
 
 /** Looks up an enum, limit, event or error by name; an error name may be both a code and an error_type. */
@@ -130,21 +130,21 @@ function resolve(name: string, topics: Readonly<Record<string, Table>>): string 
     ...Object.keys(topics),
     ...Object.values(topics).flatMap(({ rows, id }) => rows.map((row) => String(own(row, id)))),
   ];
-  const wanted = name.trim().toLowerCase();
-  const endpoint = operationRows.find(({ method, path }) => `${method} ${path}`.toLowerCase() === wanted);
+  const requested = name.trim().toLowerCase();
+  const endpoint = operationRows.find(({ method, path }) => `${method} ${path}`.toLowerCase() === requested);
   const found =
-    endpoint?.name ?? names.find((it) => it === name) ?? names.find((it) => it.toLowerCase() === wanted);
+    endpoint?.name ?? names.find((it) => it === name) ?? names.find((it) => it.toLowerCase() === requested);
   if (found !== undefined) return String(found);
-  const near = [...new Set(names)].filter((it) => isNear(it, wanted)).slice(0, 5);
-  const meant = near.length > 0 ? `; did you mean ${near.join(', ')}?` : '';
-  throw new UsageError(`the contract has no "${name}"${meant}`, {
+  const near = [...new Set(names)].filter((it) => isNear(it, requested)).slice(0, 5);
+  const suggestion = near.length > 0 ? `; did you mean ${near.join(', ')}?` : '';
+  throw new UsageError(`the contract has no "${name}"${suggestion}`, {
     next: [{ command: 'errand schema', when: 'to see all names' }],
   });
 }
 
 /** Whether one name contains the other, ignoring case, punctuation and plurals. */
-function isNear(name: string, wanted: string): boolean {
-  const [a, b] = [name, wanted].map((text) => text.toLowerCase().replace(/[^a-z]|s/g, ''));
+function isNear(name: string, requested: string): boolean {
+  const [a, b] = [name, requested].map((text) => text.toLowerCase().replace(/[^a-z]|s/g, ''));
   if (a === undefined || b === undefined || b.length < 3) return false;
   return a.includes(b) || (a.length > 4 && b.includes(a));
 }
@@ -246,12 +246,12 @@ const parameterRows = (place: 'path' | 'query', specs: Readonly<Record<string, P
   }));
 
 /** `1 to 500`, `at most 200 characters`. */
-function boundsText({ min, max, min_length: shortest, max_length: longest }: JsonObject): string {
-  const range = (least: unknown, most: unknown): string => {
-    if (least !== undefined && most !== undefined) return `${least} to ${most}`;
-    return least !== undefined ? `at least ${least}` : most !== undefined ? `at most ${most}` : '';
+function boundsText({ min, max, min_length: minLength, max_length: maxLength }: JsonObject): string {
+  const range = (lower: unknown, upper: unknown): string => {
+    if (lower !== undefined && upper !== undefined) return `${lower} to ${upper}`;
+    return lower !== undefined ? `at least ${lower}` : upper !== undefined ? `at most ${upper}` : '';
   };
-  const length = range(shortest, longest);
+  const length = range(minLength, maxLength);
   return range(min, max) || (length && `${length} characters`);
 }
 

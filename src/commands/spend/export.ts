@@ -4,15 +4,15 @@ import { formatMoney } from '../../format/money.ts';
 import type { Column } from '../../format/result.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { isIdPart, WrittenBooks } from '../../spending/accounting/entries.ts';
-import type { BooksFormat } from '../../spending/accounting/files.ts';
-import { readBookFile, replaceBookFile } from '../../spending/accounting/files.ts';
+import { isIdPart, WrittenEntries } from '../../spending/accounting/entries.ts';
+import type { AccountingFormat } from '../../spending/accounting/files.ts';
+import { readLedgerFile, replaceLedgerFile } from '../../spending/accounting/files.ts';
 import {
   differenceNotes,
   differencesIn,
+  existingEntries,
   leftOutNote,
   othersNote,
-  standingIn,
 } from '../../spending/accounting/ledger.ts';
 import { Collection, entriesOf, openingEntry } from '../../spending/accounting/order-entries.ts';
 import { datesIn } from '../../spending/policy/policy.ts';
@@ -32,7 +32,7 @@ const columns: readonly Column[] = [
   { name: 'wallet at the service', path: 'wallet_cents', kind: 'money' },
 ];
 
-export const exportBooks = defineCommand({
+export const exportAccounting = defineCommand({
   name: 'export',
   summary: 'Balanced entries of every order for hledger, beancount, OFX or a CSV',
   description:
@@ -72,19 +72,21 @@ export const exportBooks = defineCommand({
   related: ['spend show', 'wallet', 'audit log'],
   async run(context, { as, out, openingBalance, timeZone: zoneGiven, since, until }) {
     if (as === undefined) throw new UsageError(`--as is missing: one of ${formats.join(', ')}`);
-    const { format: asked, fields, query } = context.output;
-    if (out === undefined && (fields || query || (asked !== 'table' && asked !== 'csv')))
+    const { format: requested, fields, query } = context.output;
+    if (out === undefined && (fields || query || (requested !== 'table' && requested !== 'csv')))
       throw new UsageError(`--as says the format on stdout; -o, --fields and --query go with --out`);
     const { timeZone, note } = await reportZone(context, zoneGiven);
     const span = spanOf({ since, until }, timeZone, context.serviceClock.now());
-    const file = out === undefined ? undefined : readBookFile(out);
+    const file = out === undefined ? undefined : readLedgerFile(out);
     const { id, feeCents, balance } = await readWallet(context);
     const wallet = isIdPart(id) ? id : 'wallet';
-    const books = { wallet, now: context.serviceClock.now() };
+    const accounting = { wallet, now: context.serviceClock.now() };
     const format = await formatNamed(as, wallet, context);
     const found =
-      out === undefined || file?.text === undefined ? undefined : standingIn(out, file.text, format, wallet);
-    const written = new WrittenBooks();
+      out === undefined || file?.text === undefined
+        ? undefined
+        : existingEntries(out, file.text, format, wallet);
+    const written = new WrittenEntries();
     for (const entry of found?.entries ?? []) written.take(entry);
     const there = written.ids.size;
     const differences = differencesIn(found?.entries ?? []);
@@ -103,7 +105,10 @@ export const exportBooks = defineCommand({
       for (const entry of lacking.entries) collection.add(entry);
     }
     if (openingBalance !== undefined && written.opening === undefined) {
-      const at = Math.min(collection.firstAt ?? books.now, span.since ? Date.parse(span.since) : books.now);
+      const at = Math.min(
+        collection.firstAt ?? accounting.now,
+        span.since ? Date.parse(span.since) : accounting.now,
+      );
       collection.add(openingEntry(openingBalance, at, dateAt(at)));
     }
     const { count } = collection;
@@ -118,13 +123,13 @@ export const exportBooks = defineCommand({
       ...(found && found.others > 0 ? [othersNote(found.others)] : []),
       note,
     ];
-    const held = { ...books, balance: balance ?? written.walletCents };
+    const held = { ...accounting, balance: balance ?? written.walletCents };
     const text = format.assemble(held, file?.text, collection.rendered());
     if (out === undefined || file === undefined) {
-      await context.tell(notes);
+      await context.log(notes);
       return { kind: 'stream', chunks: text, isCsv: as === 'csv', exitCode: () => exitCode };
     }
-    if (count > 0 || file.text === undefined) await replaceBookFile(file, text);
+    if (count > 0 || file.text === undefined) await replaceLedgerFile(file, text);
     const record: Output<'BooksFile'> = {
       ...{ file: out, as, orders, added: count, there, left_out: collection.leftOut },
       differences: differences.map(({ line, message }) => ({ line, message })),
@@ -139,7 +144,7 @@ async function formatNamed(
   as: (typeof formats)[number],
   wallet: string,
   { output: { rawCsv = false } }: Context,
-): Promise<BooksFormat> {
+): Promise<AccountingFormat> {
   switch (as) {
     case 'hledger':
       return (await import('../../spending/accounting/hledger.ts')).hledger;
@@ -148,6 +153,6 @@ async function formatNamed(
     case 'ofx':
       return (await import('../../spending/accounting/ofx.ts')).ofx;
     case 'csv':
-      return (await import('../../spending/accounting/csv.ts')).csvBooks(wallet, rawCsv);
+      return (await import('../../spending/accounting/csv.ts')).csvAccounting(wallet, rawCsv);
   }
 }

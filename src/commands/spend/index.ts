@@ -1,5 +1,5 @@
 import type { RootNoun } from '../../cli/define.ts';
-import { exportBooks } from './export.ts';
+import { exportAccounting } from './export.ts';
 import { show } from './show.ts';
 
-export const noun: RootNoun = { verbs: [show, exportBooks] };
+export const noun: RootNoun = { verbs: [show, exportAccounting] };

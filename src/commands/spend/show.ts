@@ -81,8 +81,8 @@ function groupingNamed(text: string): Grouping {
   if (known) return known;
   if (/^metadata\..{1,200}$/s.test(text)) return `metadata.${text.slice('metadata.'.length)}`;
   const near = nearestWord(text, groupings);
-  const meant = near === undefined ? '' : `; did you mean ${near}?`;
-  throw new UsageError(`--by takes ${groupings.join(', ')} or metadata.KEY, not "${text}"${meant}`);
+  const suggestion = near === undefined ? '' : `; did you mean ${near}?`;
+  throw new UsageError(`--by takes ${groupings.join(', ')} or metadata.KEY, not "${text}"${suggestion}`);
 }
 
 function notesOf(

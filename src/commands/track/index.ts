@@ -23,8 +23,8 @@ export const command = defineRootCommand({
     const path = { order_id: checkUuid('order id', order) };
     const { body } = await client.call('order.track', { path });
     const columns = context.output.format === 'table' ? trackColumns : flatColumns;
-    const looksWhole = isOnScreen(context) && stateOfTracked(body).mood !== 'bad';
-    const fulfillment = looksWhole ? await fulfillmentOf(context, path) : undefined;
+    const showsFulfillment = isOnScreen(context) && stateOfTracked(body).mood !== 'bad';
+    const fulfillment = showsFulfillment ? await fulfillmentOf(context, path) : undefined;
     return { kind: 'record', record: body, columns, screen: trackScreen(fulfillment), id: 'order_id' };
   },
 });
@@ -84,7 +84,7 @@ export const trackScreen = (fulfillment: unknown): readonly Column<Shape<'Public
       { name: 'state', path: 'status', kind: 'status', weight: 9 },
       { name: 'carrier', path: 'carrier', weight: 7 },
       { name: 'tracking number', path: 'tracking_number', kind: 'id', weight: 8 },
-      { name: 'last seen', path: 'checkpoints.0.message', weight: 6, isProse: true, goesBelow: true },
+      { name: 'last seen', path: 'checkpoints.0.message', weight: 6, isProse: true, wraps: true },
       { name: 'at', path: 'checkpoints.0.checkpoint_time', kind: 'time', weight: 5 },
     ],
   },

@@ -10,12 +10,12 @@ const rereadMs = 15_000;
 /** Reads an event's order from the service, unless `until` aborts first. @throws Error if it cannot be read. */
 export async function readOrder(context: Context, id: string, until?: AbortSignal) {
   const client = await context.lastingClient();
-  const patience = AbortSignal.timeout(rereadMs);
-  const signal = AbortSignal.any([context.signal, patience, ...(until ? [until] : [])]);
+  const timeout = AbortSignal.timeout(rereadMs);
+  const signal = AbortSignal.any([context.signal, timeout, ...(until ? [until] : [])]);
   try {
     return (await client.call('order.get', { path: { order_id: id } }, { signal })).body;
   } catch (error) {
-    if (!patience.aborted || context.signal.aborted) throw error;
+    if (!timeout.aborted || context.signal.aborted) throw error;
     throw new Error(`the service did not respond within ${rereadMs / 1000} s`);
   }
 }
@@ -28,5 +28,5 @@ export function sender(context: Context, url: string, allowPrivate: boolean): Li
 
 /** Creates a runner that executes a command for each order. */
 export function runner({ environment, clock, note }: Context, command: string): ListenOptions['exec'] {
-  return (delivery, signal) => runCommand({ command, environment, clock, tell: note }, delivery, signal);
+  return (delivery, signal) => runCommand({ command, environment, clock, onLine: note }, delivery, signal);
 }

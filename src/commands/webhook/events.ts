@@ -3,8 +3,8 @@ import { eventNames, olderNames, sameEvents } from '../../integrations/webhooks/
 import { checkUuid, eachId } from '../../run/ids.ts';
 import { eventList, eventView, isActedOn, readEventIds, shownEvent } from './columns.ts';
 
-const usualLimit = 50;
-const mostLookedAt = 1_000;
+const defaultLimit = 50;
+const maxChecked = 1_000;
 
 export const events = defineCommand({
   name: 'events',
@@ -29,7 +29,7 @@ export const events = defineCommand({
     limit: {
       kind: 'integer',
       min: 1,
-      description: `how many (default ${usualLimit}; with --failed all)`,
+      description: `how many (default ${defaultLimit}; with --failed all)`,
     },
     all: { kind: 'flag', description: 'to the end' },
   },
@@ -45,10 +45,10 @@ export const events = defineCommand({
   readsOnly: true,
   related: ['webhook listen', 'webhook replay'],
   async run(context, { ids = [], event, order, failed = false, limit, all = false }) {
-    const wanted = await readEventIds(context, ids);
+    const requested = await readEventIds(context, ids);
     const { events: log } = await context.webhooks();
-    const [only] = wanted;
-    if (only !== undefined && wanted.length === 1)
+    const [only] = requested;
+    if (only !== undefined && requested.length === 1)
       return { kind: 'record', record: { ...shownEvent(log.get(only)) }, ...eventView };
     if (ids.length > 0) {
       const read = async (id: string) => ({ ...shownEvent(log.get(Number(id))) });
@@ -56,13 +56,13 @@ export const events = defineCommand({
         kind: 'list',
         ...eventList(true),
         empty: 'no ids given',
-        ...eachId(context, wanted.map(String), read),
+        ...eachId(context, requested.map(String), read),
       };
     }
     for (const line of olderNames(event ?? [])) context.note(`note: ${line}`);
     // Failed events need action, so show all of them unless limited explicitly.
     const isWhole = all || (limit === undefined && failed);
-    const most = isWhole ? Number.POSITIVE_INFINITY : (limit ?? usualLimit);
+    const max = isWhole ? Number.POSITIVE_INFINITY : (limit ?? defaultLimit);
     const filter = {
       events: event && sameEvents(event),
       orderId: order === undefined ? undefined : checkUuid('order id', order),
@@ -76,27 +76,27 @@ export const events = defineCommand({
     };
 
     function* shown() {
-      for (const one of first(log.list(filter), most)) yield { ...shownEvent(one) };
+      for (const one of first(log.list(filter), max)) yield { ...shownEvent(one) };
     }
 
     /** Whether any event shown on the terminal was acted on; assumes so if there are too many to check. */
     function hasActed(): boolean {
       if (context.output.format !== 'table') return false;
       if (failed) return true;
-      let seen = 0;
-      for (const one of first(log.list(filter), most)) {
-        seen += 1;
-        if (isActedOn(one) || seen > mostLookedAt) return true;
+      let checked = 0;
+      for (const one of first(log.list(filter), max)) {
+        checked += 1;
+        if (isActedOn(one) || checked > maxChecked) return true;
       }
       return false;
     }
   },
 });
 
-function* first<T>(values: Iterable<T>, most: number): Generator<T> {
+function* first<T>(values: Iterable<T>, max: number): Generator<T> {
   let count = 0;
   for (const value of values) {
-    if (count >= most) return;
+    if (count >= max) return;
     count += 1;
     yield value;
   }

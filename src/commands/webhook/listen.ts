@@ -123,7 +123,7 @@ export const listenCommand = defineCommand({
       max: more.max,
       forMs: context.waitMs(),
       shown: (id) => shown.handedOut(id),
-      wants: wanted(events),
+      wants: eventFilter(events),
       begin: (url) => begin(context, register === true, url),
       reread: unverified ? undefined : (id) => readOrder(context, id),
       forward: forwardTo === undefined ? undefined : sender(context, forwardTo, allowPrivate),
@@ -157,7 +157,7 @@ async function runSandbox({ settings, previewsRequests, signal }: Context) {
   return (await openEmbeddedSandbox(settings.folders.state, { ...settings.sandbox, signal })).close;
 }
 
-function wanted(events: readonly string[] | undefined): ListenOptions['wants'] {
+function eventFilter(events: readonly string[] | undefined): ListenOptions['wants'] {
   if (!events) return () => true;
   const names = sameEvents(events);
   return (event) => event !== null && names.includes(event);
@@ -171,9 +171,9 @@ const stateWidth = '● in progress'.length;
 const arrow = '  →  ';
 const beforeWidth = stateWidth + arrow.length;
 /** Longest state of a single parcel; if it does not fit, a terminal omits the earlier state. */
-const leastState = '✖ cancelled by retailer'.length;
+const minStateWidth = '✖ cancelled by retailer'.length;
 /** Maximum text length; anything longer helps nobody. */
-const longest = 300;
+const maxTextLength = 300;
 
 /**
  * Formats events for a TTY, one per line in fixed columns: number, time, event, order, state change. Received text is
@@ -205,29 +205,29 @@ export class EventLines {
     const order = orderId === null ? '-' : uuidPattern.test(orderId) ? orderId.slice(0, orderWidth) : orderId;
     const columns = this.#columns();
     const clock = at.slice(11, 19);
-    const most = columns - orderWidth - 2;
+    const maxWidth = columns - orderWidth - 2;
     // Narrow terminals drop, in this order: number, earlier state, event name, time. The state is cut last.
     const shapes = [
       {
         when: `${String(id).padStart(idWidth)}  ${clock}Z  `,
         hasName: true,
-        least: beforeWidth + leastState,
+        least: beforeWidth + minStateWidth,
       },
-      { when: `${clock}  `, hasName: true, least: leastState },
-      { when: `${clock}  `, hasName: false, least: leastState },
+      { when: `${clock}  `, hasName: true, least: minStateWidth },
+      { when: `${clock}  `, hasName: false, least: minStateWidth },
     ];
     const roomIn = ({ when, hasName }: Omit<(typeof shapes)[number], 'least'>): number =>
-      most - when.length - (hasName ? nameWidth + 2 : 0);
+      maxWidth - when.length - (hasName ? nameWidth + 2 : 0);
     const shape = shapes.find((one) => roomIn(one) >= one.least) ?? { when: '', hasName: false };
     const what = shape.hasName ? `${this.#fit(name ?? '-', nameWidth)}  ` : '';
     const room = roomIn(shape);
-    const told = verified === false ? this.#unverified(event, room) : this.#change(event, room);
-    return `${this.#paint.faint(shape.when)}${what}${this.#fit(order, orderWidth)}  ${told}`.trimEnd();
+    const rendered = verified === false ? this.#unverified(event, room) : this.#change(event, room);
+    return `${this.#paint.faint(shape.when)}${what}${this.#fit(order, orderWidth)}  ${rendered}`.trimEnd();
   }
 
   #unverified(event: ShownEvent, room: number): string {
-    const said = stateOfEvent(event)?.text;
-    const claim = said === undefined ? '' : `it says "${said}", `;
+    const reported = stateOfEvent(event)?.text;
+    const claim = reported === undefined ? '' : `it says "${reported}", `;
     return this.#state({ text: `not verified: ${claim}${event.message ?? ''}`, mood: 'bad' }, room);
   }
 
@@ -235,13 +235,13 @@ export class EventLines {
     const { order_id: orderId } = event;
     const to = stateOfEvent(event);
     if (!to || orderId === null) return to ? this.#state(to, room) : '';
-    const from = this.#states.get(orderId) ?? this.#saidBefore(event);
+    const from = this.#states.get(orderId) ?? this.#earlierState(event);
     // Bounds the cache; a cleared state is looked up in the log again.
-    if (this.#states.size >= mostStates) this.#states.clear();
+    if (this.#states.size >= maxStates) this.#states.clear();
     this.#states.set(orderId, to);
     const left = room - beforeWidth;
     // A narrow terminal shows only the current state, not the earlier one.
-    if (left < leastState) return this.#state(to, room);
+    if (left < minStateWidth) return this.#state(to, room);
     return `${this.#before(from, to, event.event)}${this.#state(to, left)}`;
   }
 
@@ -254,24 +254,24 @@ export class EventLines {
   }
 
   /** State reported by an earlier event for the same order. */
-  #saidBefore({ id, order_id: orderId }: ShownEvent): ShownState | undefined {
+  #earlierState({ id, order_id: orderId }: ShownEvent): ShownState | undefined {
     if (orderId === null || !uuidPattern.test(orderId)) return undefined;
     for (const earlier of this.#log.list({ orderId })) if (earlier.id < id) return stateOfEvent(earlier);
     return undefined;
   }
 
   #state({ text, mood }: ShownState, width: number, fills = false): string {
-    const shown = cut(signed(safeText(text, longest), mood), width, this.#measure);
+    const shown = cut(signed(safeText(text, maxTextLength), mood), width, this.#measure);
     return paintMood(mood, this.#paint)(fills ? pad(shown, width, 'left', this.#measure) : shown);
   }
 
   /** Fits text to exactly `width` columns. */
   #fit(text: string, width: number): string {
-    return pad(cut(safeText(text, longest), width, this.#measure), width, 'left', this.#measure);
+    return pad(cut(safeText(text, maxTextLength), width, this.#measure), width, 'left', this.#measure);
   }
 }
 
-const mostStates = 10_000;
+const maxStates = 10_000;
 
 /** Formats the received events for the requested output; exits with 0, 7 or 8, or 130 if interrupted. */
 function listenResult(
@@ -303,7 +303,7 @@ function listenResult(
       conclude(record);
       if (record.type === 'ready') yield `listening on ${safeText(record.url)}\n`;
       if (record.type === 'event') yield `${screen?.line(record) ?? eventLine(record)}\n`;
-      tell(context, record);
+      report(context, record);
     }
   }
 
@@ -312,7 +312,7 @@ function listenResult(
       conclude(record);
       if (record.type === 'ready') context.note(`listening on ${record.url}`);
       if (record.type === 'event') yield { ...record };
-      tell(context, record);
+      report(context, record);
     }
   }
 
@@ -356,7 +356,7 @@ function eventLine(event: ShownEvent): string {
 }
 
 /** Prints records other than events to stderr, for people. */
-function tell(context: Context, record: ListenRecord): void {
+function report(context: Context, record: ListenRecord): void {
   if (record.type === 'gap') context.note(`warning: ${record.message}`);
   if (record.type === 'forward')
     context.note(

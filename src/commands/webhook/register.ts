@@ -3,7 +3,7 @@ import { maskAddress } from '../../integrations/webhooks/listener.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { registrationScope } from './registration.ts';
 
-const longestAddress = 8192;
+const maxAddressLength = 8192;
 
 export const register = defineCommand({
   name: 'register',
@@ -29,7 +29,7 @@ export const register = defineCommand({
   operations: ['webhook.register'],
   related: ['webhook listen', 'webhook events'],
   async run(context, { url }) {
-    const address = url === '-' ? (await context.readInput(longestAddress)).toString('utf8').trim() : url;
+    const address = url === '-' ? (await context.readInput(maxAddressLength)).toString('utf8').trim() : url;
     const { checkShape } = await import('../../api/schemas/check.ts');
     const { value: body, issues } = checkShape('WebhookRegistration', { webhook_url: address }, 'body');
     if (!body)
@@ -37,7 +37,7 @@ export const register = defineCommand({
     const client = await context.client();
     const response = await client.call('webhook.register', { body });
     const { registrations } = await context.webhooks();
-    await registrations.stand(registrationScope(context), address);
+    await registrations.setPermanent(registrationScope(context), address);
     const shown = maskAddress(address);
     return {
       kind: 'record',

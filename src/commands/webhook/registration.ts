@@ -28,8 +28,8 @@ export async function registerWhileListening(context: Context, url: string): Pro
     throw error;
   }
   return async () => {
-    const { stands, earlier } = await registrations.end(scope, id);
-    if (!stands) return context.note('another address was registered meanwhile; it stays');
+    const { isCurrent, earlier } = await registrations.end(scope, id);
+    if (!isCurrent) return context.note('another address was registered meanwhile; it stays');
     if (earlier === undefined) return context.note(nothingBefore);
     try {
       await client.call('webhook.register', { body: { webhook_url: earlier } });
@@ -45,7 +45,7 @@ export async function registerWhileListening(context: Context, url: string): Pro
 const nothingBefore =
   'the service cannot remove an address, and no earlier one is known: events go to this one until `errand webhook register URL` sets another';
 
-const usualRetries = 4;
+const defaultRetries = 4;
 
 /** Address that events are forwarded to. @throws UsageError naming the flag if it is not an http address. */
 export function forwardTarget(
@@ -59,7 +59,7 @@ export function forwardTarget(
   return {
     url,
     allowPrivate,
-    retries: context.settings.retries.value ?? usualRetries,
+    retries: context.settings.retries.value ?? defaultRetries,
     clock: context.clock,
     version: context.version,
   };

@@ -41,12 +41,12 @@ export const replay = defineCommand({
   exitCodes: { 7: 'the address refused an event', 9: 'the address cannot be reached' },
   related: ['webhook events', 'webhook listen'],
   async run(context, { ids, to, allowPrivate = false, unverified = false }) {
-    const wanted = await readEventIds(context, ids);
+    const requested = await readEventIds(context, ids);
     const { events: log } = await context.webhooks();
     const url = to ?? log.lastForward();
-    if (wanted.length > 0 && url === undefined) {
+    if (requested.length > 0 && url === undefined) {
       throw new UsageError('--to is missing, and no event was forwarded yet', {
-        next: [{ command: `errand webhook replay ${wanted[0]} --to URL`, when: 'to name the address' }],
+        next: [{ command: `errand webhook replay ${requested[0]} --to URL`, when: 'to name the address' }],
       });
     }
     const target = forwardTarget(context, '--to', url ?? 'http://localhost', allowPrivate);
@@ -61,7 +61,7 @@ export const replay = defineCommand({
         { name: 'attempts', path: 'attempts', kind: 'count', weight: 5 },
       ],
       empty: 'no event to send',
-      ...eachId(context, wanted.map(String), (id) => sendAgain(context, Number(id), target, unverified)),
+      ...eachId(context, requested.map(String), (id) => sendAgain(context, Number(id), target, unverified)),
     };
   },
 });
@@ -72,7 +72,7 @@ async function sendAgain(context: Context, id: number, target: ForwardTarget, un
   if (!unverified) await confirm(context, id, event, order_id);
   const outcome = await forward({ event, body: log.bodyOf(id) }, target, context.signal);
   await log.noteForward(id, outcome);
-  if (!outcome.delivered) throw refusal(id, outcome);
+  if (!outcome.delivered) throw forwardError(id, outcome);
   return { id, event, order_id, ...outcome, url: maskAddress(outcome.url) };
 }
 
@@ -103,7 +103,7 @@ async function confirm(
   }
 }
 
-function refusal(id: number, { url, status, attempts, message }: ForwardOutcome): ErrandError {
+function forwardError(id: number, { url, status, attempts, message }: ForwardOutcome): ErrandError {
   const isRefused = status !== null && status < 500 && status !== 429;
   return new ErrandError(
     isRefused ? 'ended_badly' : 'unavailable',

@@ -1,7 +1,7 @@
 import { own, textIn } from '../../api/json.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { canDrawLive, createLive } from '../../cli/output/live.ts';
-import { spinnerEveryMs, spinnerSign } from '../../cli/output/paint.ts';
+import { spinnerEveryMs, spinnerFrame } from '../../cli/output/paint.ts';
 import { embeddedUrl } from '../../config/stored.ts';
 import { awaitEvent } from '../../integrations/webhooks/await-event.ts';
 import { eventNames, olderNames, sameEvents } from '../../integrations/webhooks/listener.ts';
@@ -131,7 +131,7 @@ async function hearingOf(context: Context, orderId: string, names: readonly stri
       isHeard: false,
       advice: `no \`errand webhook listen\` is running on this machine for ${service}, and events are received only while one is; start \`errand webhook listen --register\` beside this`,
     };
-  const known = [registrations.standing(registrationScope(context)), ...(await ownAddresses())];
+  const known = [registrations.current(registrationScope(context)), ...(await ownAddresses())];
   if (addresses.some((address) => address === '' || known.includes(address))) return { isHeard: true };
   return {
     isHeard: true,
@@ -171,8 +171,8 @@ async function showWaiting(context: Context, what: string, orderId: string): Pro
       `waiting, ${time}`,
     ];
     const room = (stderr.columns() || 80) - 2;
-    const said = shapes.find((shape) => shape.length <= room) ?? time;
-    live.draw([`${spinnerSign(frame)} ${safeText(said)}`]);
+    const line = shapes.find((shape) => shape.length <= room) ?? time;
+    live.draw([`${spinnerFrame(frame)} ${safeText(line)}`]);
   };
   draw();
   const timer = setInterval(draw, spinnerEveryMs);

@@ -97,9 +97,9 @@ export interface Bar {
   readonly text: string;
 }
 
-const longestLabel = 80;
+const maxLabelLength = 80;
 /** Maximum number of bars in a chart; the table beside it has all values. */
-const mostBars = 60;
+const maxBars = 60;
 
 /**
  * Draws horizontal bars with label and value as wrapping text, readable on phones too. Bars are inline SVG in the
@@ -107,12 +107,12 @@ const mostBars = 60;
  * @param isByTime keep the last bars instead of the first when there are too many.
  */
 export function barChart(title: string, bars: readonly Bar[], { isByTime = false } = {}): Html {
-  const drawn = isByTime ? bars.slice(-mostBars) : bars.slice(0, mostBars);
-  const most = Math.max(1, ...drawn.map(({ value }) => value));
+  const drawn = isByTime ? bars.slice(-maxBars) : bars.slice(0, maxBars);
+  const max = Math.max(1, ...drawn.map(({ value }) => value));
   const left = bars.length - drawn.length;
   const rows = drawn.map(({ label, value, text }) => {
-    const length = Math.max(0, Math.round((value / most) * 1000) / 10);
-    return html`<li><span class="label">${inert(label, longestLabel)}</span><svg class="bar" aria-hidden="true" viewBox="0 0 100 10" preserveAspectRatio="none"><rect width="${length}" height="10"/></svg><span class="value">${inert(text)}</span></li>
+    const length = Math.max(0, Math.round((value / max) * 1000) / 10);
+    return html`<li><span class="label">${inert(label, maxLabelLength)}</span><svg class="bar" aria-hidden="true" viewBox="0 0 100 10" preserveAspectRatio="none"><rect width="${length}" height="10"/></svg><span class="value">${inert(text)}</span></li>
 `;
   });
   return html`<figure><ul class="bars" aria-label="${inert(title)}">

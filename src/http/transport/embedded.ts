@@ -7,8 +7,8 @@ import {
   type WireRequest,
 } from './transport.ts';
 
-type Piece = string | Uint8Array;
-type Body = Piece | AsyncIterable<Piece> | Iterable<Piece> | null;
+type Chunk = string | Uint8Array;
+type Body = Chunk | AsyncIterable<Chunk> | Iterable<Chunk> | null;
 
 /** Structural type of the sandbox's handler; this module does not depend on the sandbox. */
 export type EmbeddedHandler = (request: {
@@ -68,11 +68,11 @@ function fail(cause: unknown): never {
 
 async function* bytes(body: Body, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
-  const pieces = body === null ? [] : typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
+  const chunks = body === null ? [] : typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
   try {
-    for await (const piece of pieces) {
+    for await (const chunk of chunks) {
       if (signal.aborted) throw givenUp('unknown', signal);
-      yield typeof piece === 'string' ? encoder.encode(piece) : piece;
+      yield typeof chunk === 'string' ? encoder.encode(chunk) : chunk;
     }
   } catch (error) {
     if (error instanceof TransportFailure) throw error;
@@ -81,7 +81,7 @@ async function* bytes(body: Body, signal: AbortSignal): AsyncGenerator<Uint8Arra
 }
 
 /** Yields a body, then fails as if the connection broke. */
-export async function* brokenOff(body: Body): AsyncGenerator<Piece> {
+export async function* brokenOff(body: Body): AsyncGenerator<Chunk> {
   yield* typeof body === 'string' || body instanceof Uint8Array ? [body] : (body ?? []);
   throw new TransportFailure('unknown', 'the response broke off before its end');
 }

@@ -15,7 +15,7 @@ export interface Sending {
 }
 
 /** Carries requests over its own connections: a dispatcher of undici, or Node's HTTP. */
-export interface Carrier {
+export interface WireTransport {
   dispatch(sending: Sending, exchange: Exchange): unknown;
   destroy(): Promise<unknown>;
 }

@@ -37,7 +37,7 @@ export function fetchTransport(fetch: FetchLike, headersMs = defaultTimeouts.hea
         return {
           status: response.status,
           headers: Object.fromEntries(response.headers),
-          body: pieces(response.body),
+          body: chunks(response.body),
           discard: () => discard(response),
         };
       } catch (error) {
@@ -62,9 +62,9 @@ function discard(response: Response): void {
   if (response?.body?.locked === false) response.body.cancel().catch(() => {});
 }
 
-async function* pieces(body: Response['body']): AsyncGenerator<Uint8Array> {
+async function* chunks(body: Response['body']): AsyncGenerator<Uint8Array> {
   try {
-    for await (const piece of body ?? []) yield piece;
+    for await (const chunk of body ?? []) yield chunk;
   } catch (error) {
     fail(error);
   }

@@ -7,7 +7,7 @@ import { type AddressKind, addressKind, literalAddress } from '../../platform/ne
 import { checkedLookup, localLookup } from '../../platform/net/lookup.ts';
 import { type ProxySettings, proxyFor } from '../proxy.ts';
 import { networkFailure } from '../response.ts';
-import { type Carrier, Exchange, type Sending } from './exchange.ts';
+import { Exchange, type Sending, type WireTransport } from './exchange.ts';
 import {
   defaultTimeouts,
   givenUp,
@@ -24,7 +24,7 @@ import {
 const maxHeaderSize = 64 * 1024;
 
 /** Requests after which loading undici pays off; it has higher throughput. */
-const usualPlain = 8;
+const defaultPlain = 8;
 
 export interface NetworkOptions {
   readonly proxy?: ProxySettings;
@@ -37,13 +37,13 @@ export interface NetworkOptions {
 export class NetworkTransport implements Transport {
   readonly #timeouts: Timeouts;
   readonly #proxies: ProxySettings;
-  readonly #carriers = new Map<string, Promise<Carrier>>();
+  readonly #carriers = new Map<string, Promise<WireTransport>>();
   /** Sockets still connecting; they would keep the process alive after all callers gave up. */
   readonly #connecting = new Set<Socket>();
-  readonly #inward = new Inward();
+  readonly #egressGuard = new EgressGuard();
   #plainLeft: number;
 
-  constructor({ proxy = {}, timeouts = {}, plain = usualPlain }: NetworkOptions = {}) {
+  constructor({ proxy = {}, timeouts = {}, plain = defaultPlain }: NetworkOptions = {}) {
     this.#timeouts = { ...defaultTimeouts, ...timeouts };
     this.#proxies = proxy;
     this.#plainLeft = plain;
@@ -51,11 +51,11 @@ export class NetworkTransport implements Transport {
 
   async send({ method, url, headers, body, signal, isForeign = false }: WireRequest): Promise<WireResponse> {
     if (signal.aborted) throw givenUp('not_sent', signal);
-    if (isForeign) this.#inward.checkLiteral(url);
-    const carrier = await this.#carrierFor(url, isForeign);
+    if (isForeign) this.#egressGuard.checkLiteral(url);
+    const transport = await this.#transportFor(url, isForeign);
     if (signal.aborted) throw givenUp('not_sent', signal);
     const exchange = new Exchange(signal);
-    carrier.dispatch(
+    transport.dispatch(
       {
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
@@ -70,26 +70,28 @@ export class NetworkTransport implements Transport {
     const { status, headers: received, body: raw } = await exchange.response;
     const isEmpty = method === 'HEAD' || status === 204 || headerText(received, 'content-length') === '0';
     const decoded = await decodedBody(raw, received, isEmpty);
-    return { status, headers: received, body: pieces(decoded), discard: () => void decoded.destroy() };
+    return { status, headers: received, body: chunks(decoded), discard: () => void decoded.destroy() };
   }
 
   async close(): Promise<void> {
     for (const socket of this.#connecting) socket.destroy();
     // A carrier that failed to start has nothing to close.
-    await Promise.allSettled([...this.#carriers.values()].map(async (carrier) => (await carrier).destroy()));
+    await Promise.allSettled(
+      [...this.#carriers.values()].map(async (transport) => (await transport).destroy()),
+    );
   }
 
-  #carrierFor(url: URL, isForeign: boolean): Promise<Carrier> {
+  #transportFor(url: URL, isForeign: boolean): Promise<WireTransport> {
     const proxy = proxyFor(url, this.#proxies);
-    if (proxy) return this.#kept(proxy.href, () => this.#throughProxy(proxy));
+    if (proxy) return this.#cached(proxy.href, () => this.#throughProxy(proxy));
     const { protocol } = url;
     const whose = isForeign ? 'foreign' : 'own';
-    if (this.#plainLeft <= 0) return this.#kept(whose, () => this.#byUndici(isForeign));
+    if (this.#plainLeft <= 0) return this.#cached(whose, () => this.#byUndici(isForeign));
     this.#plainLeft -= 1;
-    return this.#kept(`${whose} ${protocol}`, () => this.#plain(protocol, isForeign));
+    return this.#cached(`${whose} ${protocol}`, () => this.#plain(protocol, isForeign));
   }
 
-  #kept(name: string, make: () => Promise<Carrier>): Promise<Carrier> {
+  #cached(name: string, make: () => Promise<WireTransport>): Promise<WireTransport> {
     const known = this.#carriers.get(name);
     if (known) return known;
     const made = make();
@@ -98,17 +100,17 @@ export class NetworkTransport implements Transport {
     return made;
   }
 
-  #plain(protocol: string, isForeign: boolean): Promise<Carrier> {
-    return plainCarrier(protocol, {
+  #plain(protocol: string, isForeign: boolean): Promise<WireTransport> {
+    return plainTransport(protocol, {
       lookup: this.#lookup(isForeign),
       connectMs: this.#timeouts.connectMs,
       maxHeaderSize,
-      begun: (socket) => void this.#connecting.add(socket),
+      started: (socket) => void this.#connecting.add(socket),
       ended: (socket) => this.#connected(socket, isForeign),
     });
   }
 
-  async #byUndici(isForeign: boolean): Promise<Carrier> {
+  async #byUndici(isForeign: boolean): Promise<WireTransport> {
     const { Agent, connectorOf } = await import('./undici-internals.ts');
     const connect = connectorOf({ timeout: this.#timeouts.connectMs, lookup: this.#lookup(isForeign) });
     const watched: buildConnector.connector = (options, callback) => {
@@ -121,18 +123,18 @@ export class NetworkTransport implements Transport {
     return new Agent({ maxHeaderSize, connect: watched });
   }
 
-  async #throughProxy(proxy: URL): Promise<Carrier> {
+  async #throughProxy(proxy: URL): Promise<WireTransport> {
     const { proxyDispatcher } = await import('./proxy-dispatcher.ts');
     return proxyDispatcher(proxy, { maxHeaderSize, timeouts: this.#timeouts });
   }
 
   #lookup(isForeign: boolean): LookupFunction {
-    return isForeign ? this.#inward.foreignLookup : this.#inward.ownLookup;
+    return isForeign ? this.#egressGuard.foreignLookup : this.#egressGuard.ownLookup;
   }
 
   #connected(socket: Socket, isForeign: boolean): void {
     this.#connecting.delete(socket);
-    if (!isForeign) this.#inward.reached(socket.remoteAddress);
+    if (!isForeign) this.#egressGuard.reached(socket.remoteAddress);
   }
 }
 
@@ -170,9 +172,9 @@ async function decodedBody(body: Readable, headers: WireHeaders, isEmpty: boolea
 }
 
 /** Yields a body's chunks. @throws TransportFailure if it breaks off or cannot be decoded. */
-async function* pieces(body: Readable): AsyncGenerator<Uint8Array> {
+async function* chunks(body: Readable): AsyncGenerator<Uint8Array> {
   try {
-    for await (const piece of body) yield piece;
+    for await (const chunk of body) yield chunk;
     // undici releases the connection one turn later; a request made before that would open another.
     await new Promise((resolve) => setImmediate(resolve));
   } catch (error) {
@@ -206,13 +208,13 @@ const places: Readonly<Record<AddressKind, string>> = {
  * Prevents server-side request forgery: a link from the service may lead no further inward than the service itself.
  * Otherwise, a service on the internet could make this machine call others in its network.
  */
-export class Inward {
+export class EgressGuard {
   #reached: AddressKind = 'public';
 
   /** Resolves addresses given by the user. */
   readonly ownLookup: LookupFunction = localLookup;
   /** Resolves addresses given by the service. */
-  readonly foreignLookup: LookupFunction = checkedLookup((address) => this.#refusal(address));
+  readonly foreignLookup: LookupFunction = checkedLookup((address) => this.#denial(address));
 
   /** Records that the service was reached at an address. */
   reached(address: string | undefined): void {
@@ -223,11 +225,11 @@ export class Inward {
   /** Checks a literal IP address, which never goes through lookup. @throws TransportFailure if it leads inward. */
   checkLiteral(url: URL): void {
     const address = literalAddress(url);
-    const refusal = address === undefined ? undefined : this.#refusal(address);
-    if (refusal) throw refusal;
+    const denial = address === undefined ? undefined : this.#denial(address);
+    if (denial) throw denial;
   }
 
-  #refusal(address: string): TransportFailure | undefined {
+  #denial(address: string): TransportFailure | undefined {
     const kind = addressKind(address);
     const isAllowed = kind !== 'forbidden' && inwards.indexOf(kind) <= inwards.indexOf(this.#reached);
     if (isAllowed) return undefined;
@@ -242,7 +244,7 @@ interface Connecting {
   /** Maximum size of all response headers, bytes. */
   readonly maxHeaderSize: number;
   /** Called when a socket starts connecting, and when that ends, whatever the result. */
-  begun(socket: Socket): void;
+  started(socket: Socket): void;
   ended(socket: Socket): void;
 }
 
@@ -253,7 +255,7 @@ const idleMs = 4_000;
  * Sends requests with Node's own HTTP. This starts faster than undici, whose parser is compiled from WebAssembly;
  * undici wins when there are many requests.
  */
-export async function plainCarrier(protocol: string, connecting: Connecting): Promise<Carrier> {
+export async function plainTransport(protocol: string, connecting: Connecting): Promise<WireTransport> {
   const https = protocol === 'https:' ? await import('node:https') : undefined;
   const { lookup, maxHeaderSize } = connecting;
   const options = { keepAlive: true, keepAliveMsecs: 60_000, timeout: idleMs, lookup };
@@ -272,12 +274,12 @@ export async function plainCarrier(protocol: string, connecting: Connecting): Pr
  * Gives a request its socket only once the connection, including TLS, is established: before `socket`, nothing can have
  * been sent.
  */
-function connectFirst(agent: Agent, standing: 'connect' | 'secureConnect', connecting: Connecting): void {
+function connectFirst(agent: Agent, readyEvent: 'connect' | 'secureConnect', connecting: Connecting): void {
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (to, done = () => {}) => {
     const socket = connect(to);
     if (!(socket instanceof Socket)) throw new Error('Node connects by a socket');
-    connecting.begun(socket);
+    connecting.started(socket);
     let isOver = false;
     const end = (error: Error | null): void => {
       if (isOver) return;
@@ -294,7 +296,7 @@ function connectFirst(agent: Agent, standing: 'connect' | 'secureConnect', conne
     socket
       .on('error', end)
       .on('close', () => end(new TransportFailure('not_sent', 'the connection was closed')))
-      .on(standing, () => end(null));
+      .on(readyEvent, () => end(null));
     return undefined;
   };
 }
@@ -304,11 +306,11 @@ function connectFirst(agent: Agent, standing: 'connect' | 'secureConnect', conne
  * it would be in doubt.
  */
 function dropWhatEndsSooner(agent: Agent): void {
-  const keep = agent.keepSocketAlive.bind(agent);
+  const keepAlive = agent.keepSocketAlive.bind(agent);
   agent.keepSocketAlive = (socket) => {
     // Node drops a connection kept for a second or less; otherwise it lowers the timeout to what the service announces.
-    const isKept: unknown = keep(socket);
-    return isKept === true && socket instanceof Socket && socket.timeout === idleMs;
+    const isReusable: unknown = keepAlive(socket);
+    return isReusable === true && socket instanceof Socket && socket.timeout === idleMs;
   };
 }
 
@@ -329,8 +331,8 @@ function carry(
     if (error) exchange.onResponseError(undefined, isCutOff(error) ? cutOff(error) : error);
     else exchange.onResponseEnd();
   };
-  const asked = { protocol, host, port, path, method, headers: { ...headers, ...lengthOf(method, body) } };
-  const request = opened(() => open(asked), exchange);
+  const options = { protocol, host, port, path, method, headers: { ...headers, ...lengthOf(method, body) } };
+  const request = opened(() => open(options), exchange);
   if (!request) return;
   const within = (ms: number, message: string): void => {
     clearTimeout(timer);

@@ -3,7 +3,7 @@ import { readRetryAfter } from '../send.ts';
 import type { Transport } from './transport.ts';
 
 /** Rate limit shared by several processes. */
-export interface Pace {
+export interface RateLimiter {
   /**
    * Resolves when the next request may be sent. @returns an id for the turn.
    * @throws TransportFailure if the pace has ended or is unavailable.
@@ -17,23 +17,23 @@ export interface Pace {
 }
 
 /** Pace of a run; undefined if requests are not limited. */
-export interface PaceKeeper {
-  kept: Pace | undefined;
+export interface RateLimiterSlot {
+  current: RateLimiter | undefined;
 }
 
 /** Sends each request, and each retry, when its turn comes; immediately if no pace is set. */
-export const pacedTransport = (transport: Transport, pace: PaceKeeper): Transport => ({
+export const pacedTransport = (transport: Transport, slot: RateLimiterSlot): Transport => ({
   async close() {
-    pace.kept?.end();
+    slot.current?.end();
     await transport.close();
   },
   async send(request) {
-    const { kept } = pace;
-    if (!kept) return transport.send(request);
-    const turn = await kept.turn(request.signal);
+    const { current } = slot;
+    if (!current) return transport.send(request);
+    const turn = await current.turn(request.signal);
     const response = await transport.send(request);
     if (response.status === tooMany)
-      await kept.refused(turn, readRetryAfter(response.headers, systemClock.now()));
+      await current.refused(turn, readRetryAfter(response.headers, systemClock.now()));
     return response;
   },
 });

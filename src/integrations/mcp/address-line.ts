@@ -1,7 +1,7 @@
 import { safeText } from '../../platform/redact/safe-text.ts';
 
 /** Maximum length of a field, so that none pushes the others out of view. */
-const longestField = 80;
+const maxFieldLength = 80;
 
 const fields = [
   ['first_name', 'last_name'],
@@ -19,7 +19,7 @@ export const addressLine = (address: Named): string =>
     .map((group) =>
       group
         .flatMap((name) => address[name] || [])
-        .map((text) => safeText(text, longestField))
+        .map((text) => safeText(text, maxFieldLength))
         .join(' '),
     )
     .filter((part) => part !== '')

@@ -34,9 +34,9 @@ function fieldOf(parameter: Parameter): z.ZodType {
     integer: () => boundedNumber(z.int(), parameter),
     number: () => boundedNumber(z.number(), parameter),
     boolean: () => z.boolean(),
-    strings: () => z.array(values && !grows ? z.enum(values) : text).max(mostStrings),
-    uuid: () => z.string().max(longestText),
-    'date-time': () => z.string().max(longestText),
+    strings: () => z.array(values && !grows ? z.enum(values) : text).max(maxStrings),
+    uuid: () => z.string().max(maxTextLength),
+    'date-time': () => z.string().max(maxTextLength),
     string: () => (values && !grows ? z.enum(values) : text),
   }[type]();
   const described = base.describe(description);
@@ -44,10 +44,10 @@ function fieldOf(parameter: Parameter): z.ZodType {
 }
 
 /** Maximum length of a text without its own limit. */
-export const longestText = 2000;
-const mostStrings = 50;
+export const maxTextLength = 2000;
+const maxStrings = 50;
 
-const boundedText = ({ minLength = 0, maxLength = longestText }: Parameter): z.ZodString =>
+const boundedText = ({ minLength = 0, maxLength = maxTextLength }: Parameter): z.ZodString =>
   z.string().min(minLength).max(maxLength);
 
 const boundedNumber = <N extends z.ZodNumber>(number: N, { min, max }: Parameter): N => {
@@ -63,11 +63,11 @@ export function readArguments(tool: string, shape: ToolArguments, given: unknown
   const checked = checkAgainst(shape, given ?? {}, 'body');
   if (checked.value) return checked.value;
   const { issues } = checked;
-  const lines = issues.slice(0, mostIssues).map((issue) => issueText(issue, 'the arguments'));
-  const more = issues.length > mostIssues ? `; and ${issues.length - mostIssues} more` : '';
+  const lines = issues.slice(0, maxIssues).map((issue) => issueText(issue, 'the arguments'));
+  const more = issues.length > maxIssues ? `; and ${issues.length - maxIssues} more` : '';
   throw new UsageError(`${tool} does not take these arguments: ${lines.join('; ')}${more}`, {
     code: 'invalid_arguments',
   });
 }
 
-const mostIssues = 10;
+const maxIssues = 10;

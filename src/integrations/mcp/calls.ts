@@ -54,7 +54,7 @@ export class Calls {
   }
 
   list(): ListedTool[] {
-    return this.#serving.tools.map(listed);
+    return this.#serving.tools.map(listingOf);
   }
 
   /** Calls a tool. Failures are returned as results. @throws ProtocolError for an unknown tool. */
@@ -79,7 +79,7 @@ export class Calls {
   }
 
   /** Resolves when all calls have ended, successfully or not. */
-  async settled(): Promise<void> {
+  async drained(): Promise<void> {
     while (this.#open.size > 0) await Promise.allSettled(this.#open);
   }
 
@@ -98,7 +98,7 @@ export class Calls {
     let run: Context | undefined;
     try {
       const fields = readArguments(tool.name, tool.arguments, given);
-      run = await whole.anew({ io: this.#io, signal, program: client, command });
+      run = await whole.withOverrides({ io: this.#io, signal, program: client, command });
       checkLive(run, isLive);
       const outcome = await tool.run(
         {
@@ -114,15 +114,19 @@ export class Calls {
       );
       if ('question' in outcome) {
         // In the newer protocol, the client asks its user and calls again with the response.
-        if (envelope) return asked(outcome.question);
+        if (envelope) return questionResult(outcome.question);
         const inputResponses = await responsesTo(outcome.question, tool.name, request);
         return await this.#run(tool, given, server, { ...request, inputResponses });
       }
       return answered(tool, outcome.record);
     } catch (error) {
       const intents = run?.unreported() ?? [];
-      const told = withOutcome(error, { intents, hasWritten: run?.hasWritten() ?? false, record: undefined });
-      return failed(inToolsWords(told, typedCommand(whole.argv), `call ${tool.name} again`));
+      const reported = withOutcome(error, {
+        intents,
+        hasWritten: run?.hasWritten() ?? false,
+        record: undefined,
+      });
+      return failed(inToolsWords(reported, typedCommand(whole.argv), `call ${tool.name} again`));
     } finally {
       if (run) this.#end(run, request, cancelled);
     }
@@ -161,7 +165,7 @@ async function progress(
 }
 
 /** A tool's listing for clients. Contains no external text. */
-const listed = (tool: Tool): ListedTool => ({
+const listingOf = (tool: Tool): ListedTool => ({
   name: tool.name,
   title: tool.title,
   description: tool.description,
@@ -263,7 +267,7 @@ function inToolsWords(failure: unknown, typed: string, again: string): unknown {
   });
 }
 
-const longestName = 60;
+const maxNameLength = 60;
 
 /**
  * Caller's name for the audit chain: `claude-desktop 1.2`. Clients may claim any name, so only letters, digits and
@@ -274,13 +278,13 @@ function clientName(info: unknown): string {
   const name = words
     .map((word) =>
       word
-        .slice(0, longestName)
+        .slice(0, maxNameLength)
         .replace(/[^\w.+@/-]+/g, '_')
         .replace(/^_|_$/g, ''),
     )
     .filter((word) => word !== '')
     .join(' ')
-    .slice(0, longestName);
+    .slice(0, maxNameLength);
   return name === '' ? 'unnamed' : name;
 }
 
@@ -308,7 +312,7 @@ const form = ({ message, yes }: Question) => ({
 });
 
 /** Returns a question as the call's result; the client repeats the call with the response. */
-const asked = (question: Question): InputRequiredResult =>
+const questionResult = (question: Question): InputRequiredResult =>
   inputRequired({ inputRequests: { [questionName]: inputRequired.elicit(form(question)) } });
 
 /**

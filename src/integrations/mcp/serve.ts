@@ -16,7 +16,7 @@ interface Options {
 }
 
 /** Maximum number of invalid lines to report. */
-const mostTold = 20;
+const maxReported = 20;
 
 const instructions = [
   'Buys from online retailers. To order: search, then order_quote with the products, an address and a price ceiling in cents, then order_place with the quote it gave. One quote is one order, however often it is placed; where an answer was lost, place the same quote again.',
@@ -53,12 +53,12 @@ export async function serve(context: Context, { names, readsOnly, isLive }: Opti
     );
     return server;
   };
-  let told = 0;
+  let reported = 0;
   const handle = serveStdio(makeServer, {
     transport: wire,
     onerror: (error) => {
-      told += 1;
-      if (told <= mostTold) context.note(`warning: ${error.message.slice(0, 300)}`);
+      reported += 1;
+      if (reported <= maxReported) context.note(`warning: ${error.message.slice(0, 300)}`);
     },
   });
   const stop = (): void => void handle.close();
@@ -66,6 +66,6 @@ export async function serve(context: Context, { names, readsOnly, isLive }: Opti
   if (signal.aborted) stop();
   await wire.closed;
   signal.removeEventListener('abort', stop);
-  await opened?.settled();
+  await opened?.drained();
   signal.throwIfAborted();
 }

@@ -30,8 +30,8 @@ const bounds: readonly Bounds[] = [
 ];
 
 /** Maximum length of a whole result as JSON, UTF-16 units. */
-const mostJson = 48_000;
-const longestName = 100;
+const maxJsonLength = 48_000;
+const maxNameLength = 100;
 
 export interface Fitted {
   readonly value: JsonObject;
@@ -46,7 +46,7 @@ export function fitted(schema: JsonSchema, record: unknown): Fitted {
     const fitting = new Fitting(bound);
     const value = fitting.of(schema, record, 0);
     last = { value: isObject(value) ? value : {}, isCut: fitting.isCut || index > 0 };
-    if (JSON.stringify(last.value).length <= mostJson) return last;
+    if (JSON.stringify(last.value).length <= maxJsonLength) return last;
   }
   return last;
 }
@@ -79,16 +79,16 @@ class Fitting {
   }
 
   #text(text: string): string {
-    const most = this.#bounds.text;
-    if (text.length > most) this.isCut = true;
+    const limit = this.#bounds.text;
+    if (text.length > limit) this.isCut = true;
     // Redact again after removing control characters, which may have split a secret.
-    return redactor.text(safeText(redactor.start(text, most + 1), most));
+    return redactor.text(safeText(redactor.start(text, limit + 1), limit));
   }
 
   #list(items: unknown, list: readonly unknown[], depth: number): unknown[] {
-    const most = this.#bounds.entries;
-    if (list.length > most) this.isCut = true;
-    return list.slice(0, most).flatMap((one) => {
+    const limit = this.#bounds.entries;
+    if (list.length > limit) this.isCut = true;
+    return list.slice(0, limit).flatMap((one) => {
       const found = this.of(items, one, depth + 1);
       return found === undefined ? [] : [found];
     });
@@ -118,12 +118,12 @@ class Fitting {
   #open(schema: unknown, value: JsonObject, depth: number): JsonObject {
     const inner = own(schema, 'additionalProperties');
     const fields = Object.entries(value).filter(([name]) => name !== '__proto__');
-    const most = this.#bounds.entries;
-    if (fields.length > most) this.isCut = true;
+    const limit = this.#bounds.entries;
+    if (fields.length > limit) this.isCut = true;
     return Object.fromEntries(
-      fields.slice(0, most).flatMap(([name, one]) => {
+      fields.slice(0, limit).flatMap(([name, one]) => {
         const found = this.#field(name, inner, one, depth);
-        const shown = redactor.text(safeText(redactor.start(name, longestName), longestName));
+        const shown = redactor.text(safeText(redactor.start(name, maxNameLength), maxNameLength));
         return found === undefined ? [] : [[shown, found]];
       }),
     );

@@ -25,7 +25,7 @@ export class Wire extends StdioServerTransport {
       (line) => void read.push(line),
       (error) => this.#refuse(error),
     );
-    input.on('data', (piece: Buffer | string) => lines.push(Buffer.from(piece)));
+    input.on('data', (chunk: Buffer | string) => lines.push(Buffer.from(chunk)));
     input.on('end', () => lines.end());
     const end = once(() => this.#answerRest(read));
     for (const event of ['end', 'close', 'error']) input.on(event, () => void end());
@@ -104,7 +104,7 @@ export class Wire extends StdioServerTransport {
 }
 
 /** Maximum size of a message, bytes. */
-const longestLine = 1024 * 1024;
+const maxLineBytes = 1024 * 1024;
 
 /** JSON-RPC error returned for an invalid line. */
 interface LineError {
@@ -118,7 +118,7 @@ const newline = 0x0a;
 class Lines {
   readonly #taken: (line: Buffer) => void;
   readonly #refused: (error: LineError) => void;
-  #pieces: Buffer[] = [];
+  #chunks: Buffer[] = [];
   #length = 0;
 
   constructor(taken: (line: Buffer) => void, refused: (error: LineError) => void) {
@@ -130,7 +130,7 @@ class Lines {
     let from = 0;
     for (;;) {
       const end = bytes.indexOf(newline, from);
-      this.#keep(bytes.subarray(from, end === -1 ? undefined : end));
+      this.#append(bytes.subarray(from, end === -1 ? undefined : end));
       if (end === -1) return;
       this.end();
       from = end + 1;
@@ -139,14 +139,14 @@ class Lines {
 
   /** Ends the current line, at a newline or at the end of input. */
   end(): void {
-    const [pieces, length] = [this.#pieces, this.#length];
-    this.#pieces = [];
+    const [chunks, length] = [this.#chunks, this.#length];
+    this.#chunks = [];
     this.#length = 0;
-    if (length > longestLine) {
-      this.#refused({ code: -32600, message: `the message is longer than ${longestLine} bytes` });
+    if (length > maxLineBytes) {
+      this.#refused({ code: -32600, message: `the message is longer than ${maxLineBytes} bytes` });
       return;
     }
-    const line = Buffer.concat(pieces);
+    const line = Buffer.concat(chunks);
     const text = line.toString();
     if (text.trim() === '') return;
     const error = errorIn(text);
@@ -154,10 +154,10 @@ class Lines {
     else this.#taken(Buffer.concat([line, Buffer.from('\n')]));
   }
 
-  #keep(piece: Buffer): void {
-    this.#length += piece.length;
-    if (this.#length > longestLine) this.#pieces = [];
-    else if (piece.length > 0) this.#pieces.push(piece);
+  #append(chunk: Buffer): void {
+    this.#length += chunk.length;
+    if (this.#length > maxLineBytes) this.#chunks = [];
+    else if (chunk.length > 0) this.#chunks.push(chunk);
   }
 }
 

@@ -7,16 +7,16 @@ export function knownName<N extends string>(name: unknown, known: readonly N[], 
   if (found !== undefined) return found;
   const near = typeof name === 'string' ? (inOtherCase(name, known) ?? nearestWord(name, known)) : undefined;
   throw new UsageError(
-    `there is no ${what} ${shown(name)}; ${near ? `did you mean "${near}"?` : `known: ${listed(known)}`}`,
+    `there is no ${what} ${shown(name)}; ${near ? `did you mean "${near}"?` : `known: ${listText(known)}`}`,
   );
 }
 
 const inOtherCase = (name: string, known: readonly string[]): string | undefined =>
   known.find((one) => one.toLowerCase() === name.toLowerCase());
 
-const mostListed = 12;
-const listed = (names: readonly string[]): string =>
-  `${names.slice(0, mostListed).join(', ')}${names.length > mostListed ? ', …' : ''}`;
+const maxListed = 12;
+const listText = (names: readonly string[]): string =>
+  `${names.slice(0, maxListed).join(', ')}${names.length > maxListed ? ', …' : ''}`;
 
 const shown = (value: unknown): string => (typeof value === 'string' ? `"${value}"` : typeof value);
 

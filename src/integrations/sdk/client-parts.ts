@@ -13,7 +13,7 @@ export interface ClientParts {
 
 const parts = new WeakMap<Client, ClientParts>();
 
-export const keepClientParts = (client: Client, of: ClientParts): void => void parts.set(client, of);
+export const setClientParts = (client: Client, of: ClientParts): void => void parts.set(client, of);
 
 /** @throws UsageError for a client that createClient did not create. */
 export function partsOf(client: Client): ClientParts {

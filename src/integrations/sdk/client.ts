@@ -22,7 +22,7 @@ import {
   knownName,
   required,
 } from './checks.ts';
-import { keepClientParts } from './client-parts.ts';
+import { setClientParts } from './client-parts.ts';
 import type { Client, ClientOptions } from './client-types.ts';
 import { type CallName, type ListName, operations } from './operations.ts';
 
@@ -82,7 +82,7 @@ export function createClient(options: ClientOptions): Client {
     close,
     [Symbol.asyncDispose]: close,
   };
-  keepClientParts(client, {
+  setClientParts(client, {
     baseUrl: service,
     apiKey: apiKey ?? '',
     under: (other) => {

@@ -10,7 +10,7 @@ type Send = InProcess['send'];
 type Fetch = typeof globalThis.fetch;
 
 /** Same limit as Node's fetch. */
-const mostRedirects = 20;
+const maxRedirects = 20;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Statuses without a body (Fetch standard, null body status). */
 const bodyless: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
@@ -77,7 +77,7 @@ async function follow(exchange: Exchange): Promise<Response> {
       });
     if (redirect === 'error')
       throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') });
-    if (count === mostRedirects)
+    if (count === maxRedirects)
       throw new TypeError('fetch failed', { cause: new Error('redirect count exceeded') });
     url = checkedUrl(origin, new URL(String(location), url).href);
     // As all browsers do (Fetch standard, HTTP-redirect fetch, step 12).
@@ -149,9 +149,9 @@ function wholeOf(body: SandboxBody, signal: AbortSignal): Uint8Array | ReadableS
 }
 
 async function* bytesOf(body: SandboxBody, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  for await (const piece of piecesOf(body)) {
+  for await (const chunk of piecesOf(body)) {
     signal.throwIfAborted();
-    yield Buffer.from(piece);
+    yield Buffer.from(chunk);
   }
 }
 

@@ -14,7 +14,7 @@ export interface JournalParts {
 
 const parts = new WeakMap<object, JournalParts>();
 
-export const keepJournalParts = (journal: object, of: JournalParts): void => void parts.set(journal, of);
+export const setJournalParts = (journal: object, of: JournalParts): void => void parts.set(journal, of);
 
 /** @throws UsageError for a journal that openJournal did not create. */
 export function journalPartsOf(journal: object): JournalParts {

@@ -9,7 +9,7 @@ import { systemClock } from '../../platform/clock.ts';
 import type { OrderSettings } from '../../run/order-context.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 import { aText, checkOptions, type Rule, required } from './checks.ts';
-import { journalPartsOf, keepJournalParts } from './journal-parts.ts';
+import { journalPartsOf, setJournalParts } from './journal-parts.ts';
 import { placingSettings } from './placing-context.ts';
 
 export interface JournalOptions {
@@ -84,7 +84,7 @@ export async function openJournal(options: JournalOptions): Promise<OrderJournal
     [Symbol.asyncDispose]: close,
   };
   const parts = { journal, folder, policy, program: program ?? 'program', database, isClosed: false };
-  keepJournalParts(opened, parts);
+  setJournalParts(opened, parts);
   return opened;
 }
 

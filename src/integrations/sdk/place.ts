@@ -3,7 +3,7 @@ import { InterruptedError, MissingKeyError } from '../../http/errors.ts';
 import { contentHash } from '../../journal/content.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { isMade, type JournalRecord } from '../../journal/journal-record.ts';
-import { isBeingSent, isOthers, wasSentWithAnother } from '../../journal/take-over.ts';
+import { isBeingSent, isOthers, wasSentWithOtherKey } from '../../journal/take-over.ts';
 import { wholeCents } from '../../orders/input/whole-cents.ts';
 import { letGo } from '../../orders/let-go.ts';
 import { adoptOrder, keyOfAnother } from '../../orders/submit/existing.ts';
@@ -58,10 +58,10 @@ export async function placeOrder(
 ): Promise<PlacedOrder> {
   const body = await checkedOrder(order);
   return settling(client, journal, body.idempotency_key, options, async (context, of) => {
-    const kept = of.journal.find(body.idempotency_key, of.baseUrl);
+    const stored = of.journal.find(body.idempotency_key, of.baseUrl);
     checkNowhereElse(of.journal, body.idempotency_key, of.baseUrl);
     return (
-      (kept && (await placedByAnother(context, kept, body))) ??
+      (stored && (await placedWithOtherKey(context, stored, body))) ??
       placeJournaled(context, body, { isNew: false })
     );
   });
@@ -93,10 +93,10 @@ export async function resumeOrder(
 }
 
 /** How long to wait for another process that is placing the same order, ms. */
-const patienceMs = 60_000;
-const lookEveryMs = 50;
+const waitTimeoutMs = 60_000;
+const pollEveryMs = 50;
 /** Attempts in a race for a new key: one caller wins, and the next attempt finds its result or waits for it. */
-const mostTries = 3;
+const maxTries = 3;
 
 interface Of extends JournalParts {
   readonly baseUrl: string;
@@ -112,19 +112,19 @@ async function settling(
   checkOptions('placeOrder', options, { signal: aSignal });
   const { signal } = options;
   const used = partsOf(client);
-  const kept = journalPartsOf(journal);
+  const stored = journalPartsOf(journal);
   if (used.apiKey === '') throw new MissingKeyError('an order needs an API key: createClient takes apiKey');
-  return oneAtATime(JSON.stringify([kept.folder, used.baseUrl, key]), async () => {
+  return oneAtATime(JSON.stringify([stored.folder, used.baseUrl, key]), async () => {
     const notes: string[] = [];
     const note = (line: string): void => void notes.push(line);
-    const context = placingContext({ client: used, journal: kept, key, signal, note });
+    const context = placingContext({ client: used, journal: stored, key, signal, note });
     try {
-      const { order, existed } = await whenFree(context, key, used, kept, work);
-      await report(kept.journal, key, used.baseUrl, String(order.id));
+      const { order, existed } = await whenFree(context, key, used, stored, work);
+      await report(stored.journal, key, used.baseUrl, String(order.id));
       // Essential fields are validated; the others are typed by the contract.
       return { order: order as OrderResponse, existed, notes };
     } catch (error) {
-      throw asThrown(error, { ...kept, intents: context.unreported() });
+      throw asThrown(error, { ...stored, intents: context.unreported() });
     } finally {
       await letGo(context);
     }
@@ -135,18 +135,18 @@ async function whenFree(
   context: OrderContext,
   key: string,
   { baseUrl }: ClientParts,
-  kept: JournalParts,
+  stored: JournalParts,
   work: (context: OrderContext, of: Of) => Promise<Made<Placed['order']>>,
 ): Promise<Made<Placed['order']>> {
-  const { journal } = kept;
+  const { journal } = stored;
   const isFree = async (): Promise<true | undefined> => {
     if (!isBeingSent(journal.find(key, baseUrl))) return true;
     await journal.refresh();
     return isBeingSent(journal.find(key, baseUrl)) ? undefined : true;
   };
-  const deadline = new Deadline(context.clock, patienceMs);
+  const deadline = new Deadline(context.clock, waitTimeoutMs);
   for (let tries = 1; ; tries += 1) {
-    await poll(isFree, { deadline, everyMs: lookEveryMs, signal: context.signal }).catch((error: unknown) => {
+    await poll(isFree, { deadline, everyMs: pollEveryMs, signal: context.signal }).catch((error: unknown) => {
       if (!context.signal.aborted) throw error;
       throw new InterruptedError('interrupted', 'interrupted while another process places the order', {
         outcome: 'unknown',
@@ -154,9 +154,9 @@ async function whenFree(
       });
     });
     try {
-      return await work(context, { ...kept, baseUrl });
+      return await work(context, { ...stored, baseUrl });
     } catch (error) {
-      const isRace = error instanceof ErrandError && error.category === 'conflict' && tries < mostTries;
+      const isRace = error instanceof ErrandError && error.category === 'conflict' && tries < maxTries;
       const owner = isRace ? journal.find(key, baseUrl) : undefined;
       if (!owner || !isOthers(owner)) throw error;
     }
@@ -208,12 +208,12 @@ function checkNowhereElse(journal: Journal, key: string, baseUrl: string): void 
  * Handles an order placed with another API key: if this account can read it, it is the same order.
  * @throws ErrandError conflict if it cannot: placing it for another account would be a second order.
  */
-async function placedByAnother(
+async function placedWithOtherKey(
   context: OrderContext,
   record: JournalRecord,
   body: KeyedBody,
 ): Promise<Placed | undefined> {
-  if (!isMade(record) || record.order_id === null || !wasSentWithAnother(record, await context.sender()))
+  if (!isMade(record) || record.order_id === null || !wasSentWithOtherKey(record, await context.sender()))
     return undefined;
   if (record.body_hash !== contentHash('order.create', body)) throw keyOfAnother(record, body);
   try {

@@ -16,9 +16,9 @@ interface Placing {
 }
 
 /** Context for placing orders from the library: no argv, no settings file, no prompts. */
-export function placingContext({ client, journal: kept, key, signal, note }: Placing): OrderContext {
+export function placingContext({ client, journal: parts, key, signal, note }: Placing): OrderContext {
   const { baseUrl, apiKey } = client;
-  const { journal, folder, policy, program, database } = kept;
+  const { journal, folder, policy, program, database } = parts;
   const http = client.under(signal);
   return {
     argv: undefined,

@@ -31,7 +31,7 @@ export type {
 } from './sandbox-types.ts';
 
 /** Maximum time to advance at once, days. */
-const longestAdvance = 3650;
+const maxAdvanceDays = 3650;
 
 /**
  * Starts the entire service in this process, in memory. Does not keep the process alive; an unclosed sandbox ends with
@@ -66,9 +66,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       return await sandbox().advance(ms);
     },
     async snapshot() {
-      const kept = await sandbox().keep();
-      const snapshot = Object.freeze({ takenAt: kept.at });
-      snapshots.set(snapshot, kept.name);
+      const saved = await sandbox().keep();
+      const snapshot = Object.freeze({ takenAt: saved.at });
+      snapshots.set(snapshot, saved.name);
       return snapshot;
     },
     async restore(snapshot) {
@@ -89,10 +89,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 }
 
 function readTime(time: unknown): number {
-  if (typeof time === 'string') return parseDuration(time, 'sandbox.advance', longestAdvance);
-  if (typeof time === 'number' && time >= 0 && time <= longestAdvance * 86_400_000) return Math.round(time);
+  if (typeof time === 'string') return parseDuration(time, 'sandbox.advance', maxAdvanceDays);
+  if (typeof time === 'number' && time >= 0 && time <= maxAdvanceDays * 86_400_000) return Math.round(time);
   throw new UsageError(
-    `sandbox.advance takes a length of time, such as '3d', or ms from 0 to ${longestAdvance} days, not ${shown(time)}`,
+    `sandbox.advance takes a length of time, such as '3d', or ms from 0 to ${maxAdvanceDays} days, not ${shown(time)}`,
   );
 }
 

@@ -3,7 +3,7 @@ import type { RunIntent } from '../../journal/intents.ts';
 import { withOutcome } from '../../orders/outcome.ts';
 import { ErrandError, type ErrorFacts } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
-import { PolicyRefusal } from '../../spending/policy/refusal.ts';
+import { PolicyDenial } from '../../spending/policy/refusal.ts';
 import { PolicyError } from './policy-error.ts';
 
 interface FailedCall {
@@ -15,16 +15,26 @@ interface FailedCall {
 
 /** Converts a failure for programs. Suggested commands work from any terminal on this machine. */
 export function asThrown(failure: unknown, of: FailedCall): unknown {
-  const told = withOutcome(failure, { intents: of.intents, hasWritten: false, record: undefined });
-  if (!(told instanceof ErrandError)) return told;
-  const facts = { ...told.facts, ...(told.facts.next && { next: told.facts.next.map(reachable(of)) }) };
-  const refusal = told instanceof PolicyRefusal ? told : undefined;
-  if (refusal)
-    return new PolicyError(told.message, { ...facts, cause: told }, refusal.verdict, approvalIn(facts));
+  const reported = withOutcome(failure, { intents: of.intents, hasWritten: false, record: undefined });
+  if (!(reported instanceof ErrandError)) return reported;
+  const facts = {
+    ...reported.facts,
+    ...(reported.facts.next && { next: reported.facts.next.map(reachable(of)) }),
+  };
+  const denial = reported instanceof PolicyDenial ? reported : undefined;
+  if (denial)
+    return new PolicyError(
+      reported.message,
+      { ...facts, cause: reported },
+      denial.verdict,
+      approvalIn(facts),
+    );
   // Whatever ended the call: programs check for this class to learn whether they paid.
-  if (facts.outcome === 'unknown') return new InDoubtError(told.message, { ...facts, cause: told });
+  if (facts.outcome === 'unknown') return new InDoubtError(reported.message, { ...facts, cause: reported });
   // An error with its own class says more than its suggested commands.
-  return told.constructor === ErrandError ? new ErrandError(told.category, told.message, facts) : told;
+  return reported.constructor === ErrandError
+    ? new ErrandError(reported.category, reported.message, facts)
+    : reported;
 }
 
 const reachable =

@@ -2,7 +2,7 @@ import type { EventLog, StoredEvent } from '../../journal/events.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { Deadline } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
-import { isBlip, poll } from '../../platform/poll.ts';
+import { isTransient, poll } from '../../platform/poll.ts';
 import { confirms, disagreement } from './agreement.ts';
 
 /** Interval for polling the log, ms; each poll reads an index of a local file. */
@@ -50,13 +50,13 @@ export function awaitEvent(awaited: Awaited): Promise<StoredEvent | undefined> {
   const { clock, signal, timeoutMs } = awaited;
   const deadline = new Deadline(clock, timeoutMs);
   const search = new Search(awaited, deadline);
-  return poll(() => search.look(), { deadline, everyMs, signal });
+  return poll(() => search.find(), { deadline, everyMs, signal });
 }
 
 class Search {
   readonly #awaited: Awaited;
   readonly #deadline: Deadline;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   #readAt = Number.NEGATIVE_INFINITY;
   /** The order as last read. */
   #order: Json | undefined;
@@ -74,7 +74,7 @@ class Search {
     this.#deadline = deadline;
   }
 
-  async look(): Promise<StoredEvent | undefined> {
+  async find(): Promise<StoredEvent | undefined> {
     const { names, waiting, reread } = this.#awaited;
     const received = this.#received(names);
     if (received.length > 0 && !reread) return received[0];
@@ -92,21 +92,21 @@ class Search {
   }
 
   async #confirmed(received: readonly StoredEvent[]): Promise<StoredEvent | undefined> {
-    const [newest] = received;
-    if (!newest || (received.length === this.#confirmedFor && this.#hasJustRead)) return undefined;
+    const [latest] = received;
+    if (!latest || (received.length === this.#confirmedFor && this.#hasJustRead)) return undefined;
     await this.#read();
     const order = this.#order;
     if (!order) return undefined;
     this.#confirmedFor = received.length;
     const found = received.find(({ event }) => confirms(event, order));
-    if (!found) this.#tellOnce(`event ${newest.id} does not count: ${disagreement(newest.event, order)}`);
+    if (!found) this.#reportOnce(`event ${latest.id} does not count: ${disagreement(latest.event, order)}`);
     return found;
   }
 
   /**
-   * Ends the wait if the order has ended without the awaited event. @param seen how many awaited events have arrived.
+   * Ends the wait if the order has ended without the awaited event. @param receivedCount how many awaited events have arrived.
    */
-  async #check(seen: number): Promise<void> {
+  async #check(receivedCount: number): Promise<void> {
     const { clock, names, isHeard } = this.#awaited;
     const isAnswered = this.#order !== undefined || this.#isMissing;
     if (!isAnswered || this.#readFor !== this.#received().length) {
@@ -121,7 +121,7 @@ class Search {
     this.#overSince ??= clock.monotonic();
     const isLate = clock.monotonic() - this.#overSince >= underWayMs;
     if (!isLate && coming.includes('sent') && (await isHeard())) return;
-    if (this.#received(names).length === seen) throw this.#over(outlook);
+    if (this.#received(names).length === receivedCount) throw this.#over(outlook);
   }
 
   #over({ state }: Outlook): ErrandError {
@@ -154,8 +154,8 @@ class Search {
       this.#isMissing = allowMissing && isNotFound(error);
       if (late.signal.aborted || this.#isMissing) return;
       if (isNotFound(error)) throw unknownOrder(error);
-      if (error instanceof ErrandError && !isBlip(error, true)) throw error;
-      this.#tellOnce(
+      if (error instanceof ErrandError && !isTransient(error, true)) throw error;
+      this.#reportOnce(
         `the order cannot be read, still trying: ${error instanceof Error ? error.message : String(error)}`,
       );
     } finally {
@@ -164,9 +164,9 @@ class Search {
     }
   }
 
-  #tellOnce(line: string): void {
-    if (this.#told.has(line)) return;
-    this.#told.add(line);
+  #reportOnce(line: string): void {
+    if (this.#reported.has(line)) return;
+    this.#reported.add(line);
     this.#awaited.note(line);
   }
 }

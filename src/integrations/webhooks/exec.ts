@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { uuidPattern } from '../../api/limits.ts';
 import type { ExecOutcome } from '../../journal/events.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { hasGroups, signalChild, tellLines } from '../../platform/process.ts';
+import { forwardLines, hasGroups, signalChild } from '../../platform/process.ts';
 
 export interface Run {
   /** The user's own shell command line; never contains any part of an event. */
@@ -11,7 +11,7 @@ export interface Run {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /** Called with each line the command prints, unmodified. */
-  readonly tell: (line: string) => void;
+  readonly onLine: (line: string) => void;
 }
 
 export interface RunInput {
@@ -22,7 +22,7 @@ export interface RunInput {
 }
 
 /** Time limit for a command, ms, so that those queued behind it get to run. */
-const longestMs = 5 * 60_000;
+const maxMs = 5 * 60_000;
 /** Grace period between SIGTERM and SIGKILL, ms. */
 const graceMs = 2_000;
 /** How long to wait for output after a command exits, ms. */
@@ -36,14 +36,14 @@ const eventName = /^[\w.-]{1,64}$/;
  */
 export async function runCommand(run: Run, input: RunInput, signal: AbortSignal): Promise<ExecOutcome> {
   signal.throwIfAborted();
-  const patience = AbortSignal.timeout(longestMs);
-  const ended = await endOf(start(run, input), input.body, AbortSignal.any([signal, patience]));
+  const timeout = AbortSignal.timeout(maxMs);
+  const ended = await endOf(start(run, input), input.body, AbortSignal.any([signal, timeout]));
   signal.throwIfAborted();
-  const message = patience.aborted ? `ended after ${longestMs / 60_000} min` : ended.message;
+  const message = timeout.aborted ? `ended after ${maxMs / 60_000} min` : ended.message;
   return { exit_code: ended.code, message, at: new Date(run.clock.now()).toISOString() };
 }
 
-function start({ command, environment, tell }: Run, { event, orderId }: RunInput): ChildProcess {
+function start({ command, environment, onLine }: Run, { event, orderId }: RunInput): ChildProcess {
   const child = spawn(command, {
     shell: true,
     // Runs in its own process group, so that its children end with it.
@@ -55,7 +55,7 @@ function start({ command, environment, tell }: Run, { event, orderId }: RunInput
       ERRAND_ORDER_ID: orderId !== null && uuidPattern.test(orderId) ? orderId : '',
     },
   });
-  for (const printed of [child.stdout, child.stderr]) if (printed) tellLines(printed, tell);
+  for (const printed of [child.stdout, child.stderr]) if (printed) forwardLines(printed, onLine);
   return child;
 }
 

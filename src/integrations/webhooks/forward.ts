@@ -73,12 +73,12 @@ const headerSafe = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?');
 function sendOnce(delivery: Delivery, target: ForwardTarget, signal: AbortSignal): Promise<Attempt> {
   const url = new URL(target.url);
   const send = url.protocol === 'https:' ? secureRequest : plainRequest;
-  const patience = AbortSignal.timeout(attemptMs);
+  const timeout = AbortSignal.timeout(attemptMs);
   const options: RequestOptions = {
     method: 'POST',
     headers: forwardHeaders(delivery, target.version),
     lookup: guardedLookup(target.allowPrivate),
-    signal: AbortSignal.any([signal, patience]),
+    signal: AbortSignal.any([signal, timeout]),
     agent: false,
   };
   return new Promise((resolve) => {
@@ -94,7 +94,7 @@ function sendOnce(delivery: Delivery, target: ForwardTarget, signal: AbortSignal
     });
     request.on('error', (error) =>
       resolve(
-        patience.aborted
+        timeout.aborted
           ? { failure: `no response within ${attemptMs / 1000} s`, isPermanent: false }
           : { failure: reasonOf(error), isPermanent: isPermanent(error) },
       ),
@@ -155,7 +155,7 @@ type Attempt =
   | { readonly status: number; readonly retryAfter: string | undefined }
   | { readonly failure: string; readonly isPermanent: boolean };
 
-const longestRetryAfterMs = 30_000;
+const maxRetryAfterMs = 30_000;
 
 /**
  * Decides what follows attempt number `attempts` (one-based): ms to wait before the next, or the end. Exponential
@@ -170,7 +170,7 @@ export function nextAttempt(
 ): number | 'delivered' | 'failed' {
   if ('status' in attempt && attempt.status >= 200 && attempt.status < 300) return 'delivered';
   if (attempts > retries || isFinal(attempt)) return 'failed';
-  return backoffMs(attempts, random, { ...requestBackoff, leastMs: retryAfterMs(attempt) });
+  return backoffMs(attempts, random, { ...requestBackoff, minMs: retryAfterMs(attempt) });
 }
 
 const isFinal = (attempt: Attempt): boolean =>
@@ -180,5 +180,5 @@ const isFinal = (attempt: Attempt): boolean =>
 
 function retryAfterMs(attempt: Attempt): number {
   const text = 'status' in attempt ? (attempt.retryAfter ?? '') : '';
-  return /^\d{1,6}$/.test(text) ? Math.min(Number(text) * 1000, longestRetryAfterMs) : 0;
+  return /^\d{1,6}$/.test(text) ? Math.min(Number(text) * 1000, maxRetryAfterMs) : 0;
 }

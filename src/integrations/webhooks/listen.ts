@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { trimSlashes } from '../../platform/net/urls.ts';
 import { confirms, disagreement, rereadWaitsMs } from './agreement.ts';
 import type { Delivery } from './forward.ts';
-import { type Kept, maskAddress, openListener, type Received } from './listener.ts';
+import { maskAddress, openListener, type Received, type SaveResult } from './listener.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -57,7 +57,7 @@ export async function* listen(options: ListenOptions): AsyncGenerator<ListenReco
     host: options.host,
     port: options.port,
     secret: options.secret,
-    keep: (received) => session.keep(received),
+    save: (received) => session.save(received),
   });
   const over = session.untilOver().then(async () => {
     await listener.close();
@@ -143,7 +143,7 @@ class Session {
   readonly #options: ListenOptions;
   readonly #ending = new AbortController();
   readonly #counts = { received: 0, stored: 0, duplicates: 0, shown: 0, forwarded: 0, failed: 0 };
-  #wanted = 0;
+  #matched = 0;
   #ended: ListenSummary['ended'] | undefined;
   /** Serialized, so that no more events are persisted than requested. */
   readonly #keeping = new InTurn();
@@ -155,20 +155,20 @@ class Session {
   }
 
   /** Called for each delivery, before responding. */
-  keep(received: Received): Promise<Kept> {
-    return this.#keeping.run(() => this.#keep(received));
+  save(received: Received): Promise<SaveResult> {
+    return this.#keeping.run(() => this.#save(received));
   }
 
-  async #keep(received: Received): Promise<Kept> {
+  async #save(received: Received): Promise<SaveResult> {
     const { log, profile, baseUrl, wants, max = Number.POSITIVE_INFINITY } = this.#options;
-    if (this.#ended !== undefined || this.#wanted >= max) return 'busy';
-    const isWanted = wants(received.event);
-    const { event, isNew } = await this.#kept(() =>
-      log.keep({ ...received, profile, baseUrl }, { acts: isWanted && this.#acts, shows: isWanted }),
+    if (this.#ended !== undefined || this.#matched >= max) return 'busy';
+    const isMatching = wants(received.event);
+    const { event, isNew } = await this.#saveOrReport(() =>
+      log.save({ ...received, profile, baseUrl }, { acts: isMatching && this.#acts, shows: isMatching }),
     );
     this.#counts.received += 1;
     this.#counts[isNew ? 'stored' : 'duplicates'] += 1;
-    if (isNew && isWanted) this.#toBeShown(event.id);
+    if (isNew && isMatching) this.#toBeShown(event.id);
     return isNew ? 'new' : 'duplicate';
   }
 
@@ -176,7 +176,7 @@ class Session {
   async recover(): Promise<void> {
     const { log, profile, baseUrl, wants, max = Number.POSITIVE_INFINITY } = this.#options;
     const left = await log.takeUnshown(profile, baseUrl);
-    for (const { id } of left.filter(({ event }) => wants(event)).slice(0, max - this.#wanted))
+    for (const { id } of left.filter(({ event }) => wants(event)).slice(0, max - this.#matched))
       this.#toBeShown(id);
   }
 
@@ -187,9 +187,9 @@ class Session {
 
   #toBeShown(id: number): void {
     const { max = Number.POSITIVE_INFINITY } = this.#options;
-    this.#wanted += 1;
+    this.#matched += 1;
     this.#showing = this.#showing.then(() => this.#show(id)).catch((error) => this.#fail(error));
-    if (this.#wanted >= max) void this.#finish();
+    if (this.#matched >= max) void this.#finish();
   }
 
   /** Resolves when nothing more should be received. */
@@ -236,9 +236,9 @@ class Session {
     this.stop('max');
   }
 
-  async #kept<T>(keep: () => Promise<T>): Promise<T> {
+  async #saveOrReport<T>(save: () => Promise<T>): Promise<T> {
     try {
-      return await keep();
+      return await save();
     } catch (error) {
       void this.feed.put({ type: 'gap', message: messageOf(error) });
       throw error;

@@ -7,12 +7,12 @@ import { uuidPattern } from '../../api/limits.ts';
 import type { Arrival } from '../../journal/events.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { listeningAddress } from '../../platform/net/lookup.ts';
-import { PrivateFileError, readPrivateFile, type Tell } from '../../platform/private-files.ts';
+import { PrivateFileError, readPrivateFile, type Warn } from '../../platform/private-files.ts';
 
 export type Received = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body' | 'headers'>;
 
 /** Result of a delivery. `busy`: not persisted; the sender should retry. */
-export type Kept = 'new' | 'duplicate' | 'busy';
+export type SaveResult = 'new' | 'duplicate' | 'busy';
 
 export interface ListenerLimits {
   readonly bodyBytes: number;
@@ -24,7 +24,7 @@ export interface ListenerLimits {
   readonly concurrent: number;
 }
 
-const usualLimits: ListenerLimits = {
+const defaultLimits: ListenerLimits = {
   bodyBytes: 1024 * 1024,
   headersMs: 5_000,
   requestMs: 10_000,
@@ -42,7 +42,7 @@ interface ListenerOptions {
   readonly secret: string;
   readonly limits?: Partial<ListenerLimits> | undefined;
   /** Persists a delivery before it resolves. If it rejects, the sender gets a 503 and retries. */
-  keep(received: Received): Promise<Kept>;
+  save(received: Received): Promise<SaveResult>;
 }
 
 interface Listener {
@@ -57,7 +57,7 @@ interface Listener {
  * JSON object, 413, 408 and 503 beyond the limits. @throws UsageError if the port or host is unavailable.
  */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
-  const limits = { ...usualLimits, ...options.limits };
+  const limits = { ...defaultLimits, ...options.limits };
   let reading = 0;
   const server = createServer(
     {
@@ -67,10 +67,10 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       maxHeaderSize: headerBytes,
     },
     (request, response) => {
-      if (!isMeant(request, options.secret)) return respond(response, 404, { message: 'not found' });
+      if (!isDelivery(request, options.secret)) return respond(response, 404, { message: 'not found' });
       if (reading >= limits.concurrent) return busy(response);
       reading += 1;
-      void receive(request, response, limits.bodyBytes, options.keep).finally(() => {
+      void receive(request, response, limits.bodyBytes, options.save).finally(() => {
         reading -= 1;
       });
     },
@@ -81,28 +81,28 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   return { url: `http://${host}:${port}/${options.secret}`, close: () => closed(server) };
 }
 
-const isMeant = ({ method, url = '' }: IncomingMessage, secret: string): boolean =>
+const isDelivery = ({ method, url = '' }: IncomingMessage, secret: string): boolean =>
   isSecret(url.slice(1).split('?', 1)[0] ?? '', secret) && method === 'POST';
 
 async function receive(
   request: IncomingMessage,
   response: ServerResponse,
   limit: number,
-  keep: ListenerOptions['keep'],
+  save: ListenerOptions['save'],
 ): Promise<void> {
   const body = await bodyOf(request, limit);
   if (body === 'broken off') return;
   if (body === 'too large') return respond(response, 413, { message: `at most ${limit} bytes` });
   const facts = readArrival(body, headerOf(request, webhookEventHeader.toLowerCase()));
   if (!facts) return respond(response, 400, { message: 'the body is not a JSON object' });
-  const kept = await tryToKeep(() => keep({ ...facts, headers: safeHeaders(request) }));
-  if (kept === 'busy') busy(response);
-  else respond(response, 200, { received: true, duplicate: kept === 'duplicate' });
+  const saved = await trySave(() => save({ ...facts, headers: safeHeaders(request) }));
+  if (saved === 'busy') busy(response);
+  else respond(response, 200, { received: true, duplicate: saved === 'duplicate' });
 }
 
-async function tryToKeep(keep: () => Promise<Kept>): Promise<Kept> {
+async function trySave(save: () => Promise<SaveResult>): Promise<SaveResult> {
   try {
-    return await keep();
+    return await save();
   } catch {
     // `keep` has reported the error; the sender only needs to know to retry.
     return 'busy';
@@ -127,12 +127,12 @@ async function bodyOf(request: IncomingMessage, limit: number): Promise<Buffer |
 }
 
 /** Headers that may be stored; excludes any with credentials. */
-const keptHeaders = /^(?:content-type|user-agent|date|x-request-id|x-webhook-[a-z-]+)$/;
+const storedHeaders = /^(?:content-type|user-agent|date|x-request-id|x-webhook-[a-z-]+)$/;
 
 const safeHeaders = (request: IncomingMessage): Record<string, string> =>
   Object.fromEntries(
     Object.keys(request.headers)
-      .filter((name) => keptHeaders.test(name))
+      .filter((name) => storedHeaders.test(name))
       .map((name) => [name, (headerOf(request, name) ?? '').slice(0, 500)]),
   );
 
@@ -162,7 +162,7 @@ function listening(server: Server, { host, port }: ListenerOptions): Promise<num
 const portOf = (address: AddressInfo | string | null): number | undefined =>
   typeof address === 'object' ? address?.port : undefined;
 
-const troubles: Readonly<Record<string, (host: string, port: number) => string>> = {
+const listenProblems: Readonly<Record<string, (host: string, port: number) => string>> = {
   EADDRINUSE: (host, port) => `--port ${port} is taken on ${host}; without --port a free one is picked`,
   EACCES: (_, port) => `--port ${port} may not be used; take one above 1023`,
   EADDRNOTAVAIL: (host) => `--host ${host} is not an address of this machine`,
@@ -170,7 +170,7 @@ const troubles: Readonly<Record<string, (host: string, port: number) => string>>
 };
 
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const message = troubles[error.code ?? ''];
+  const message = listenProblems[error.code ?? ''];
   return message ? new UsageError(message(host, port), { cause: error }) : error;
 }
 
@@ -188,8 +188,8 @@ function closed(server: Server): Promise<void> {
 type Facts = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body'>;
 
 /** Deeper than any record of the service; displaying a body recurses. */
-const deepest = 64;
-const longestName = 200;
+const maxDepth = 64;
+const maxNameLength = 200;
 
 /**
  * Parses a delivery, whose body must be a JSON object in UTF-8 with any content.
@@ -203,7 +203,7 @@ export function readArrival(bytes: Uint8Array, event: string | undefined): Facts
   if (!record) return undefined;
   const result = objectAt(record, 'job_result');
   return {
-    event: event?.trim().slice(0, longestName) || null,
+    event: event?.trim().slice(0, maxNameLength) || null,
     orderId: orderIdOf(record),
     status: textAt(record, 'status'),
     errorType: textAt(record, 'error_type') ?? (result ? textAt(result, 'error_type') : null),
@@ -246,14 +246,14 @@ function isTooDeep(text: string): boolean {
     else if (isQuoted) at += mark === backslash ? 1 : 0;
     else if (mark === '{' || mark === '[') depth += 1;
     else if (mark === '}' || mark === ']') depth -= 1;
-    if (depth > deepest) return true;
+    if (depth > maxDepth) return true;
   }
   return false;
 }
 
 function textAt(record: object, name: string): string | null {
   const value: unknown = Object.hasOwn(record, name) ? Reflect.get(record, name) : null;
-  return typeof value === 'string' ? value.slice(0, longestName) : null;
+  return typeof value === 'string' ? value.slice(0, maxNameLength) : null;
 }
 
 function objectAt(record: object, name: string): object | undefined {
@@ -291,7 +291,7 @@ const wellFormed = /^[A-Za-z0-9_-]{16,200}$/;
 export const makeSecret = (): string => randomBytes(24).toString('base64url');
 
 /** Reads the secret from a file, so that an address outlives its listener; creates the file if missing. */
-export function secretOf(file: string, tell: Tell): string {
+export function secretOf(file: string, report: Warn): string {
   try {
     const secret = makeSecret();
     writeFileSync(file, `${secret}\n`, { flag: 'wx', mode: 0o600 });
@@ -300,16 +300,16 @@ export function secretOf(file: string, tell: Tell): string {
     const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     if (!exists) throw unusable(file, error);
   }
-  const secret = readSecret(file, tell).trim();
+  const secret = readSecret(file, report).trim();
   if (wellFormed.test(secret)) return secret;
   throw new UsageError(
     `--secret-file ${file} must hold 16 to 200 letters, digits, - and _; remove it to have one made`,
   );
 }
 
-function readSecret(file: string, tell: Tell): string {
+function readSecret(file: string, report: Warn): string {
   try {
-    return readPrivateFile(file, tell)?.toString('utf8') ?? '';
+    return readPrivateFile(file, report)?.toString('utf8') ?? '';
   } catch (error) {
     throw unusable(file, error);
   }

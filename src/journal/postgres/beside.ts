@@ -1,7 +1,7 @@
 import type { Sharing } from '../../format/database-address.ts';
 import { InTurn } from '../../platform/async.ts';
 import { StorageError } from '../../platform/errors.ts';
-import { mayBeThere, type Tell } from '../../platform/private-files.ts';
+import { mayBeThere, type Warn } from '../../platform/private-files.ts';
 import { isUnsettled } from '../booked.ts';
 import type { OpenOptions } from '../database.ts';
 import type { IntentEnds } from '../intent-ends.ts';
@@ -10,7 +10,7 @@ import type { JournalRecord } from '../journal-record.ts';
 import { journalFile } from '../journal-tables.ts';
 import type { SharedDatabase } from './database.ts';
 import { OwnJournal, openRecords } from './own-journal.ts';
-import { type Kept, type Missed, Spool } from './spool.ts';
+import { type Missed, type PendingResult, Spool } from './spool.ts';
 
 /** Fraction of the longest request time that must remain on the lease before a request is sent. */
 const enough = 0.8;
@@ -19,33 +19,33 @@ const enough = 0.8;
  * A machine's local companions of a shared journal: the spool of results the database missed, and the machine's own
  * earlier journal.
  */
-export class Beside {
+export class LocalFallback {
   readonly #database: SharedDatabase;
   readonly #folder: string;
   readonly #sharing: Sharing;
   readonly #options: OpenOptions;
   readonly #spool: Spool;
-  readonly #tell: Tell;
+  readonly #warn: Warn;
   readonly #following = new Map<string, string>();
   #own: OwnJournal | undefined;
-  #mayHaveKept = true;
+  #mayHavePending = true;
   readonly #inTurn = new InTurn();
 
   /** @param folder this machine's state folder. */
   constructor(database: SharedDatabase, folder: string, sharing: Sharing, options: OpenOptions) {
-    const { tell = () => {} } = options;
+    const { warn = () => {} } = options;
     this.#database = database;
     this.#folder = folder;
     this.#sharing = sharing;
     this.#options = options;
-    this.#tell = tell;
-    this.#spool = new Spool(folder, database.id, tell);
+    this.#warn = warn;
+    this.#spool = new Spool(folder, database.id, warn);
   }
 
   /** Spools a result that the database did not take. @throws StorageError. */
-  keep(missed: Missed): void {
-    this.#mayHaveKept = true;
-    this.#spool.keep(missed);
+  save(missed: Missed): void {
+    this.#mayHavePending = true;
+    this.#spool.save(missed);
     if (missed.kind === 'made') this.#following.set(idOf(missed), missed.madeId);
   }
 
@@ -61,18 +61,18 @@ export class Beside {
   }
 
   async #bringIn(ends: IntentEnds): Promise<void> {
-    if (!this.#mayHaveKept) return;
+    if (!this.#mayHavePending) return;
     // Anything spooled from here on is left to the next caller.
-    this.#mayHaveKept = false;
+    this.#mayHavePending = false;
     try {
-      const kept = this.#spool.all();
+      const pending = this.#spool.all();
       const brought =
-        kept.length === 0
+        pending.length === 0
           ? []
-          : await this.#database.transaction(() => kept.map(({ missed }) => ends.bringIn(missed)));
-      for (const [at, one] of kept.entries()) this.#brought(one, brought[at]);
+          : await this.#database.transaction(() => pending.map(({ missed }) => ends.bringIn(missed)));
+      for (const [at, one] of pending.entries()) this.#brought(one, brought[at]);
     } catch (error) {
-      this.#mayHaveKept = true;
+      this.#mayHavePending = true;
       throw error;
     }
   }
@@ -89,13 +89,13 @@ export class Beside {
     };
     const until = 'until a command here reaches it again, other machines may take that for in doubt';
     try {
-      this.keep(missed);
+      this.save(missed);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
     }
     const { category, facts, message } = failure;
-    const told = `${message}; it may have the record of ${key}, and ${until}`;
-    return new StorageError(told, { ...facts, idempotencyKey: String(key), cause: failure }, category);
+    const reported = `${message}; it may have the record of ${key}, and ${until}`;
+    return new StorageError(reported, { ...facts, idempotencyKey: String(key), cause: failure }, category);
   }
 
   /** Records of this machine's own journal that are in doubt or unreported, oldest first. @throws StorageError. */
@@ -133,15 +133,15 @@ export class Beside {
     this.#own?.close();
   }
 
-  #brought(one: Kept, result: Brought | undefined): void {
+  #brought(one: PendingResult, result: Brought | undefined): void {
     const { key } = one.missed;
     if (typeof result === 'object') {
-      this.#tell(
+      this.#warn(
         `warning: the service has made two of ${key}: ${result.known}, which the journal knows, and ${result.madeId}`,
       );
     } else if (result === 'unknown') {
       // Keep the file: it is the only trace of the order.
-      this.#tell(
+      this.#warn(
         `warning: the database has no record of ${key}, which ${one.file} tells of: it may have been brought back to an earlier state`,
       );
       return;

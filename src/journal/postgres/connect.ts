@@ -64,20 +64,20 @@ export class StatementError extends Error {
 
 interface Loss extends ErrorOptions {
   readonly code?: string;
-  readonly isPassing?: boolean;
+  readonly isTransient?: boolean;
   readonly mayHaveArrived?: boolean;
 }
 
 /** The database did not respond: a statement may have run, unless the connection was never made. */
 export class ConnectionLost extends StorageError {
   /** Whether the server expects to accept connections again soon. */
-  readonly isPassing: boolean;
+  readonly isTransient: boolean;
   /** Whether the statement may have reached the server. */
   readonly mayHaveArrived: boolean;
   readonly why: string;
 
   constructor(shown: string, why: string, options: Loss = {}) {
-    const { isPassing = false, mayHaveArrived = true, ...facts } = options;
+    const { isTransient = false, mayHaveArrived = true, ...facts } = options;
     super(
       `the database ${shown} cannot be reached: ${why}`,
       {
@@ -90,7 +90,7 @@ export class ConnectionLost extends StorageError {
       'unavailable',
     );
     this.why = why;
-    this.isPassing = isPassing;
+    this.isTransient = isTransient;
     this.mayHaveArrived = mayHaveArrived;
   }
 }
@@ -153,9 +153,9 @@ export class Connection {
       };
       timers.push(setTimeout(silent, responseMs));
       // A statement issued after the abort records how things ended, so it gets the grace period of a commit.
-      const isKept = writes || signal?.aborted === true;
-      const end = isKept ? silent : (): void => reject(signal?.reason);
-      stop = () => timers.push(setTimeout(end, isKept ? writeGraceMs : readGraceMs));
+      const hasGracePeriod = writes || signal?.aborted === true;
+      const end = hasGracePeriod ? silent : (): void => reject(signal?.reason);
+      stop = () => timers.push(setTimeout(end, hasGracePeriod ? writeGraceMs : readGraceMs));
     });
     if (signal?.aborted) stop();
     else signal?.addEventListener('abort', stop, { once: true });
@@ -208,10 +208,10 @@ export class Connection {
       const why = `${whyLost(code, cause.message)}${this.#withoutTls(code)}`;
       return new ConnectionLost(shown, why, { cause, mayHaveArrived });
     }
-    const refusal = refusals[code];
-    if (refusal) return new StorageError(`the database ${shown} ${refusal}`, { cause, hint: doctorHint });
+    const problem = refusals[code];
+    if (problem) return new StorageError(`the database ${shown} ${problem}`, { cause, hint: doctorHint });
     if (lost.has(code) || code.startsWith('08'))
-      return new ConnectionLost(shown, cause.message, { cause, isPassing: passing.has(code) });
+      return new ConnectionLost(shown, cause.message, { cause, isTransient: transientCodes.has(code) });
     return new StatementError(code, cause.message, { cause });
   }
 }
@@ -235,7 +235,7 @@ const refusals: Readonly<Record<string, string>> = {
 const lost = new Set(['57P01', '57P02', '57P03', '53300', '25P03', '55P03', '57014']);
 
 /** The server is starting, or out of connections for the moment. */
-const passing = new Set(['57P03', '53300']);
+const transientCodes = new Set(['57P03', '53300']);
 
 /** Errors raised before a connection existed. */
 const unconnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'CONNECT_TIMEOUT']);
@@ -285,11 +285,11 @@ export const jsonText = (value: unknown): string => `${literal(JSON.stringify(va
 export const newId = (): string => randomUUID();
 
 /** No attempt starts after this long, ms. The second always does: possibly only the connection died. */
-const patienceMs = 6_000;
-const backoff = { firstMs: 100, longestMs: 3_000, jitter: 0.5 };
+const retryBudgetMs = 6_000;
+const backoff = { firstMs: 100, maxMs: 3_000, jitter: 0.5 };
 
 /** A connection for idempotent statements: retries when the connection is lost. Serializes concurrent callers. */
-export class PatientConnection {
+export class RetryingConnection {
   readonly #connection: Connection;
   readonly #signal: AbortSignal;
   readonly #inTurn = new InTurn();
@@ -311,17 +311,17 @@ export class PatientConnection {
 
   /** @throws StorageError; the signal's abort reason. */
   ask(sql: string): Promise<readonly DatabaseRow[]> {
-    const askedAt = systemClock.monotonic();
-    return this.#inTurn.run(() => this.#asked(sql, askedAt));
+    const requestedAt = systemClock.monotonic();
+    return this.#inTurn.run(() => this.#execute(sql, requestedAt));
   }
 
   drop(): void {
     this.#connection.drop();
   }
 
-  async #asked(sql: string, askedAt: number): Promise<readonly DatabaseRow[]> {
+  async #execute(sql: string, requestedAt: number): Promise<readonly DatabaseRow[]> {
     // A call queued behind the one that failed has waited just as long.
-    if (this.#lost && (this.#lost.at >= askedAt || this.#signal.aborted)) throw this.#lost.error;
+    if (this.#lost && (this.#lost.at >= requestedAt || this.#signal.aborted)) throw this.#lost.error;
     try {
       const ask = () => this.#connection.ask(sql);
       const rows = await (this.#lost ? ask() : patiently(ask, this.#signal));
@@ -340,12 +340,12 @@ export const explained = (error: unknown, { shown }: DatabaseAddress): unknown =
 
 /** Runs idempotent work, retrying while the database is unreachable. @param signal stops the retries. */
 export async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  const began = systemClock.monotonic();
+  const startedAt = systemClock.monotonic();
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      const isOver = attempt > 1 && systemClock.monotonic() - began >= patienceMs;
+      const isOver = attempt > 1 && systemClock.monotonic() - startedAt >= retryBudgetMs;
       if (!(error instanceof ConnectionLost) || isOver || signal.aborted) throw error;
       await systemClock.sleep(backoffMs(attempt, Math.random, backoff));
     }

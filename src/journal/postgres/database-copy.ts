@@ -6,7 +6,7 @@ import { StorageError } from '../../platform/errors.ts';
 import { Database, type DatabaseOptions, type StoredRow } from '../../platform/sqlite/database.ts';
 import type { Sqlite } from '../../platform/sqlite/load.ts';
 import { hashOf, recordOfRow } from '../audit-record.ts';
-import { isAlive, type LeaseBook, leasePrefix, self } from '../owner.ts';
+import { isAlive, type LeaseRegistry, leasePrefix, self } from '../owner.ts';
 import { newId } from './connect.ts';
 import type { ChainEnd } from './copy.ts';
 import { applyPulled, copyState, type Pulled, watchSql } from './copy.ts';
@@ -18,7 +18,7 @@ export interface SharedOptions extends DatabaseOptions {
   readonly mirror: Mirror;
   readonly clock: Clock;
   /** Longest time a request may take, ms. */
-  readonly longestRequestMs?: number;
+  readonly maxRequestMs?: number;
 }
 
 /** A machine's local SQLite cache of a shared database. It may be lost at any time. */
@@ -39,7 +39,7 @@ export class DatabaseCopy extends Database {
     this.configure();
     this.execute('PRAGMA synchronous = NORMAL');
     if (this.version() !== this.options.migrations.length || !this.#hasAllTables())
-      this.attempt(() => this.#beginAnew());
+      this.attempt(() => this.#recreateTables());
     this.execute(watchSql(this.options.mirror));
     this.attempt(() => this.leases.noteOwn());
   }
@@ -75,7 +75,7 @@ export class DatabaseCopy extends Database {
     if (seq > head.seq && seq > pulled.since) return pulled;
     if (seq > head.seq) throw this.#wentBack('was brought back to an earlier state');
     if (!head.follows) return this.#unlike();
-    if (seq < head.purged) return this.readAnew();
+    if (seq < head.purged) return this.reload();
     if (of !== head.id || seq !== head.seq)
       await super.transaction(() => {
         // Another process may have advanced it from the same sequence number in the meantime.
@@ -90,15 +90,15 @@ export class DatabaseCopy extends Database {
     const row = this.#lastRecord();
     if (row && hashOf(recordOfRow(row)) === row.hash)
       throw this.#wentBack('was brought back to an earlier state');
-    return this.readAnew();
+    return this.reload();
   }
 
   /** Replaces the copy with a full pull. */
-  protected async readAnew(): Promise<Pulled> {
+  protected async reload(): Promise<Pulled> {
     const { mirror } = this.options;
     const pulled = await this.options.remote.pull(0);
     await super.transaction(() => {
-      this.#beginAnew();
+      this.#recreateTables();
       applyPulled(this, mirror, pulled);
       this.execute(watchSql(mirror));
       this.leases.noteOwn();
@@ -107,7 +107,7 @@ export class DatabaseCopy extends Database {
   }
 
   /** Recreates all tables. Call within a transaction. */
-  #beginAnew(): void {
+  #recreateTables(): void {
     const found = this.all(
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
     );
@@ -132,14 +132,14 @@ export class DatabaseCopy extends Database {
 /** Safety margin a lease adds to the longest request, ms. */
 const leaseMarginMs = 30_000;
 /** Default for the longest request a lease must cover, ms. */
-const longestRequestMs = 120_000;
+const maxRequestMs = 120_000;
 /** Upper bound of it, ms: a lost machine's records stay locked that long. */
-const mostRequestMs = 600_000;
+const requestCapMs = 600_000;
 /** Retention of expired leases, ms. */
-const keptMs = 24 * 3600 * 1000;
+const retentionMs = 24 * 3600 * 1000;
 
 /** Identifies the pid namespace: containers may share a state folder but have their own pids. */
-function placeOfPids(): string {
+function pidNamespace(): string {
   try {
     return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
   } catch {
@@ -163,13 +163,13 @@ interface Moment {
  * This process's lease, and what is known of others'. Time is the database's: the last time read plus the awake time
  * since. It lags by a round trip and by any sleep, and is never ahead.
  */
-class Leases implements LeaseBook {
+class Leases implements LeaseRegistry {
   readonly id = `${leasePrefix}${newId()}`;
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #copy: Copy;
   #read: (Moment & { readonly time: number }) | undefined;
-  #requestMs = longestRequestMs;
-  #begun: Moment | undefined;
+  #requestMs = maxRequestMs;
+  #renewalStart: Moment | undefined;
   #renewed: Moment | undefined;
 
   constructor(copy: Copy, clock: Pick<Clock, 'now' | 'monotonic'>) {
@@ -186,17 +186,17 @@ class Leases implements LeaseBook {
   noteOwn(): void {
     const { pid, started } = self();
     const now = this.#clock.now();
-    this.#copy.run('DELETE FROM own_processes WHERE at < ?', now - keptMs);
+    this.#copy.run('DELETE FROM own_processes WHERE at < ?', now - retentionMs);
     this.#copy.run(
       'INSERT OR REPLACE INTO own_processes (id, place, pid, started, at) VALUES (?, ?, ?, ?, ?)',
-      ...[this.id, placeOfPids(), pid, started, now],
+      ...[this.id, pidNamespace(), pid, started, now],
     );
   }
 
   /** Whether the lease's holder may still be running. A dead process of this machine is detected by its pid. */
   isHeld(id: string): boolean {
     const sql = 'SELECT pid, started FROM own_processes WHERE id = ? AND place = ?';
-    const own = this.#copy.get(sql, id, placeOfPids());
+    const own = this.#copy.get(sql, id, pidNamespace());
     if (own && !isAlive({ pid: Number(own.pid), started: String(own.started) })) return false;
     return (this.heldMs(id) ?? 0) > 0;
   }
@@ -216,8 +216,8 @@ class Leases implements LeaseBook {
   }
 
   /** Sets how long requests may take from now on, ms. */
-  expectRequests(longestMs: number): void {
-    this.#requestMs = Math.min(Math.max(longestMs * 1.25, longestRequestMs), mostRequestMs);
+  expectRequests(maxMs: number): void {
+    this.#requestMs = Math.min(Math.max(maxMs * 1.25, maxRequestMs), requestCapMs);
   }
 
   /** How long this process may work on a record written now, ms. */
@@ -235,13 +235,13 @@ class Leases implements LeaseBook {
       'INSERT OR REPLACE INTO leases (id, host, pid, until, turn) VALUES (?, ?, ?, ?, ?)',
       ...[this.id, hostname(), process.pid, Math.round(from + lasts), turn],
     );
-    this.#copy.run('DELETE FROM leases WHERE until < ?', Math.round(time - keptMs));
-    this.#begun = this.#moment();
+    this.#copy.run('DELETE FROM leases WHERE until < ?', Math.round(time - retentionMs));
+    this.#renewalStart = this.#moment();
   }
 
   /** Confirms the last renewal once committed; it counts from when the renewal began. */
   confirm(): void {
-    this.#renewed = this.#begun;
+    this.#renewed = this.#renewalStart;
   }
 
   /** How long this process may still work on its records, ms, by its own clocks. */

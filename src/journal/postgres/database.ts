@@ -2,7 +2,7 @@ import { InTurn } from '../../platform/async.ts';
 import { DamagedError, StorageError } from '../../platform/errors.ts';
 import type { Freshness, Synchronous } from '../../platform/sqlite/database.ts';
 import type { Sqlite } from '../../platform/sqlite/load.ts';
-import { keepBook } from '../owner.ts';
+import { registerLeases } from '../owner.ts';
 import { ConnectionLost, newId, refusedBy, UnsettledCommit, uncopied } from './connect.ts';
 import type { Change } from './copy.ts';
 import { allRows, applyChange, copyState, type Pulled, touchedRows, writeCopyState } from './copy.ts';
@@ -12,7 +12,7 @@ import { ContradictedError, OvertakenError } from './remote.ts';
 /** How long the last pull counts as fresh, ms. */
 const freshMs = 3000;
 /** Maximum attempts under the lock, if each one conflicts. */
-const mostAttempts = 3;
+const maxAttempts = 3;
 
 /**
  * A PostgreSQL database shared by several machines. Each has a copy in SQLite, on which reads and transaction work run.
@@ -21,14 +21,14 @@ const mostAttempts = 3;
  * three after a conflict.
  */
 export class SharedDatabase extends DatabaseCopy {
-  #forgetBook = (): void => {};
+  #unregisterLeases = (): void => {};
   /** Serializes calls: there is one connection. */
   readonly #inTurn = new InTurn();
   #hasLease = false;
 
   constructor(file: string, sqlite: Sqlite, options: SharedOptions, unwritable?: unknown) {
     super(file, sqlite, options, unwritable);
-    if (options.longestRequestMs !== undefined) this.leases.expectRequests(options.longestRequestMs);
+    if (options.maxRequestMs !== undefined) this.leases.expectRequests(options.maxRequestMs);
   }
 
   /** Identity of the database; a recreated one gets a new id. */
@@ -42,9 +42,9 @@ export class SharedDatabase extends DatabaseCopy {
 
   /** Pulls changes; initializes an empty database. @throws StorageError. */
   catchUp(): Promise<void> {
-    this.#forgetBook();
+    this.#unregisterLeases();
     // The leases table belongs to the journal's group.
-    if (this.options.mirror.name === 'journal') this.#forgetBook = keepBook(this.leases);
+    if (this.options.mirror.name === 'journal') this.#unregisterLeases = registerLeases(this.leases);
     // Set first, so that a failed pull is not retried immediately.
     this.pulledAt = this.options.clock.monotonic();
     return this.#inTurn.run(async () => {
@@ -55,7 +55,7 @@ export class SharedDatabase extends DatabaseCopy {
 
   /** @throws StorageError. */
   override async refresh(when: Freshness = 'lately'): Promise<void> {
-    if (when === 'anew') await this.#inTurn.run(() => this.readAnew());
+    if (when === 'anew') await this.#inTurn.run(() => this.reload());
     else if (when === 'now' || this.options.clock.monotonic() - this.pulledAt > freshMs) await this.catchUp();
   }
 
@@ -63,7 +63,7 @@ export class SharedDatabase extends DatabaseCopy {
     return this.#inTurn.run(() => this.#commit(work));
   }
 
-  override derived<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
+  override unsyncedTransaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
     return this.#inTurn.run(() => this.#commit(work));
   }
 
@@ -71,7 +71,7 @@ export class SharedDatabase extends DatabaseCopy {
   override async close(): Promise<void> {
     await this.#inTurn.idle();
     if (this.#hasLease) await this.options.remote.endLease(this.lease);
-    this.#forgetBook();
+    this.#unregisterLeases();
     this.options.remote.close();
     super.close();
   }
@@ -83,7 +83,7 @@ export class SharedDatabase extends DatabaseCopy {
     if (isDamage(tried)) return this.#locked(work, turn);
     if (tried.changes.length === 0) {
       // A read-only result is valid only if nothing changed meanwhile.
-      const { head } = await this.apply(await this.options.remote.patientPull(seq, this.chainEnd()));
+      const { head } = await this.apply(await this.options.remote.pullWithRetry(seq, this.chainEnd()));
       return head.seq === seq ? result(tried) : this.#locked(work, turn);
     }
     try {
@@ -98,23 +98,29 @@ export class SharedDatabase extends DatabaseCopy {
   }
 
   /** Same as `#commit`, but with the group locked. */
-  async #locked<T>(work: () => T, turn: string, isAnew = false, attempt = 1): Promise<T> {
+  async #locked<T>(work: () => T, turn: string, needsReload = false, attempt = 1): Promise<T> {
     const pulled = await this.options.remote.lock(this.seq(), this.chainEnd());
-    return this.#finish(work, turn, pulled, isAnew, attempt);
+    return this.#finish(work, turn, pulled, needsReload, attempt);
   }
 
-  /** Completes work started under the lock. @param isAnew the copy is not trusted: pull everything. */
-  async #finish<T>(work: () => T, turn: string, pulled: Pulled, isAnew = false, attempt = 1): Promise<T> {
+  /** Completes work started under the lock. @param needsReload the copy is not trusted: pull everything. */
+  async #finish<T>(
+    work: () => T,
+    turn: string,
+    pulled: Pulled,
+    needsReload = false,
+    attempt = 1,
+  ): Promise<T> {
     let isCommitted = false;
     let isContradicted = false;
     try {
-      if (isAnew) await this.readAnew();
+      if (needsReload) await this.reload();
       else await this.apply(pulled);
       let seq = this.seq();
       let tried = await this.#try(work, turn);
       if (isDamage(tried)) {
         // Only the copy may be damaged.
-        await this.readAnew();
+        await this.reload();
         seq = this.seq();
         tried = await this.#try(work, turn);
       }
@@ -131,7 +137,7 @@ export class SharedDatabase extends DatabaseCopy {
       // The server drops a lock held idle for too long, and another process may write then.
       if (!(error instanceof ContradictedError || error instanceof OvertakenError)) throw error;
       isContradicted = error instanceof ContradictedError;
-      if (attempt === mostAttempts || (isContradicted && isAnew))
+      if (attempt === maxAttempts || (isContradicted && needsReload))
         throw refusedBy(this.options.remote.shown, error);
     } finally {
       if (!isCommitted) await this.options.remote.unlock();
@@ -167,10 +173,10 @@ export class SharedDatabase extends DatabaseCopy {
       await super.transaction(() => {
         this.run('DELETE FROM temp.touched');
         tried = this.#worked(work, turn);
-        throw undone;
+        throw rollback;
       });
     } catch (error) {
-      if (error !== undone) throw error;
+      if (error !== rollback) throw error;
     }
     if (!tried) throw new Error('the work of a transaction did not end');
     return tried;
@@ -237,7 +243,7 @@ export class SharedDatabase extends DatabaseCopy {
   }
 }
 
-const undone = Symbol('undone');
+const rollback = Symbol('undone');
 
 /** Result of a transaction's work on the copy, after rollback. */
 interface Tried<T> {

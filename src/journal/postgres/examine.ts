@@ -36,9 +36,9 @@ export async function examineDatabase(
   const connection = new Connection(address, signal);
   try {
     const [found = {}] = await connection.ask(serverSql);
-    const begun = clock.monotonic();
+    const startedAt = clock.monotonic();
     const [now = {}] = await connection.ask('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS time');
-    const latencyMs = clock.monotonic() - begun;
+    const latencyMs = clock.monotonic() - startedAt;
     const aheadMs = clock.now() - latencyMs / 2 - Number(now.time);
     const isMade = found.is_made === true && found.may_use === true;
     const [schema] = isMade ? await connection.ask('SELECT version FROM errand.schema') : [];

@@ -5,9 +5,9 @@ import { AuditChain, intentEntry, movedEntry, stepEntry } from '../audit.ts';
 import type { AuditOrigin } from '../audit-entry.ts';
 import { contentHash } from '../content.ts';
 import { type OpenOptions, openStateDatabase } from '../database.ts';
-import { damagedAdvice, readSeal, sealOf } from '../integrity.ts';
+import { damagedAdvice, readRecordCount, recordCountFileOf } from '../integrity.ts';
 import { proofOf } from '../intent-proof.ts';
-import { type IntentRow, isIntact, ownerOf, recordOf, sealed } from '../intent-row.ts';
+import { type IntentRow, isIntact, ownerOf, recordOf, withChecksum } from '../intent-row.ts';
 import { IntentTable } from '../intents.ts';
 import { addressSalt } from '../journal-facts.ts';
 import type { IntentState, JournalRecord } from '../journal-record.ts';
@@ -75,7 +75,7 @@ export async function moveJournal(folder: string, sharing: Sharing, options: Mov
     const advised = { ...opening, damagedAdvice };
     const shared = side(await openShared(copy, journalMigrations, 'journal', sharing, advised));
     try {
-      if (isPreview) return summed(own, judged(own.table.owed(), own, shared));
+      if (isPreview) return summed(own, judged(own.table.unfinished(), own, shared));
       const rows = await own.database.transaction(() => taken(own.table));
       const results = await shared.database.transaction(() => {
         const found = judged(rows, own, shared);
@@ -97,7 +97,7 @@ export async function moveJournal(folder: string, sharing: Sharing, options: Mov
 
 function checkWhole({ tally }: IntentTable, file: string): void {
   try {
-    tally.check(readSeal(sealOf(file)));
+    tally.check(readRecordCount(recordCountFileOf(file)));
   } catch (error) {
     throw ownFailure(error);
   }
@@ -110,12 +110,12 @@ const movable = (found: readonly Judged[]): readonly Judged[] => found.filter(({
  * transaction. @throws ErrandError conflict.
  */
 function taken(table: IntentTable): IntentRow[] {
-  const rows = table.owed();
+  const rows = table.unfinished();
   for (const row of rows) if (isIntact(row)) checkFree(recordOf(row));
   return rows.map((row) => {
     if (!isIntact(row)) return row;
     const { pid, started } = self();
-    const own = sealed({ ...row, pid, process_started: started });
+    const own = withChecksum({ ...row, pid, process_started: started });
     table.write(own, row);
     return own;
   });
@@ -148,18 +148,18 @@ function reasonToStay(row: IntentRow, own: Side, { table }: Side): string | unde
 function enter(row: IntentRow, own: Side, shared: Side, shown: string): void {
   const [key, baseUrl] = [String(row.key), String(row.base_url)];
   const there = shared.table.find(key, baseUrl);
-  const tells = !there || tellsMore(row, there);
-  if (tells && (!there || hasEnded(there))) {
+  const isNewer = !there || knowsMore(row, there);
+  if (isNewer && (!there || hasEnded(there))) {
     const { pid, started } = nobodyAtWork;
-    shared.table.write(sealed({ ...row, pid, process_started: started }), there);
+    shared.table.write(withChecksum({ ...row, pid, process_started: started }), there);
     noteArrival(row, policyOf(row, own) ?? null, shared, shown);
-  } else if (tells && there) {
+  } else if (isNewer && there) {
     const { state, order_id, settled_at, live } = row;
     const known = { state, order_id, settled_at, live, code: null, message: null, credential: null };
-    shared.table.write(sealed({ ...there, ...known }), there);
+    shared.table.write(withChecksum({ ...there, ...known }), there);
     shared.audit.append(stepEntry('responded', row, String(order_id)));
   }
-  for (const reservation of reservationsOf(row, own)) bringReservation(reservation, own, shared, tells);
+  for (const reservation of reservationsOf(row, own)) bringReservation(reservation, own, shared, isNewer);
   for (const quote of own.database.all('SELECT * FROM quotes WHERE key = ?', key))
     insert(shared.database, 'quotes', ['id', 'key', 'until', 'used', 'made', 'quote', 'checksum'], quote);
   const grants = 'SELECT * FROM grants WHERE order_id = ? AND base_url = ?';
@@ -170,7 +170,7 @@ function enter(row: IntentRow, own: Side, shared: Side, shown: string): void {
 const hasEnded = ({ state }: IntentRow): boolean => state === 'refused' || state === 'forgotten';
 
 /** Whether a record knows more than the database: an order, or a separate attempt that may have placed one. */
-function tellsMore(row: IntentRow, there: IntentRow): boolean {
+function knowsMore(row: IntentRow, there: IntentRow): boolean {
   if (there.order_id !== null) return false;
   // Same creation time: an earlier move brought this attempt, and the database has its end.
   return row.order_id !== null || (hasEnded(there) && there.created_at !== row.created_at);
@@ -198,15 +198,15 @@ function noteArrival(
   if (row.order_id !== null) audit.append(stepEntry('responded', row, String(row.order_id)));
 }
 
-/** @param tells whether a reservation released there may be spent after all. */
-function bringReservation(reservation: Reservation, own: Side, shared: Side, tells: boolean): void {
+/** @param isNewer whether a reservation released there may be spent after all. */
+function bringReservation(reservation: Reservation, own: Side, shared: Side, isNewer: boolean): void {
   const there = reservationIn(shared, reservation);
   if (there?.state === 'held') {
     const intents = [...new Set([...there.intents, ...reservation.intents])];
     const orderId = there.orderId ?? reservation.orderId;
     shared.reservations.write([{ ...there, intents, orderId }]);
   }
-  if (there && (there.state !== 'released' || !tells)) return;
+  if (there && (there.state !== 'released' || !isNewer)) return;
   shared.reservations.write([{ ...reservation, ...nobodyAtWork }]);
   if (reservation.approval === undefined) return;
   const known = 'SELECT 1 AS found FROM approvals WHERE id = ?';
@@ -254,7 +254,7 @@ function leave(row: IntentRow, { table, audit }: Side, shown: string, now: numbe
   if (!there || !isIntact(there) || there.live !== 2) return;
   audit.append(movedEntry(there, 'out', shown));
   table.write(
-    sealed({
+    withChecksum({
       ...there,
       ...{ state: 'forgotten' satisfies IntentState, live: 0, credential: null },
       ...{ code: movedCode, message: `moved to the database ${shown}` },

@@ -36,7 +36,7 @@ export async function openShared(
     remote: remote(),
     mirror,
     clock: sharing.clock ?? systemClock,
-    ...(sharing.longestRequestMs !== undefined && { longestRequestMs: sharing.longestRequestMs }),
+    ...(sharing.maxRequestMs !== undefined && { maxRequestMs: sharing.maxRequestMs }),
   };
   try {
     return await opened(file, shared);

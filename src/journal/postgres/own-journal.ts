@@ -1,7 +1,7 @@
 import { DamagedError, ErrandError } from '../../platform/errors.ts';
 import type { Database } from '../../platform/sqlite/database.ts';
 import { type OpenOptions, openStateDatabase } from '../database.ts';
-import { readSeal, sealOf } from '../integrity.ts';
+import { readRecordCount, recordCountFileOf } from '../integrity.ts';
 import { recordOf } from '../intent-row.ts';
 import { IntentTable } from '../intents.ts';
 import type { JournalRecord } from '../journal-record.ts';
@@ -46,8 +46,8 @@ export class OwnJournal {
   /** Its in-doubt and unreported records, oldest first. @throws DamagedError. */
   open(): JournalRecord[] {
     try {
-      this.#table.tally.check(readSeal(sealOf(this.#database.file)));
-      return this.#table.owed().map(recordOf);
+      this.#table.tally.check(readRecordCount(recordCountFileOf(this.#database.file)));
+      return this.#table.unfinished().map(recordOf);
     } catch (error) {
       throw ownFailure(error);
     }
@@ -58,7 +58,7 @@ export class OwnJournal {
   }
 }
 
-const mostNamed = 10;
+const maxNamed = 10;
 
 /**
  * The error for open records outside the shared journal. One journal must know all of them, or orders could be
@@ -73,7 +73,7 @@ export function openRecords(records: readonly JournalRecord[], shown: string): E
       code: 'open_in_own_journal',
       outcome: 'not_sent',
       retryable: false,
-      details: { keys: records.slice(0, mostNamed).map(({ key }) => key) },
+      details: { keys: records.slice(0, maxNamed).map(({ key }) => key) },
       hint: 'Take it into the database; or settle it without one: `errand order journal resume --all` where ERRAND_DATABASE_URL is not set and the profile names none.',
       next: [{ command: 'errand order journal move', when: 'to take all of it into the database' }],
     },

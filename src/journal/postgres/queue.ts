@@ -9,11 +9,11 @@ import {
   jsonText,
   literal,
   newId,
-  PatientConnection,
+  RetryingConnection,
 } from './connect.ts';
 
 /** Retention of campaigns, days; and the advisory lock for creating them. */
-const [keptDays, beginLock] = [100, 7_264_911_064];
+const [retentionDays, beginLock] = [100, 7_264_911_064];
 
 const isLive = (worker: string): string =>
   `EXISTS (SELECT 1 FROM errand.workers WHERE id = ${worker} AND until > clock_timestamp())`;
@@ -22,15 +22,15 @@ const isLive = (worker: string): string =>
  * The work queue of campaigns, in a database shared by all workers: chunks, who has them, and their results. A worker
  * keeps its chunks as long as its heartbeats continue, by the database's clock; then others take them.
  */
-export class ShareQueue {
+export class JobQueue {
   readonly worker = newId();
-  readonly #connection: PatientConnection;
-  readonly #signs: Signs;
+  readonly #connection: RetryingConnection;
+  readonly #heartbeat: Heartbeat;
 
   /** @param signal stops retries when the database is unreachable. */
   constructor(address: DatabaseAddress, signal: AbortSignal) {
-    this.#connection = new PatientConnection(address, signal);
-    this.#signs = new Signs(address, this.worker);
+    this.#connection = new RetryingConnection(address, signal);
+    this.#heartbeat = new Heartbeat(address, this.worker);
   }
 
   /**
@@ -38,10 +38,10 @@ export class ShareQueue {
    * @returns the campaign, and an unfinished one of the same name under another account or service.
    */
   async enter(
-    { baseUrl, account }: CampaignOwner,
+    { baseUrl, account }: JobOwner,
     name: string,
     begin?: { readonly sentWith: string; readonly terms: JsonObject },
-  ): Promise<{ readonly own: Campaign | undefined; readonly elsewhere: Campaign | undefined }> {
+  ): Promise<{ readonly own: Job | undefined; readonly elsewhere: Job | undefined }> {
     const owner = `${literal(baseUrl)}, ${literal(account)}`;
     const others = `name = ${literal(name)} AND (base_url, account) <> (${owner}) AND
       (state = 'open' OR (state = 'reading' AND ${isLive('reader')}))`;
@@ -50,8 +50,8 @@ export class ShareQueue {
         ...(begin
           ? [
               `SELECT pg_advisory_xact_lock(${beginLock})`,
-              this.#signs.next(),
-              `DELETE FROM errand.campaigns WHERE created_at < now() - interval '${keptDays} days'`,
+              this.#heartbeat.next(),
+              `DELETE FROM errand.campaigns WHERE created_at < now() - interval '${retentionDays} days'`,
               `INSERT INTO errand.campaigns AS known (base_url, account, name, sent_with, terms, facts, state, reader)
                  SELECT ${owner}, ${literal(name)}, ${literal(begin.sentWith)}, ${jsonText(readable(begin.terms))}, '{}', 'reading', '${this.worker}'
                  WHERE NOT EXISTS (SELECT 1 FROM errand.campaigns WHERE ${others})
@@ -65,25 +65,25 @@ export class ShareQueue {
         `${this.#campaigns} WHERE ${others} LIMIT 1`,
       ].join(';\n'),
     );
-    const found = rows.filter((row) => 'base_url' in row).map(campaignOf);
-    const isOwn = (one: Campaign): boolean => one.baseUrl === baseUrl && one.account === account;
+    const found = rows.filter((row) => 'base_url' in row).map(jobOf);
+    const isOwn = (one: Job): boolean => one.baseUrl === baseUrl && one.account === account;
     return { own: found.find(isOwn), elsewhere: found.find((one) => !isOwn(one)) };
   }
 
   /** Undefined if it no longer exists. */
-  async read({ id }: Pick<Campaign, 'id'>): Promise<Campaign | undefined> {
+  async read({ id }: Pick<Job, 'id'>): Promise<Job | undefined> {
     const [row] = await this.#connection.ask(`${this.#campaigns} WHERE id = ${id}`);
-    return row && campaignOf(row);
+    return row && jobOf(row);
   }
 
   /** Starts this worker's heartbeats for a campaign. */
-  async work({ id }: Pick<Campaign, 'id'>): Promise<void> {
-    await this.#connection.ask(this.#signs.next(id));
-    this.#signs.begin();
+  async work({ id }: Pick<Job, 'id'>): Promise<void> {
+    await this.#connection.ask(this.#heartbeat.next(id));
+    this.#heartbeat.begin();
   }
 
   /** Queues chunks for the service to check; only the current reader may. */
-  async addChecks({ id }: Pick<Campaign, 'id'>, chunks: readonly Omit<Chunk, 'kind'>[]): Promise<void> {
+  async addChecks({ id }: Pick<Job, 'id'>, chunks: readonly Omit<Chunk, 'kind'>[]): Promise<void> {
     await this.#connection.ask(
       `${insertChunks(id, 'check', chunks)}
          WHERE EXISTS (SELECT 1 FROM errand.campaigns WHERE id = ${id} AND reader = '${this.worker}')
@@ -92,14 +92,14 @@ export class ShareQueue {
   }
 
   /** Discards check results of earlier readers. */
-  async forgetChecks({ id }: Pick<Campaign, 'id'>): Promise<void> {
+  async forgetChecks({ id }: Pick<Job, 'id'>): Promise<void> {
     await this.#connection.ask(
       `DELETE FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'check'`,
     );
   }
 
   /** Results of the next checked chunks. @param known places already read. */
-  async checked({ id }: Pick<Campaign, 'id'>, known: readonly number[]): Promise<DoneChunk[]> {
+  async checked({ id }: Pick<Job, 'id'>, known: readonly number[]): Promise<DoneChunk[]> {
     const rows = await this.#connection.ask(
       `SELECT place, body, result FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'check'
          AND result IS NOT NULL AND place <> ALL (${placesSql(known)}) ORDER BY place LIMIT 20`,
@@ -114,7 +114,7 @@ export class ShareQueue {
    * @throws StorageError if another worker has become the reader meanwhile.
    */
   async open(
-    { id }: Pick<Campaign, 'id'>,
+    { id }: Pick<Job, 'id'>,
     facts: JsonObject,
     chunks: AsyncIterable<readonly Omit<Chunk, 'kind'>[]>,
   ): Promise<void> {
@@ -140,7 +140,7 @@ export class ShareQueue {
   }
 
   /** Marks the campaign as refused: the file cannot be uploaded as it is, and waiting workers see why. */
-  async refuse({ id }: Pick<Campaign, 'id'>, facts: JsonObject): Promise<void> {
+  async refuse({ id }: Pick<Job, 'id'>, facts: JsonObject): Promise<void> {
     await this.#connection.ask(
       `UPDATE errand.campaigns SET state = 'refused', facts = ${jsonText(readable(facts))}, reader = NULL
          WHERE id = ${id} AND state = 'reading' AND reader = '${this.worker}'`,
@@ -149,7 +149,7 @@ export class ShareQueue {
 
   /** Takes the next free chunk; undefined if none is available now. @param inHand places this worker already has. */
   async take(
-    { id }: Pick<Campaign, 'id'>,
+    { id }: Pick<Job, 'id'>,
     kind: ChunkKind,
     inHand: readonly number[],
   ): Promise<Chunk | undefined> {
@@ -170,7 +170,7 @@ export class ShareQueue {
 
   /** Stores a chunk's result. */
   async done(
-    { id }: Pick<Campaign, 'id'>,
+    { id }: Pick<Job, 'id'>,
     { kind, place }: Pick<Chunk, 'kind' | 'place'>,
     result: JsonObject,
   ): Promise<void> {
@@ -182,7 +182,7 @@ export class ShareQueue {
 
   /** Releases a chunk that cannot be done now; any worker may take it after a delay. @param ms the delay. */
   async setAside(
-    { id }: Pick<Campaign, 'id'>,
+    { id }: Pick<Job, 'id'>,
     { kind, place }: Pick<Chunk, 'kind' | 'place'>,
     ms: number,
   ): Promise<void> {
@@ -192,7 +192,7 @@ export class ShareQueue {
     );
   }
 
-  async standing({ id }: Pick<Campaign, 'id'>): Promise<CampaignStanding> {
+  async progress({ id }: Pick<Job, 'id'>): Promise<JobProgress> {
     const [row] = await this.#connection.ask(
       `SELECT (SELECT state FROM errand.campaigns WHERE id = ${id}) AS state, coalesce(sum(count), 0) AS rows,
          coalesce(sum(count) FILTER (WHERE result IS NOT NULL), 0) AS sent, count(*) FILTER (WHERE result IS NULL) AS open,
@@ -211,7 +211,7 @@ export class ShareQueue {
   /** All order chunks, done or not, in file order. */
   async *orders({
     id,
-  }: Pick<Campaign, 'id'>): AsyncGenerator<Chunk & { readonly result: JsonObject | undefined }> {
+  }: Pick<Job, 'id'>): AsyncGenerator<Chunk & { readonly result: JsonObject | undefined }> {
     for (let place = -1; ; ) {
       const rows = await this.#connection.ask(
         `SELECT place, body, result FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'place' AND place > ${place}
@@ -227,9 +227,7 @@ export class ShareQueue {
   }
 
   /** Results of finished order chunks, in file order. */
-  async placed({
-    id,
-  }: Pick<Campaign, 'id'>): Promise<{ readonly rows: number; readonly result: JsonObject }[]> {
+  async placed({ id }: Pick<Job, 'id'>): Promise<{ readonly rows: number; readonly result: JsonObject }[]> {
     const found = await this.#connection.ask(
       `SELECT count, result FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'place' AND result IS NOT NULL
          ORDER BY place`,
@@ -238,7 +236,7 @@ export class ShareQueue {
   }
 
   /** Once everything is done, drops the rows: the journal has them. */
-  async finish({ id }: Pick<Campaign, 'id'>): Promise<void> {
+  async finish({ id }: Pick<Job, 'id'>): Promise<void> {
     await this.#connection.ask(
       `UPDATE errand.campaigns SET state = 'done' WHERE id = ${id} AND state = 'open' AND NOT EXISTS
          (SELECT 1 FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'place' AND result IS NULL);
@@ -248,7 +246,7 @@ export class ShareQueue {
 
   /** Releases this worker's chunks immediately. Never fails: they would be released when its lease expires. */
   async leave(): Promise<void> {
-    await this.#signs.end(
+    await this.#heartbeat.end(
       `UPDATE errand.campaign_chunks SET worker = NULL WHERE worker = '${this.worker}' AND result IS NULL;
        UPDATE errand.campaigns SET reader = NULL WHERE reader = '${this.worker}';
        DELETE FROM errand.workers WHERE id = '${this.worker}'`,
@@ -282,18 +280,18 @@ const countOf = ({ rows }: JsonObject): number => (Array.isArray(rows) ? rows.le
 const placesSql = (places: readonly number[]): string => `ARRAY[${places.join(', ')}]::bigint[]`;
 
 /** Lease of a worker without a heartbeat, and the heartbeat interval, ms. */
-const [leaseMs, signEveryMs] = [20_000, 4_000];
+const [leaseMs, heartbeatIntervalMs] = [20_000, 4_000];
 /** Maximum wait for the database when a worker leaves, ms. */
 const farewellMs = 1000;
 
 /** Worker heartbeats, on a dedicated connection so they never queue: a silent worker loses its chunks. */
-class Signs {
+class Heartbeat {
   readonly #address: DatabaseAddress;
   readonly #worker: string;
   #connection: Connection;
   #timer: NodeJS.Timeout | undefined;
   #pending: Promise<void> | undefined;
-  #campaign: number | undefined;
+  #job: number | undefined;
   #hasCome = false;
 
   constructor(address: DatabaseAddress, worker: string) {
@@ -302,18 +300,18 @@ class Signs {
     this.#connection = new Connection(address);
   }
 
-  /** SQL of a heartbeat, for the caller to run. @param campaign the worker's campaign from now on. */
-  next(campaign?: number): string {
+  /** SQL of a heartbeat, for the caller to run. @param job the worker's campaign from now on. */
+  next(job?: number): string {
     this.#hasCome = true;
-    this.#campaign = campaign;
+    this.#job = job;
     const until = `clock_timestamp() + interval '${leaseMs} milliseconds'`;
     return `INSERT INTO errand.workers (id, host, campaign, until)
-        VALUES ('${this.#worker}', ${literal(hostname())}, ${campaign ?? 'NULL'}, ${until})
+        VALUES ('${this.#worker}', ${literal(hostname())}, ${job ?? 'NULL'}, ${until})
         ON CONFLICT (id) DO UPDATE SET until = excluded.until, campaign = excluded.campaign`;
   }
 
   begin(): void {
-    this.#timer ??= setInterval(() => this.#give(), signEveryMs).unref();
+    this.#timer ??= setInterval(() => this.#give(), heartbeatIntervalMs).unref();
   }
 
   /** Stops the heartbeats. @param farewell SQL to run, if the database answers soon. Never fails. */
@@ -336,7 +334,7 @@ class Signs {
       this.#connection.drop();
       this.#connection = new Connection(this.#address);
     }
-    const given = this.#connection.ask(this.next(this.#campaign), true).then(unheard, unheard);
+    const given = this.#connection.ask(this.next(this.#job), true).then(unheard, unheard);
     this.#pending = given;
     void given.then(() => {
       if (this.#pending === given) this.#pending = undefined;
@@ -348,13 +346,13 @@ class Signs {
 const unheard = (): void => {};
 
 /** Owner of a set of campaigns: names are unique per service and account. */
-export interface CampaignOwner {
+export interface JobOwner {
   readonly baseUrl: string;
   readonly account: string;
 }
 
 /** A file that several workers upload together. */
-export interface Campaign extends CampaignOwner {
+export interface Job extends JobOwner {
   readonly id: number;
   readonly name: string;
   /** Masked form of the API key used for the upload. */
@@ -385,8 +383,8 @@ interface DoneChunk extends Omit<Chunk, 'kind'> {
 }
 
 /** Progress of a campaign. */
-interface CampaignStanding {
-  readonly state: Campaign['state'];
+interface JobProgress {
+  readonly state: Job['state'];
   /** Rows to be ordered, and rows already in a batch at the service. */
   readonly rows: number;
   readonly sent: number;
@@ -399,10 +397,10 @@ interface CampaignStanding {
 /** Returns a JSON object from the database, or an empty one for any other value. */
 const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
-const states: readonly Campaign['state'][] = ['reading', 'open', 'refused', 'done'];
-const stateOf = (value: unknown): Campaign['state'] => states.find((state) => state === value) ?? 'refused';
+const states: readonly Job['state'][] = ['reading', 'open', 'refused', 'done'];
+const stateOf = (value: unknown): Job['state'] => states.find((state) => state === value) ?? 'refused';
 
-const campaignOf = (row: DatabaseRow): Campaign => ({
+const jobOf = (row: DatabaseRow): Job => ({
   id: Number(row.id),
   baseUrl: String(row.base_url),
   account: String(row.account),
@@ -417,13 +415,13 @@ const campaignOf = (row: DatabaseRow): Campaign => ({
 
 /** Initial rate, requests per second, until the service asks for fewer. */
 const firstRate = 30;
-const [leastRate, mostRate] = [0.05, 1000];
+const [minRate, maxRate] = [0.05, 1000];
 /** Factor applied to the rate when the service throttles. */
 const cut = 0.85;
 /** Growth per second, as a fraction of the rate after the last cut. */
 const growth = 0.02;
 /** Pause if the service asks for one without a duration, and the longest pause honoured, ms. */
-const [pauseMs, longestPauseMs] = [1_000, 600_000];
+const [pauseMs, maxPauseMs] = [1_000, 600_000];
 /** Turns remembered, to count those taken within the last second. */
 const remembered = 200;
 /** A turn due this soon is taken immediately, ms. */
@@ -437,22 +435,22 @@ type Turn = { readonly at: number; readonly waitMs?: never } | { readonly waitMs
  * Throttling (429) cuts the rate; it recovers slowly.
  */
 export class RequestBudget {
-  readonly #connection: PatientConnection;
+  readonly #connection: RetryingConnection;
   readonly #where: string;
   readonly #owner: string;
 
-  constructor(address: DatabaseAddress, { baseUrl, account }: CampaignOwner, signal: AbortSignal) {
-    this.#connection = new PatientConnection(address, signal);
+  constructor(address: DatabaseAddress, { baseUrl, account }: JobOwner, signal: AbortSignal) {
+    this.#connection = new RetryingConnection(address, signal);
     this.#owner = `${literal(baseUrl)}, ${literal(account)}`;
     this.#where = `base_url = ${literal(baseUrl)} AND account = ${literal(account)}`;
   }
 
   /**
    * Creates the budget if missing. Limits set by the workers of another campaign stay in force.
-   * @param most requests per second configured for the campaign; undefined if not set.
+   * @param requestedRate requests per second configured for the campaign; undefined if not set.
    */
-  async begin({ id }: Pick<Campaign, 'id'>, most: number | undefined): Promise<void> {
-    const limit = most ?? mostRate;
+  async begin({ id }: Pick<Job, 'id'>, requestedRate: number | undefined): Promise<void> {
+    const limit = requestedRate ?? maxRate;
     const hasOthers = `EXISTS (SELECT 1 FROM errand.workers JOIN errand.campaigns ON campaigns.id = workers.campaign
       WHERE workers.until > clock_timestamp() AND campaigns.id <> ${id}
         AND campaigns.base_url = known.base_url AND campaigns.account = known.account)`;
@@ -486,13 +484,13 @@ export class RequestBudget {
 
   /**
    * The service throttled a request whose turn was at `at`: lowers the rate and pauses. Requests taken before the last
-   * cut do not cut again: they saw the same throttling. @param askedMs undefined if the service gave no duration.
+   * cut do not cut again: they saw the same throttling. @param requestedMs undefined if the service gave no duration.
    */
-  async cut(at: number, askedMs: number | undefined): Promise<void> {
-    const pause = Math.min(longestPauseMs, Math.max(askedMs ?? pauseMs, 0));
+  async cut(at: number, requestedMs: number | undefined): Promise<void> {
+    const pause = Math.min(maxPauseMs, Math.max(requestedMs ?? pauseMs, 0));
     const isNew = `extract(epoch FROM cut_at) < ${at}`;
     const taken = `(SELECT count(*) FROM unnest(recent) AS turn WHERE turn > ${at} - 1 AND turn <= ${at})`;
-    const lower = `greatest(${leastRate}, ${cut} * least(rate, greatest(1, ${taken} - 1)))`;
+    const lower = `greatest(${minRate}, ${cut} * least(rate, greatest(1, ${taken} - 1)))`;
     await this.#connection.ask(
       `UPDATE errand.request_budgets SET
          rate = CASE WHEN ${isNew} THEN ${lower} ELSE rate END,

@@ -47,7 +47,7 @@ export class Remote {
   async pull(since: number, end?: ChainEnd): Promise<Pulled> {
     const sql = pullSql(this.#mirror, since, end);
     const ask = async () =>
-      pulledOf(await retryWhile(isPassing, () => this.#connection.ask(sql), this.#waiting), since);
+      pulledOf(await retryWhile(isTransient, () => this.#connection.ask(sql), this.#waiting), since);
     try {
       const pulled = await ask();
       if (pulled.head.version >= schemaVersion) return this.#known(pulled);
@@ -67,7 +67,7 @@ export class Remote {
   lock(since: number, end?: ChainEnd): Promise<Pulled> {
     return this.#patiently(async () => {
       try {
-        const rows = await this.#asked(`${lockSql(this.#mirror)}; ${pullSql(this.#mirror, since, end)}`);
+        const rows = await this.#execute(`${lockSql(this.#mirror)}; ${pullSql(this.#mirror, since, end)}`);
         return this.#known(
           pulledOf(
             rows.filter((row) => !('locked' in row)),
@@ -82,18 +82,18 @@ export class Remote {
   }
 
   /** Same as `pull`, but waits for a restarting server: work is already in progress. */
-  patientPull(since: number, end?: ChainEnd): Promise<Pulled> {
+  pullWithRetry(since: number, end?: ChainEnd): Promise<Pulled> {
     return this.#patiently(() => this.pull(since, end));
   }
 
   /** Commits changes based on the state at `seq`. @throws OvertakenError; ConnectionLost if the outcome is unknown. */
   async push(seq: number, changes: readonly Change[]): Promise<void> {
-    await this.#asked(pushSql(this.#mirror, seq, changes, schemaVersion), true);
+    await this.#execute(pushSql(this.#mirror, seq, changes, schemaVersion), true);
   }
 
   /** Same under the lock, which the commit releases. */
   async pushLocked(seq: number, changes: readonly Change[]): Promise<void> {
-    await this.#asked(`${pushSql(this.#mirror, seq, changes, schemaVersion)}; COMMIT`, true);
+    await this.#execute(`${pushSql(this.#mirror, seq, changes, schemaVersion)}; COMMIT`, true);
   }
 
   /** Rolls back, releasing the lock. */
@@ -109,13 +109,13 @@ export class Remote {
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, farewellMs);
     });
-    const told = this.#connection.ask(
+    const request = this.#connection.ask(
       `UPDATE errand.heads SET seq = seq + 1 WHERE name = '${name}';
        UPDATE errand.leases SET until = 0, seq = (SELECT seq FROM errand.heads WHERE name = '${name}')
          WHERE id = '${lease}'`,
       true,
     );
-    await Promise.race([told.catch(() => {}), late]);
+    await Promise.race([request.catch(() => {}), late]);
     clearTimeout(timer);
   }
 
@@ -123,7 +123,7 @@ export class Remote {
     this.#connection.drop();
   }
 
-  async #asked(sql: string, writes = false): Promise<readonly DatabaseRow[]> {
+  async #execute(sql: string, writes = false): Promise<readonly DatabaseRow[]> {
     try {
       return await this.#connection.ask(sql, writes);
     } catch (error) {
@@ -138,9 +138,9 @@ export class Remote {
   async #patiently<T>(ask: () => Promise<T>): Promise<T> {
     const { clock = systemClock } = this.#waiting;
     const isGone = clock.monotonic() < (givenUp.get(this.shown) ?? Number.NEGATIVE_INFINITY) + restMs;
-    const longestMs = isGone ? 0 : patienceMs;
+    const maxMs = isGone ? 0 : retryBudgetMs;
     try {
-      return await retryWhile(isLost, ask, { ...this.#waiting, longestMs });
+      return await retryWhile(isLost, ask, { ...this.#waiting, maxMs });
     } catch (error) {
       if (isLost(error)) givenUp.set(this.shown, clock.monotonic());
       throw error;
@@ -170,13 +170,13 @@ export class Remote {
 /** Maximum wait for the database when a process exits, ms. */
 const farewellMs = 1000;
 
-const isPassing = (error: unknown): boolean => error instanceof ConnectionLost && error.isPassing;
+const isTransient = (error: unknown): boolean => error instanceof ConnectionLost && error.isTransient;
 
 /** A record already exists, or does not continue the chain. */
 const contradictions = new Set(['23505', brokenChainCode]);
 
 /** How long to wait for a server that may be restarting, and how long to treat it as down afterwards, ms. */
-const patienceMs = 6000;
+const retryBudgetMs = 6000;
 const restMs = 60_000;
 
 /** When each server was given up, by the monotonic clock. */

@@ -3,9 +3,9 @@ import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, wr
 import { join } from 'node:path';
 import { canonicalJson, sha256 } from '../../format/canonical.ts';
 import { StorageError } from '../../platform/errors.ts';
-import { makePrivateFolder, readPrivateFile, type Tell } from '../../platform/private-files.ts';
+import { makePrivateFolder, readPrivateFile, type Warn } from '../../platform/private-files.ts';
 import type { StoredGrant } from '../grants.ts';
-import type { RefusalReason } from '../journal-record.ts';
+import type { RejectionReason } from '../journal-record.ts';
 import { removeIfPossible } from '../saved-files.ts';
 
 /** The service acted on an intent. */
@@ -19,7 +19,7 @@ export interface MissedMade {
 }
 
 /** An attempt that definitely had no effect: refused, or never sent. It closes the record only if that is unchanged. */
-export interface MissedEnd extends RefusalReason {
+export interface MissedEnd extends RejectionReason {
   readonly kind: 'ended';
   /** Identify the attempt's record: its time (ISO 8601) and its owner. */
   readonly since: string;
@@ -31,7 +31,7 @@ export interface MissedEnd extends RefusalReason {
 export type Missed = (MissedMade | MissedEnd) & { readonly key: string; readonly baseUrl: string };
 
 /** A spooled result and its file. */
-export interface Kept {
+export interface PendingResult {
   readonly missed: Missed;
   readonly file: string;
 }
@@ -45,26 +45,26 @@ const version = 1;
 export class Spool {
   readonly #folder: string;
   readonly #database: string;
-  readonly #tell: Tell;
+  readonly #warn: Warn;
 
   /** @param folder the state folder. @param database id of the database the entries belong to. */
-  constructor(folder: string, database: string, tell: Tell = () => {}) {
+  constructor(folder: string, database: string, warn: Warn = () => {}) {
     this.#folder = join(folder, 'spool');
     this.#database = database;
-    this.#tell = tell;
+    this.#warn = warn;
   }
 
   /**
    * Stores an entry durably before returning, replacing an earlier one for the same intent and kind. @throws
    * StorageError.
    */
-  keep(missed: Missed): void {
+  save(missed: Missed): void {
     const entry = { version, database: this.#database, ...missed };
     const text = canonicalJson({ ...entry, checksum: checksumOf(entry) });
     const file = this.#fileOf(missed);
     const draft = `${file}.${randomBytes(6).toString('hex')}`;
     try {
-      makePrivateFolder(this.#folder, this.#tell);
+      makePrivateFolder(this.#folder, this.#warn);
       const opened = openSync(draft, 'wx', 0o600);
       try {
         writeFileSync(opened, `${text}\n`);
@@ -82,23 +82,23 @@ export class Spool {
   }
 
   /** Entries for this database, in import order. Warns about an invalid one and keeps it. */
-  all(): readonly Kept[] {
+  all(): readonly PendingResult[] {
     if (!existsSync(this.#folder)) return [];
     const names = readdirSync(this.#folder).filter((name) => namePattern.test(name));
-    const kept = names.flatMap((name) => this.#read(join(this.#folder, name)));
+    const pending = names.flatMap((name) => this.#read(join(this.#folder, name)));
     // Successes first: they take precedence over failed attempts.
-    return kept.toSorted((one, other) => other.missed.kind.localeCompare(one.missed.kind));
+    return pending.toSorted((one, other) => other.missed.kind.localeCompare(one.missed.kind));
   }
 
   /** Removes an entry the database now has. */
-  remove({ file }: Kept): void {
+  remove({ file }: PendingResult): void {
     // If it cannot be removed it is imported again, which changes nothing.
     removeIfPossible(file);
   }
 
-  #read(file: string): Kept[] {
+  #read(file: string): PendingResult[] {
     try {
-      const bytes = readPrivateFile(file, this.#tell);
+      const bytes = readPrivateFile(file, this.#warn);
       // Another process has imported it.
       if (bytes === undefined) return [];
       const { checksum, ...entry }: Entry = JSON.parse(bytes.toString('utf8'));
@@ -110,7 +110,7 @@ export class Spool {
       return [{ missed: missed as unknown as Missed, file }];
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.#tell(
+      this.#warn(
         `warning: ${file} tells what became of an order and cannot be used (${why}): look at it, then remove it`,
       );
       return [];

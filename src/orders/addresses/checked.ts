@@ -9,14 +9,14 @@ export function checkedAddress(given: AddressFields): Readonly<Record<string, st
     ...(checked.issues ?? []).map(({ loc, msg }) => ({ field: loc.slice(1).join('.'), message: msg })),
     ...addressProblems(given),
   ];
-  if (issues.length > 0 || !checked.value) throw new UsageError(refusal(issues));
+  if (issues.length > 0 || !checked.value) throw new UsageError(problemText(issues));
   const fields = Object.entries(checked.value);
   return Object.fromEntries(
     fields.flatMap(([field, value]) => (value === undefined ? [] : [[field, value]])),
   );
 }
 
-function refusal(issues: readonly { readonly field: string; readonly message: string }[]): string {
+function problemText(issues: readonly { readonly field: string; readonly message: string }[]): string {
   const lines = issues.map(({ field, message }) => `${addressFlag(field) ?? field}: ${message}`);
   return lines.length === 1 ? String(lines[0]) : `the address is not valid: ${lines.join('; ')}`;
 }

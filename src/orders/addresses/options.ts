@@ -97,7 +97,7 @@ const joined = (...parts: unknown[]): string =>
 /** Digits with common separators, and an optional extension. */
 const phoneForm = /^\+?[\d\s()./-]+(?:(?:x|ext\.?)\s?\d{1,6})?$/i;
 const phoneDigits = { min: 7, max: 15 };
-const longestPhone = 40;
+const maxPhoneLength = 40;
 
 const stateNames = new Set(Object.values(usStates).map((name) => name.toLowerCase()));
 
@@ -121,7 +121,7 @@ export const addressProblems = (address: AddressFields): { field: string; messag
   });
 
 function phoneProblem(text: string): string | undefined {
-  if (text.length <= longestPhone && phoneForm.test(text)) {
+  if (text.length <= maxPhoneLength && phoneForm.test(text)) {
     const digits = digitsIn(text);
     if (digits >= phoneDigits.min && digits <= phoneDigits.max) return undefined;
   }

@@ -3,7 +3,7 @@ import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { type AddressFields, addressColumns, addressFlag, addressProblems, addressWords } from './options.ts';
 
-const another = 'another address';
+const otherAddress = 'another address';
 
 /** Prompts for the shipping address: a saved one, or a new one that may be saved. */
 export async function promptShipTo(
@@ -16,8 +16,10 @@ export async function promptShipTo(
   const rows = names.map((name): Row & { name: string } => ({ ...store.address(name), name }));
   const columns = addressColumns.filter(({ name }) => name !== 'default');
   const chosen =
-    rows.length > 0 ? await prompt.askRow(context, 'Ship to', rows, columns, { others: [another] }) : another;
-  if (chosen !== another) {
+    rows.length > 0
+      ? await prompt.askRow(context, 'Ship to', rows, columns, { others: [otherAddress] })
+      : otherAddress;
+  if (chosen !== otherAddress) {
     const { name, ...address } = chosen;
     return { address, words: ['--ship-to', name] };
   }
@@ -113,8 +115,8 @@ export async function askAddress(context: Context, given: AddressFields = {}): P
     ...addressProblems({ ...address, ...more }),
   ];
   // Earlier fields were valid until this answer: a country can invalidate a postal code or a state.
-  const refusal = (asked: string, answer: string): string | undefined =>
-    problems({ [asked]: answer }).find(({ field }) => field === asked || Object.hasOwn(address, field))
+  const problemWith = (prompted: string, answer: string): string | undefined =>
+    problems({ [prompted]: answer }).find(({ field }) => field === prompted || Object.hasOwn(address, field))
       ?.message;
   const wrong = problems({}).find(({ field }) => isWrong(given, field));
   if (wrong) throw new UsageError(`${addressFlag(wrong.field) ?? wrong.field}: ${wrong.message}`);
@@ -122,7 +124,7 @@ export async function askAddress(context: Context, given: AddressFields = {}): P
   for (const { field, message, adds, default: preset } of questions) {
     if (address[field] !== undefined || (adds !== undefined && given[adds] !== undefined)) continue;
     const answer = await prompt.askText(context, message, {
-      check: (text) => refusal(field, text),
+      check: (text) => problemWith(field, text),
       optional: adds !== undefined,
       ...(preset !== undefined && { default: preset }),
     });

@@ -43,7 +43,7 @@ export const storyColumns: readonly Column[] = [
   {
     name: 'asked for',
     path: 'asked',
-    flat: ({ asked }) => askedText(asked as Story['asked']),
+    flat: ({ asked }) => requestText(asked as Story['asked']),
     columns: [
       { name: 'when', path: 'at', kind: 'time', isLocal: true },
       { name: 'by', path: 'actor' },
@@ -115,7 +115,7 @@ export const storyColumns: readonly Column[] = [
       { name: 'amount', path: 'cents', kind: 'money', currency: 'currency', weight: 10 },
       { name: 'payer', path: 'payer', weight: 8 },
       { name: 'known', path: 'known', weight: 7 },
-      { name: 'note', path: 'note', weight: 6, isProse: true, goesBelow: true },
+      { name: 'note', path: 'note', weight: 6, isProse: true, wraps: true },
     ],
   },
   {
@@ -184,7 +184,7 @@ const productsText = (products: Story['products'], titleOf: TitleOf = () => unde
     })
     .join('; ');
 
-const askedText = (asked: Story['asked']): string =>
+const requestText = (asked: Story['asked']): string =>
   asked ? `${asked.at} ${asked.actor}: ${asked.command}` : '';
 
 const sumsText = (money: Story['money']): string =>

@@ -10,7 +10,7 @@ import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { observeOrder } from '../observed.ts';
 import { stateOfOrder } from '../order-record.ts';
-import { thingOf } from '../submit/intent.ts';
+import { labelsOf } from '../submit/intent.ts';
 import { type LocalPart, localPart, partOfIntent } from './local.ts';
 import { type Story, storyOf } from './story.ts';
 
@@ -32,7 +32,7 @@ export async function explain(context: Context, given: string): Promise<Explaine
   const isOrder = uuidPattern.test(id) && intent?.key !== id;
   if (isOrder) return explainOrder(context, id.toLowerCase());
   if (!intent) throw unknown(id);
-  const { one, get } = thingOf(intent.operation);
+  const { one, get } = labelsOf(intent.operation);
   if (one !== 'order')
     throw new UsageError(`${intent.key} is the key of a ${one}, not of an order`, next(get, intent));
   return intent.order_id === null ? explainIntent(context, intent) : explainOrder(context, intent.order_id);
@@ -110,12 +110,12 @@ async function intentOf(context: Context, key: string): Promise<JournalRecord | 
 
 /** @throws UsageError for the id of a batch or a return. */
 function checkIsOrder(id: string, record: JournalRecord | undefined): void {
-  const { one, get } = thingOf(record?.operation ?? '');
+  const { one, get } = labelsOf(record?.operation ?? '');
   if (record && one !== 'order') throw new UsageError(`${id} is a ${one}, not an order`, next(get, record));
 }
 
 const next = (get: string, { order_id: id, operation }: JournalRecord) => ({
-  next: id === null ? [] : [{ command: `${get} ${id}`, when: `to see the ${thingOf(operation).one}` }],
+  next: id === null ? [] : [{ command: `${get} ${id}`, when: `to see the ${labelsOf(operation).one}` }],
 });
 
 const unknown = (id: string): ErrandError =>

@@ -30,11 +30,11 @@ const nothing: LocalPart = {
 };
 
 /** Maximum number of local batches fetched to find an order's row. */
-const mostBatches = 5;
+const maxBatches = 5;
 /** Maximum time between a batch and the orders of its rows, ms. */
-const batchLifeMs = 24 * 3600 * 1000;
+const batchLifetimeMs = 24 * 3600 * 1000;
 /** Maximum number of events shown for an order; the newest are kept. */
-const mostEvents = 100;
+const maxEvents = 100;
 
 /** Collects local information about an order. Notes what cannot be read; the service's part is shown regardless. */
 export async function localPart(context: Context, id: string, order: unknown): Promise<LocalPart> {
@@ -80,7 +80,7 @@ async function rowOf(
   const made = Date.parse(textIn(order, 'created_at') ?? '');
   const isNear = (record: JournalRecord): boolean => {
     const ageMs = made - Date.parse(record.created_at);
-    return ageMs > -batchLifeMs && ageMs < batchLifeMs;
+    return ageMs > -batchLifetimeMs && ageMs < batchLifetimeMs;
   };
   const batches = journal
     .list(true)
@@ -88,7 +88,7 @@ async function rowOf(
       return operation === 'bulk.create' && url === context.settings.baseUrl.value && batch !== null;
     })
     .filter(isNear)
-    .slice(-mostBatches)
+    .slice(-maxBatches)
     .toReversed();
   const client = batches.length > 0 ? await context.client() : undefined;
   for (const record of batches) {
@@ -107,7 +107,7 @@ async function storedEvents(context: Context, id: string): Promise<StoredEvent[]
   const found: StoredEvent[] = [];
   for (const event of events.list({ orderId: id })) {
     if (event.base_url === baseUrl.value) found.push(event);
-    if (found.length === mostEvents) break;
+    if (found.length === maxEvents) break;
   }
   return found.toReversed();
 }

@@ -6,7 +6,7 @@ import type { Output } from '../../api/outputs/index.ts';
 import { formatMoney } from '../../format/money.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
-import { undoneCode } from '../../journal/undoing.ts';
+import { revertedCode } from '../../journal/undoing.ts';
 import { shellLine } from '../../platform/shell.ts';
 import type { MoneyDue, MoneySum } from '../../spending/money-lines.ts';
 import { creditedIn, moneyOf, type OrderMoney } from '../../spending/money-of-order.ts';
@@ -59,7 +59,7 @@ export function storyOf(sources: Sources): Story {
     status,
     summary: '',
     products: productsOf(order ?? record?.body).map((one) => `${quantityText(one)} x ${one.name}`),
-    asked: askedIn(sources),
+    asked: requestIn(sources),
     why,
     policy: reservation ? policyPart(reservation) : null,
     steps: chain.map(stepOf),
@@ -75,7 +75,7 @@ export function storyOf(sources: Sources): Story {
   return { ...story, summary: summaryOf(story, order, money) };
 }
 
-function askedIn({ chain, record, row, order }: Sources): Story['asked'] {
+function requestIn({ chain, record, row, order }: Sources): Story['asked'] {
   const first = chain.find(({ kind, detail }) => kind === 'intent' && !isReturn(detail));
   const of = { batch: row?.batch ?? null, row: row?.number ?? null };
   if (!first) return null;
@@ -236,10 +236,10 @@ function summaryOf(
     order === undefined
       ? ofIntent(status, asked !== null, why[0]?.code ?? null)
       : ofOrder(order, status, why[0]?.code ?? null);
-  const told = money ? `${what} ${costs(money)}` : what;
+  const summary = money ? `${what} ${costs(money)}` : what;
   return order !== undefined && asked === null && key === null
-    ? `${told} Nothing here says that this machine asked for it.`
-    : told;
+    ? `${summary} Nothing here says that this machine asked for it.`
+    : summary;
 }
 
 const intents: Readonly<Record<string, string>> = {
@@ -252,7 +252,7 @@ const intents: Readonly<Record<string, string>> = {
 };
 
 const ofIntent = (state: string, isKnown: boolean, code: string | null): string =>
-  (state === 'refused' && code === undoneCode
+  (state === 'refused' && code === revertedCode
     ? 'The sandbox went back to a state before it; nothing of it is left there.'
     : undefined) ??
   (Object.hasOwn(intents, state) ? intents[state] : undefined) ??
@@ -295,20 +295,20 @@ function costs({ sums, isOpen, isComplete }: OrderMoney): string {
   const held = sums.filter((sum) => sum.held !== 0);
   const paid = sums.filter((sum) => sum.net > 0);
   const won = sums.filter((sum) => sum.net < 0).map((sum) => ({ ...sum, net: 0 - sum.net }));
-  const listed = (some: readonly MoneySum[], what: 'held' | 'net'): string =>
+  const sumsText = (some: readonly MoneySum[], what: 'held' | 'net'): string =>
     some.map((sum) => `${formatMoney(sum[what], sum.currency)} ${payers[sum.payer]}`).join(' and ');
-  const said = [
-    ...(held.length === 0 ? [] : [`Held: ${listed(held, 'held')}.`]),
-    ...(paid.length === 0 ? [] : [`${isOpen ? 'Paid so far:' : 'It cost'} ${listed(paid, 'net')}.`]),
+  const rendered = [
+    ...(held.length === 0 ? [] : [`Held: ${sumsText(held, 'held')}.`]),
+    ...(paid.length === 0 ? [] : [`${isOpen ? 'Paid so far:' : 'It cost'} ${sumsText(paid, 'net')}.`]),
     ...(won.length === 0
       ? []
       : [
-          `More came back than it cost: ${listed(won, 'net').replaceAll('from the wallet', 'to the wallet')}.`,
+          `More came back than it cost: ${sumsText(won, 'net').replaceAll('from the wallet', 'to the wallet')}.`,
         ]),
     ...(held.length + paid.length + won.length > 0 ? [] : [isOpen ? 'Nothing is held.' : 'It cost nothing.']),
     ...(isComplete ? [] : ['Not every amount is known.']),
   ];
-  return said.join(' ');
+  return rendered.join(' ');
 }
 
 /** Why something failed, or was only partly fulfilled. */
@@ -342,17 +342,20 @@ export function whyOf(order: unknown): Why[] {
       if (textIn(item, 'cancellation_reason') !== undefined)
         return [partOf(item, 'url', 'cancellation_reason', hintOf)];
       const code = textIn(item, 'error_type');
-      const isTold =
+      const isReported =
         code === undefined ||
         code === type ||
         concessions.some(({ item_id: itemId, url }) => isAbout({ itemId, url }, item));
-      return isTold ? [] : [partOf({ ...item, said: spoken(code) }, 'url', 'said', hintOf)];
+      return isReported ? [] : [partOf({ ...item, said: spoken(code) }, 'url', 'said', hintOf)];
     }),
   ];
   // Keep field errors only if no line repeats them.
   const fields = objectsIn(details, 'field_errors')
     .map((field) => partOf(field, 'field', 'message'))
-    .filter(({ text }) => ![message, ...lines.map((line) => line.text)].some((said) => says(said, text)));
+    .filter(
+      ({ text }) =>
+        ![message, ...lines.map((line) => line.text)].some((rendered) => contains(rendered, text)),
+    );
   const relaxed = concessions.map((concession) => {
     const text = concessionText(concession);
     const url = isOneLine ? undefined : textIn(concession, 'url');
@@ -360,17 +363,17 @@ export function whyOf(order: unknown): Why[] {
   });
   // A part that repeats the order's message only says which part it is, if there are several.
   const parts = [...fields, ...lines].flatMap(({ name, text, why }) => {
-    const isSaid = whole.length > 0 && says(message, text);
-    if (isOneLine && (isSaid || (why.code !== null && why.code === type))) return [];
-    return isSaid && name !== undefined ? [{ ...why, message: `that is ${name}` }] : [why];
+    const isRepeated = whole.length > 0 && contains(message, text);
+    if (isOneLine && (isRepeated || (why.code !== null && why.code === type))) return [];
+    return isRepeated && name !== undefined ? [{ ...why, message: `that is ${name}` }] : [why];
   });
   const more = unique([...parts, ...relaxed]);
   return withAdvice([...whole, ...more], status);
 }
 
 /** Whether a text already contains another, ignoring its final period. */
-const says = (said: string | undefined, text: string): boolean =>
-  said !== undefined && text !== '' && said.includes(text.replace(/\.$/, ''));
+const contains = (rendered: string | undefined, text: string): boolean =>
+  rendered !== undefined && text !== '' && rendered.includes(text.replace(/\.$/, ''));
 
 /** Removes duplicate messages. */
 const unique = (reasons: readonly Why[]): Why[] =>

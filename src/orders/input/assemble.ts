@@ -70,7 +70,7 @@ export async function assembleOrder(
       : await resolveAddress(context, input.shipTo, fields);
   checkFields(fields, address);
   const isDefault = inFile === undefined && input.shipTo === undefined && Object.keys(fields).length === 0;
-  if (address && isDefault) await tellDefault(context, address);
+  if (address && isDefault) await reportDefaultAddress(context, address);
   const payload = await payloadFromFlags(input, { ...file, ...(address && { shipping_address: address }) });
   return completePayload(context, { payload, argv: context.argv }, { searches, price });
 }
@@ -89,7 +89,7 @@ async function payloadFromFlags(flags: OrderFlags, file: Fields): Promise<Fields
  * Shows the default address in an interactive session if none was given; with a live key the spending prompt shows it
  * too.
  */
-async function tellDefault(context: Context, address: AddressFields): Promise<void> {
+async function reportDefaultAddress(context: Context, address: AddressFields): Promise<void> {
   if (!context.interactive.yes || context.previewsRequests) return;
   const name = (await context.store()).defaultAddress()?.name;
   context.note(`ships to ${name}: ${addressLine(address)} (--ship-to names another)`);

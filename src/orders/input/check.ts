@@ -28,15 +28,15 @@ export async function inUsersWords<T>(file: string | undefined, place: () => Pro
   try {
     return await place();
   } catch (error) {
-    const refusal = refusalIn(error);
-    if (!(error instanceof ErrandError) || refusal === undefined) throw error;
+    const validationError = validationErrorIn(error);
+    if (!(error instanceof ErrandError) || validationError === undefined) throw error;
     const facts = { ...error.facts, cause: error };
-    throw new ValidationError(refusal.issues, facts, (issue) => describeIssue(issue, file));
+    throw new ValidationError(validationError.issues, facts, (issue) => describeIssue(issue, file));
   }
 }
 
 /** The validation error itself, or the one wrapped by an error with the same message. */
-function refusalIn(error: unknown): ValidationError | undefined {
+function validationErrorIn(error: unknown): ValidationError | undefined {
   if (error instanceof ValidationError) return error;
   const { message, cause } = error instanceof Error ? error : {};
   return cause instanceof ValidationError && cause.message === message ? cause : undefined;
@@ -47,9 +47,9 @@ function describeIssue({ loc, msg }: ValidationIssue, file: string | undefined):
   const path = loc.slice(1).join('.');
   const flag = top === 'shipping_address' ? (addressFlag(next) ?? flagFor(top)) : flagFor(top);
   const where = [flag, file === '-' ? 'stdin' : file].filter((place) => place !== undefined && place !== '');
-  const said = msg.replace(/\brequires (\w+)(?:: true)?/, (words, name) => {
+  const message = msg.replace(/\brequires (\w+)(?:: true)?/, (words, name) => {
     const required = flagFor(name);
     return required === undefined ? words : `${words} (${required})`;
   });
-  return `${path || 'the order'}${where.length > 0 ? ` (${where.join(', ')})` : ''}: ${said}`;
+  return `${path || 'the order'}${where.length > 0 ? ` (${where.join(', ')})` : ''}: ${message}`;
 }

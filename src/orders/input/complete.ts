@@ -27,7 +27,8 @@ export async function completePayload(
   asking: Asking,
 ): Promise<Completed> {
   const missing = eachOrderField.filter((field) => isMissing(payload, field));
-  if (missing.length > 0 && !context.interactive.yes) throw refusal(missing, context.interactive.why, argv);
+  if (missing.length > 0 && !context.interactive.yes)
+    throw missingFieldsError(missing, context.interactive.why, argv);
   const completed: Record<string, unknown> = { ...payload };
   const words = [...argv];
   let known = asking;
@@ -50,17 +51,17 @@ async function completeAddress(context: Context, given: Completed): Promise<Comp
   const whole = await askAddress(context, address);
   const { offerToSave } = await import('../addresses/prompt.ts');
   await offerToSave(context, whole);
-  const asked = Object.entries(whole).filter(([field]) => address[field] === undefined);
+  const prompted = Object.entries(whole).filter(([field]) => address[field] === undefined);
   return {
     payload: { ...payload, shipping_address: whole },
-    argv: [...argv, ...addressWords(Object.fromEntries(asked))],
+    argv: [...argv, ...addressWords(Object.fromEntries(prompted))],
   };
 }
 
 const isFields = (value: unknown): value is PayloadFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function refusal(missing: readonly Missing[], why: string, retry: readonly string[]): UsageError {
+function missingFieldsError(missing: readonly Missing[], why: string, retry: readonly string[]): UsageError {
   const flags = missing.map(([, { flag }]) => flag);
   const command = [typedCommand(retry), ...missing.map(([, { required }]) => required.sample)].join(' ');
   return new UsageError(

@@ -122,12 +122,13 @@ function checkSegment(
   const word = signed?.word ?? bare?.groups?.word ?? spaced?.word;
   if (word === undefined) return;
   const isNegated = /^[!~]|^-$/.test(signed?.signs?.trim() ?? '') || /[!~]|<>/.test(signed?.sign ?? '');
-  const meant = meantBy(word.toLowerCase(), isNegated);
+  const suggested = suggestedPart(word.toLowerCase(), isNegated);
   // A URL has no bare spaces; a variant's value may have many.
   const isOption = isComma && (signed !== undefined || !isInPart);
-  if (!isOption && meant === undefined) return;
+  if (!isOption && suggested === undefined) return;
   const rest = bare ? plain.slice(bare[0].length).replace(/^[^\p{L}\p{N}]+/u, '') : spaced?.value;
-  const instead = meant === undefined ? '.' : `; write ${spelled(meant, signed?.value ?? rest ?? '')}.`;
+  const instead =
+    suggested === undefined ? '.' : `; write ${spelled(suggested, signed?.value ?? rest ?? '')}.`;
   const otherwise = isInPart
     ? 'Where the comma belongs to the value, give the order with --file'
     : 'Where the comma belongs to the URL, write %2C for it';
@@ -154,7 +155,7 @@ const otherWords: Readonly<Record<string, PartName>> = {
 const negations = ['not', 'no-', 'ex', 'without'];
 
 /** The part a word probably means. Never suggests an excluded condition as a wanted one. */
-function meantBy(written: string, isNegated: boolean): PartName | undefined {
+function suggestedPart(written: string, isNegated: boolean): PartName | undefined {
   const word = written.replaceAll(/[_\s.]+/g, '-');
   if (word.includes('cond'))
     return isNegated || negations.some((negation) => word.includes(negation)) ? 'not-condition' : 'condition';

@@ -30,8 +30,8 @@ export async function promptProducts(context: Context, { searches }: Asking): Pr
     },
   );
   if (isRowNumber(given)) {
-    const { value, told } = await rowNamed(context, given, ['products']);
-    context.note(`${given} is ${told}`);
+    const { value, description } = await rowNamed(context, given, ['products']);
+    context.note(`${given} is ${description}`);
     return { value: [parseProduct(value)], words: ['--product', value] };
   }
   if (!canSearch || looksLikeUrl(given)) return { value: [parseProduct(given)], words: ['--product', given] };
@@ -55,8 +55,8 @@ async function rowProblem(
 
 /** The `--product` arguments for a URL; escapes commas that would be read as an option. */
 export function productWords(url: string): string[] {
-  const isReadAsMeant = refusedBy(parseProduct)(url) === undefined && parseProduct(url).url === url;
-  return ['--product', isReadAsMeant ? url : url.replaceAll(',', '%2C')];
+  const isUnambiguous = refusedBy(parseProduct)(url) === undefined && parseProduct(url).url === url;
+  return ['--product', isUnambiguous ? url : url.replaceAll(',', '%2C')];
 }
 
 const schemeProblem = (text: string): string | undefined =>

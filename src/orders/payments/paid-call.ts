@@ -2,7 +2,7 @@ import { operations } from '../../api/operations/index.ts';
 import type { Received } from '../../api/received.ts';
 import type { InputOf } from '../../http/client.ts';
 import { readGrant } from '../../http/payment-credential.ts';
-import { appendOrTell } from '../../journal/append-or-tell.ts';
+import { appendOrReport } from '../../journal/append-or-tell.ts';
 import { paymentEntry } from '../../journal/audit.ts';
 import type { Context } from '../../run/context.ts';
 import type { PayOptions } from './pay.ts';
@@ -30,7 +30,7 @@ export async function paidCall<N extends DataCall>(
   const { profile, baseUrl } = context.settings;
   const subject = { profile: profile.value, service: baseUrl.value };
   // The wallet may already have paid, so stopping on a write error would save nothing.
-  await appendOrTell(context, {
+  await appendOrReport(context, {
     ...paymentEntry(name, { ...challenge, challenge_id: challenge.id }),
     ...subject,
   });

@@ -5,7 +5,7 @@ import { isForBody, type PaymentChallenge } from '../../http/payment-challenge.t
 import { type Grant, paymentCredential, readCredential } from '../../http/payment-credential.ts';
 import { wireBody } from '../../http/request.ts';
 import { ErrandError, stopOf, UsageError } from '../../platform/errors.ts';
-import { tellLines } from '../../platform/process.ts';
+import { forwardLines } from '../../platform/process.ts';
 import type { Context } from '../../run/context.ts';
 
 /** Sends a request without payment. @returns its response, or the challenges if payment is required. */
@@ -91,7 +91,7 @@ async function agree(
 function summary(context: Context, challenge: PaymentChallenge, payCommand: string): string[] {
   const { method, realm, description, expiresAt, request } = challenge;
   const { recipient } = request;
-  const says = [realm, ...(description === undefined ? [] : [description])].filter((text) => text !== '');
+  const claims = [realm, ...(description === undefined ? [] : [description])].filter((text) => text !== '');
   return [
     `  pay      ${priceText(challenge)}`,
     ...(typeof recipient === 'string' ? [`  to       ${recipient}`] : []),
@@ -99,7 +99,7 @@ function summary(context: Context, challenge: PaymentChallenge, payCommand: stri
     `  by       ${payCommand}`,
     ...(expiresAt === undefined ? [] : [`  until    ${new Date(expiresAt).toISOString()}`]),
     `  service  ${context.settings.baseUrl.value}`,
-    ...says.map((text) => `  claims   ${JSON.stringify(text)}`),
+    ...claims.map((text) => `  claims   ${JSON.stringify(text)}`),
   ];
 }
 
@@ -145,10 +145,10 @@ function payable(
   { challenges, body, now }: Offers,
   { method, payCommand }: Pick<PayOptions, 'method' | 'payCommand'>,
 ): Candidates {
-  const wanted = method ?? (payCommand === undefined ? builtInMethod : undefined);
-  const named = challenges.filter((it) => it.intent === 'charge' && (wanted ?? it.method) === it.method);
-  if (named.length === 0 || (payCommand === undefined && wanted !== builtInMethod)) {
-    throw notOffered(challenges, wanted, payCommand);
+  const requested = method ?? (payCommand === undefined ? builtInMethod : undefined);
+  const named = challenges.filter((it) => it.intent === 'charge' && (requested ?? it.method) === it.method);
+  if (named.length === 0 || (payCommand === undefined && requested !== builtInMethod)) {
+    throw notOffered(challenges, requested, payCommand);
   }
   const live = named.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now);
   if (live.length === 0)
@@ -165,16 +165,16 @@ const clockHint = 'Is the clock of this machine right?';
 
 function notOffered(
   challenges: readonly PaymentChallenge[],
-  wanted: string | undefined,
+  requested: string | undefined,
   payCommand: string | undefined,
 ): ErrandError {
   const offered = [...new Set(challenges.map(({ method }) => method))].join(', ');
   const what =
-    payCommand === undefined && wanted === builtInMethod
+    payCommand === undefined && requested === builtInMethod
       ? `the service takes payment by ${offered}; built in is ${builtInMethod} only`
-      : `the service takes payment by ${offered}, not by ${wanted ?? 'a single charge'}`;
-  return payCommand === undefined && offered.split(', ').includes(wanted ?? '')
-    ? refused(`built in is ${builtInMethod} only; ${wanted} needs a wallet`, walletHint)
+      : `the service takes payment by ${offered}, not by ${requested ?? 'a single charge'}`;
+  return payCommand === undefined && offered.split(', ').includes(requested ?? '')
+    ? refused(`built in is ${builtInMethod} only; ${requested} needs a wallet`, walletHint)
     : refused(what, payCommand === undefined ? walletHint : undefined);
 }
 
@@ -244,15 +244,15 @@ function checkPrice(
       { code: 'payment_failed', details: { ...challenge.request }, outcome: 'not_sent', retryable: false },
     );
   const cents = challengeCents(challenge);
-  const most = maxPayCents ?? expectedCents;
-  if (cents === undefined ? maxPayCents === undefined : cents <= most) return;
+  const maxCents = maxPayCents ?? expectedCents;
+  if (cents === undefined ? maxPayCents === undefined : cents <= maxCents) return;
   const limit = maxPayCents === undefined ? 'this costs' : '--max-pay allows';
   throw new ErrandError(
     'payment',
-    `the service asks for ${priceText(challenge)}, and ${limit} ${formatMoney(most)}; nothing was paid`,
+    `the service asks for ${priceText(challenge)}, and ${limit} ${formatMoney(maxCents)}; nothing was paid`,
     {
       code: 'payment_failed',
-      details: { amount: challenge.amount, currency: challenge.currency, allowed_cents: most },
+      details: { amount: challenge.amount, currency: challenge.currency, allowed_cents: maxCents },
       outcome: 'not_sent',
       retryable: false,
       hint: hintFor(cents, maxPayCents),
@@ -269,8 +269,8 @@ function hintFor(cents: number | undefined, maxPayCents: number | undefined): st
 }
 
 /** Timeout for the pay command, ms: a wallet may have to ask its owner. */
-const longestMs = 10 * 60_000;
-const longestOutput = 64 * 1024;
+const payTimeoutMs = 10 * 60_000;
+const maxOutputBytes = 64 * 1024;
 
 /**
  * Runs a command to pay a challenge: it receives the challenge as one JSON object on stdin and prints the credential.
@@ -279,8 +279,8 @@ const longestOutput = 64 * 1024;
  */
 async function payByCommand(context: Context, command: string, challenge: PaymentChallenge): Promise<string> {
   const { clock } = context;
-  const left = challenge.expiresAt === undefined ? longestMs : challenge.expiresAt - clock.now();
-  const printed = await run(context, command, challengeJson(challenge), Math.min(left, longestMs));
+  const left = challenge.expiresAt === undefined ? payTimeoutMs : challenge.expiresAt - clock.now();
+  const printed = await run(context, command, challengeJson(challenge), Math.min(left, payTimeoutMs));
   const read = readCredential(printed, challenge);
   if ('credential' in read) return read.credential;
   throw failed(`the pay command printed ${read.problem}`, paidOutsideHint);
@@ -319,12 +319,12 @@ function run(context: Context, command: string, input: string, timeoutMs: number
     signal.addEventListener('abort', stop, { once: true });
     child.stdin.on('error', () => {});
     child.stdin.end(input);
-    tellLines(child.stderr, context.note);
+    forwardLines(child.stderr, context.note);
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length;
       out.push(chunk);
-      if (size > longestOutput)
-        fail(failed(`the pay command printed more than ${longestOutput} bytes`, paidOutsideHint));
+      if (size > maxOutputBytes)
+        fail(failed(`the pay command printed more than ${maxOutputBytes} bytes`, paidOutsideHint));
     });
     child.on('error', (cause) => fail(failed(`the pay command could not be run: ${cause.message}`)));
     child.on('close', (code, killed) => {

@@ -21,7 +21,7 @@ type Offer = Unchecked<Shape<'Offer'>>;
 
 const resultColumns: readonly Column<Shape<'ProductSearchResult'>>[] = [
   { name: 'product id', path: 'product_id', names: 'products', weight: 10 },
-  { name: 'title', path: 'title', weight: 8, least: 24 },
+  { name: 'title', path: 'title', weight: 8, minWidth: 24 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 9 },
   { name: 'shipping', path: 'ship_price', kind: 'money', currency: 'currency_code', weight: 5 },
   { name: 'stars', path: 'stars', weight: 4 },
@@ -50,7 +50,7 @@ export const detailColumns: readonly Column<Shape<'ProductDetailsPayload'>>[] = 
   { name: 'status', path: 'status', kind: 'status', weight: 1 },
   { name: 'product id', path: 'product_id', weight: 10 },
   { name: 'retailer', path: 'retailer', weight: 9 },
-  { name: 'title', path: 'title', weight: 8, least: 24 },
+  { name: 'title', path: 'title', weight: 8, minWidth: 24 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 7 },
   { name: 'available', path: 'available', kind: 'flag', weight: 6 },
   { name: 'brand', path: 'brand', weight: 5 },
@@ -98,7 +98,7 @@ export const offersOf = (payload: JsonObject): readonly Offer[] => objectsIn(pay
 
 /** Columns of a listing found across retailers. */
 const listingColumns: readonly Column<Shape<'Sku'>>[] = [
-  { name: 'title', path: 'title', weight: 9, least: 24 },
+  { name: 'title', path: 'title', weight: 9, minWidth: 24 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
   { name: 'retailer', path: 'retailer', kind: 'id', weight: 7 },
   { name: 'stars', path: 'stars', weight: 4 },

@@ -3,7 +3,7 @@ import { type JsonObject, numberIn, objectsIn, textIn } from '../../api/json.ts'
 import type { Received } from '../../api/received.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import type { Column, TitleOf } from '../../format/result.ts';
-import type { SeenTitle, Titles } from '../../journal/saved-files.ts';
+import type { ShownTitle, Titles } from '../../journal/saved-files.ts';
 import type { Context } from '../../run/context.ts';
 import { isOnScreen } from '../../run/on-screen.ts';
 import { searchHints } from './columns.ts';
@@ -16,14 +16,14 @@ interface Picked {
 }
 
 const pickColumns: readonly Column<Shape<'Sku'>>[] = [
-  { name: 'title', path: 'title', weight: 9, least: 24, keeps: 'ends' },
+  { name: 'title', path: 'title', weight: 9, minWidth: 24, keeps: 'ends' },
   { name: 'retailer', path: 'retailer', weight: 8 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
 ];
 
 /** Listings offered at a time. */
 const offered = 20;
-const another = 'search for something else';
+const searchAgain = 'search for something else';
 
 /** Searches until the user picks a product. @param words first search; prompted for if missing. */
 export async function searchAndPick(context: Context, words?: string): Promise<Picked> {
@@ -54,9 +54,11 @@ export async function pick(
   for (const line of notes) context.note(line);
   if (orderable.length === 0) return undefined;
   const prompt = await context.prompt();
-  const chosen = await prompt.askRow(context, 'Which one?', orderable, pickColumns, { others: [another] });
-  if (chosen === another) return undefined;
-  await keepTitles(context, [[chosen.url, textIn(chosen, 'title')]]);
+  const chosen = await prompt.askRow(context, 'Which one?', orderable, pickColumns, {
+    others: [searchAgain],
+  });
+  if (chosen === searchAgain) return undefined;
+  await saveTitles(context, [[chosen.url, textIn(chosen, 'title')]]);
   // Show the URL: it is what gets ordered, whatever the title says. A narrow terminal may have truncated the retailer.
   context.note(`  ${[textIn(chosen, 'retailer'), chosen.url].filter(Boolean).join('  ')}`);
   const isComparable = chosen.currency_code === serviceCurrency;
@@ -71,8 +73,8 @@ function isOrderable(listing: JsonObject): listing is Orderable {
 }
 
 /** Saves titles of products shown on a terminal; scripts save none. */
-export async function keepTitles(context: Context, seen: Iterable<SeenTitle>): Promise<void> {
-  if (isOnScreen(context)) (await open(context)).keep(seen);
+export async function saveTitles(context: Context, shown: Iterable<ShownTitle>): Promise<void> {
+  if (isOnScreen(context)) (await open(context)).save(shown);
 }
 
 /** Looks up saved product titles for the current service. */

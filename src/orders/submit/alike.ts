@@ -9,10 +9,10 @@ import { differences, hasOtherRecipient, hasSameProduct } from '../compare.ts';
 import type { OrderRecord } from '../order-record.ts';
 import { findBatch } from '../send-batch.ts';
 import { findReturn } from '../send-return.ts';
-import { asBatch, asOrder, asReturn, thingOf } from './intent.ts';
+import { asBatch, asOrder, asReturn, labelsOf } from './intent.ts';
 
 const hourMs = 3600 * 1000;
-const mostShown = 5;
+const maxShown = 5;
 
 /** An order or batch at the service that may have come from a record. */
 interface Alike {
@@ -46,7 +46,7 @@ async function foundOf(
   read: () => Promise<readonly Alike[] | null>,
 ): Promise<Found> {
   if (record.account === paidAccount) return { text: paidText, alike: null, next: [] };
-  const { one, many, get } = thingOf(record.operation);
+  const { one, many, get } = labelsOf(record.operation);
   const alike = await read();
   const next = (alike ?? []).map(({ id }) => ({
     command: `${get} ${shellWord(id)}${whereFlags(context)}`,
@@ -104,14 +104,14 @@ const sinceOf = ({ created_at: since }: JournalRecord): string =>
 async function ordersAlike(client: Client, record: JournalRecord): Promise<readonly Alike[]> {
   const order = await asOrder(record);
   return firstOf(
-    await ordersSince(client, record, (row) => differences(order, row).every(({ isSpelling }) => isSpelling)),
+    await ordersSince(client, record, (row) => differences(order, row).every(({ isVariant }) => isVariant)),
   );
 }
 
 const firstOf = (found: readonly OrderRecord[]): readonly Alike[] =>
   found
     .toSorted((one, other) => Date.parse(String(one.created_at)) - Date.parse(String(other.created_at)))
-    .slice(0, mostShown)
+    .slice(0, maxShown)
     .map(shown);
 
 /**

@@ -16,7 +16,7 @@ import {
   isOtherThanRequested,
 } from '../compare.ts';
 import type { Sending } from '../doubt.ts';
-import { type KeyedBody, type Placed, thingOf } from './intent.ts';
+import { type KeyedBody, labelsOf, type Placed } from './intent.ts';
 
 /**
  * Fetches the order that the journal has for an intent. Notes spelling differences.
@@ -40,7 +40,7 @@ export async function adoptOrder(
       retryable: true,
       hint: 'Check whether the order exists before you order again.',
       next: [
-        { command: `${thingOf('order.create').list}${whereFlags(context)}`, when: 'to look for it' },
+        { command: `${labelsOf('order.create').list}${whereFlags(context)}`, when: 'to look for it' },
         { command: shellLine`errand order get ${id}` + whereFlags(context), when: 'to see the other one' },
       ],
     });
@@ -71,7 +71,7 @@ export async function readExisting(
   const order = await readOrder(client, id);
   const compared = absentAsNull(order);
   const differing = differences(body, compared);
-  const real = differing.filter(({ isSpelling }) => !isSpelling);
+  const real = differing.filter(({ isVariant }) => !isVariant);
   const isOther = isOtherThanRequested(body, compared);
   if (intent.keyOrigin === 'chosen' && (sending === 'again' ? isOther : real.length > 0))
     throw otherOrder(refusal.facts, intent.key, id, real);
@@ -112,7 +112,7 @@ export function keyOfAnother(
     field: path.join('.'),
     requested: path.reduce<unknown>(own, requested) ?? null,
     existing: path.reduce<unknown>(own, body) ?? null,
-    isSpelling: false,
+    isVariant: false,
   }));
   return otherOrder({}, key, id ?? '', differing);
 }
@@ -154,16 +154,16 @@ function otherOrder(
 
 const fieldsOf = (differing: readonly Difference[]): string =>
   differing
-    .filter(({ isSpelling }) => !isSpelling)
+    .filter(({ isVariant }) => !isVariant)
     .map(
       ({ field, requested, existing }) =>
         `${field}: requested ${JSON.stringify(requested)}, exists ${JSON.stringify(existing)}`,
     )
     .join('; ');
 
-const shown = (differing: readonly Difference[]): readonly Omit<Difference, 'isSpelling'>[] =>
+const shown = (differing: readonly Difference[]): readonly Omit<Difference, 'isVariant'>[] =>
   differing
-    .filter(({ isSpelling }) => !isSpelling)
+    .filter(({ isVariant }) => !isVariant)
     .map(({ field, requested, existing }) => ({ field, requested, existing }));
 
 /** Id of the existing item named in a refusal; undefined if missing or invalid. */
@@ -178,7 +178,7 @@ export function withoutId(
   refusal: ErrandError,
   { operation }: Pick<Intent, 'operation'>,
 ): ErrandError {
-  const { one, list } = thingOf(operation);
+  const { one, list } = labelsOf(operation);
   return new ErrandError(
     refusal.category,
     `the ${one} exists already, and the service names it by no id that can be read`,

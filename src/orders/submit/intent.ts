@@ -105,7 +105,7 @@ export interface Placing extends Consent {
 }
 
 /** What an operation makes, in words and commands. */
-export interface Thing {
+export interface ResourceLabels {
   readonly one: string;
   readonly many: string;
   /** As in `was placed`. */
@@ -116,7 +116,7 @@ export interface Thing {
   readonly list: string;
 }
 
-const order: Thing = {
+const order: ResourceLabels = {
   one: 'order',
   many: 'orders',
   made: 'placed',
@@ -125,7 +125,7 @@ const order: Thing = {
   list: 'errand order list',
 };
 
-const things: Readonly<Record<string, Thing>> = {
+const labels: Readonly<Record<string, ResourceLabels>> = {
   'bulk.create': {
     one: 'batch',
     many: 'batches',
@@ -145,10 +145,10 @@ const things: Readonly<Record<string, Thing>> = {
 };
 
 /** The thing an operation makes; an order by default. */
-export const thingOf = (operation: string): Thing =>
-  (Object.hasOwn(things, operation) ? things[operation] : undefined) ?? order;
+export const labelsOf = (operation: string): ResourceLabels =>
+  (Object.hasOwn(labels, operation) ? labels[operation] : undefined) ?? order;
 
-export const makesOrder = (operation: string): boolean => thingOf(operation) === order;
+export const makesOrder = (operation: string): boolean => labelsOf(operation) === order;
 
 /** Whether an operation's request carries its intent's idempotency key. */
 export const isKeyed = (operation: string): boolean =>

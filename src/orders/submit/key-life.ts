@@ -1,7 +1,7 @@
 import type { Client } from '../../http/client.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
-import { type Intent, type JournalRecord, keyLifeMs } from '../../journal/journal-record.ts';
-import { anotherSentence } from '../../journal/take-over.ts';
+import { type Intent, type JournalRecord, keyLifetimeMs } from '../../journal/journal-record.ts';
+import { reorderSentence } from '../../journal/take-over.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
@@ -11,7 +11,7 @@ import { type Found, searchKey, searchService } from './alike.ts';
  * Whether the service may have forgotten a record's key. A time in the future counts as recent; an invalid one as old.
  */
 export const isKeyOld = ({ created_at: since }: Pick<JournalRecord, 'created_at'>, nowMs: number): boolean =>
-  !(Date.parse(since) >= nowMs - keyLifeMs);
+  !(Date.parse(since) >= nowMs - keyLifetimeMs);
 
 /**
  * The error for a record too old to resend automatically, listing similar orders since then: a person decides.
@@ -36,7 +36,7 @@ function tooOldWith(context: OrderContext, record: JournalRecord, { text, alike,
       outcome: 'unknown',
       retryable: false,
       details: { in_doubt_since: since, orders_alike: alike },
-      hint: `If the order is there, give the key up. If it is not, send it again. ${anotherSentence(record)}`,
+      hint: `If the order is there, give the key up. If it is not, send it again. ${reorderSentence(record)}`,
       next: [
         ...next,
         { command: journalCommand('forget', key, where), when: 'where the order is there' },

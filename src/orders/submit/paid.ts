@@ -40,8 +40,8 @@ export async function placePaidOrder(context: Context, order: Body, options: Opt
   const unkeyed = paidIntent(context, { key: '', keyOrigin: 'made', body: keyedBody(order, '') });
   const isOpen = chosen === undefined && !context.previewsRequests;
   const earlierOnes = { isByHand: options.isByHand, ended: new Map<string, string>() };
-  const owed = isOpen && !options.isNew ? await settleOwed(context, unkeyed, earlierOnes) : undefined;
-  if (owed) return owed;
+  const unfinished = isOpen && !options.isNew ? await settleOwed(context, unkeyed, earlierOnes) : undefined;
+  if (unfinished) return unfinished;
   const approved = isOpen ? await approvedKey(context, unkeyed, options) : undefined;
   const body = keyedBody(order, chosen ?? (approved?.isSent === false ? approved.key : randomUUID()));
   const query = options.method === undefined ? {} : { method: options.method };
@@ -107,7 +107,7 @@ async function payOnRecord(
 ): Promise<string> {
   try {
     const payment = await whileHeld(context, intent, () => pay(context, challenge, options));
-    await keep(context, intent, challenge, payment);
+    await saveCredential(context, intent, challenge, payment);
     return payment;
   } catch (error) {
     // Nothing was sent, even if a wallet paid. Leave open what another machine may send.
@@ -117,16 +117,16 @@ async function payOnRecord(
   }
 }
 
-async function keep(
+async function saveCredential(
   context: Context,
   { key, baseUrl }: Intent,
   challenge: PaymentChallenge,
   payment: string,
 ): Promise<void> {
   try {
-    await (await context.journal()).keepCredential(key, baseUrl, payment);
+    await (await context.journal()).saveCredential(key, baseUrl, payment);
   } catch (error) {
-    if (isUnsettled(error)) throw mayBeKept(context, key, challenge, error);
+    if (isUnsettled(error)) throw mayBeSaved(context, key, challenge, error);
     throw error instanceof ErrandError ? paidInVain(key, challenge, error) : error;
   }
 }
@@ -135,7 +135,7 @@ async function keep(
  * The error when the database may or may not hold the credential: nothing was sent, and resuming sends it with this
  * payment if it was stored.
  */
-const mayBeKept = (
+const mayBeSaved = (
   context: Context,
   key: string,
   challenge: PaymentChallenge,

@@ -1,14 +1,14 @@
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { Intent, JournalRecord } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
-import { anotherOf, damagedRecord, sentWithAnother } from '../../journal/take-over.ts';
+import { damagedRecord, reorderHint, sentWithOtherKey } from '../../journal/take-over.ts';
 import type { Twin } from '../../journal/twins.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { JournaledOperation } from '../order-record.ts';
 import { type CurrentState, currentState, endedText, sentText } from './current-state.ts';
-import { type IntentOf, isKeyed, makesOrder, thingOf } from './intent.ts';
+import { type IntentOf, isKeyed, labelsOf, makesOrder } from './intent.ts';
 import { isKeyOld } from './key-life.ts';
 import { repeatedText } from './repeated.ts';
 import { type Ended, type RepeatRule, twinRule } from './repeats.ts';
@@ -32,7 +32,7 @@ export async function previewKey<N extends JournaledOperation>(
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     context.note(
-      `the journal cannot say whether the same ${thingOf(intent.operation).one} is in doubt: ${error.message}`,
+      `the journal cannot say whether the same ${labelsOf(intent.operation).one} is in doubt: ${error.message}`,
     );
     return undefined;
   }
@@ -40,7 +40,7 @@ export async function previewKey<N extends JournaledOperation>(
 
 function noteOf(context: OrderContext, { twin: { situation, record }, now, unread }: SeenTwin): string {
   if (situation === 'damaged') return damagedRecord(record).message;
-  const { one } = thingOf(record.operation);
+  const { one } = labelsOf(record.operation);
   const resume = journalCommand('resume', record.key, whereFlags(context));
   const settles = situation === 'repeated' ? '' : ` (\`${resume}\` settles that)`;
   const sending = !isKeyed(record.operation)
@@ -48,7 +48,7 @@ function noteOf(context: OrderContext, { twin: { situation, record }, now, unrea
     : isKeyOld(record, context.clock.now())
       ? `this request carries its key, which the service may no longer know: sending it may make a second ${one}`
       : `this request carries its key, so that sending it makes no second ${one}`;
-  return `${whatIsKnown(situation, record, now)}${unread ? `, and what became of it cannot be read (${unread.message})` : ''}${settles}; ${sending} (${anotherOf(record)})`;
+  return `${whatIsKnown(situation, record, now)}${unread ? `, and what became of it cannot be read (${unread.message})` : ''}${settles}; ${sending} (${reorderHint(record)})`;
 }
 
 function whatIsKnown(
@@ -56,11 +56,11 @@ function whatIsKnown(
   record: Twin['record'],
   now: CurrentState | undefined,
 ): string {
-  const { one } = thingOf(record.operation);
+  const { one } = labelsOf(record.operation);
   const { pid, created_at: since } = record;
   switch (situation) {
     case 'other_key':
-      return sentWithAnother(record).message;
+      return sentWithOtherKey(record).message;
     case 'at_work':
       return `process ${pid} is placing the same ${one} at this moment`;
     case 'unreported':
@@ -89,7 +89,7 @@ export async function seeTwin(
   const ended: Ended = new Map();
   for (;;) {
     const twins = twinRule(context, rule, ended);
-    const twin = twins && (await context.journal()).see(intent, twins);
+    const twin = twins && (await context.journal()).peekDuplicate(intent, twins);
     if (!twin) return undefined;
     const { situation, record } = twin;
     if (situation === 'damaged' || situation === 'other_key' || context.previewsReads) return { twin };

@@ -13,7 +13,7 @@ import { send } from './send.ts';
 import { earlierOrder, readyToSend } from './submit.ts';
 
 /** How long to wait for another process that is placing the same quote, ms. */
-const patienceMs = 40_000;
+const waitTimeoutMs = 40_000;
 const pauseMs = 50;
 
 /** The quote's order body, with its idempotency key. */
@@ -37,7 +37,7 @@ export async function placeQuoted(context: OrderContext, quote: Quote): Promise<
   checkOwn(quote, intent);
   if (quote.orderId !== undefined) return adoptOrder(context, client, quotedBody(quote), quote.orderId);
   const journal = await context.journal();
-  const deadline = new Deadline(context.clock, patienceMs);
+  const deadline = new Deadline(context.clock, waitTimeoutMs);
   const ended = new Map<string, string>();
   let hasWaited = false;
   for (;;) {
@@ -81,8 +81,8 @@ async function place(
   const body = quotedBody(quote);
   const earlier = await earlierOrder(context, client, { ...intent, keyOrigin: 'chosen' }, body);
   if (earlier) return earlier;
-  const owed = quote.isNew ? undefined : await settleOwed(context, intent, { ended });
-  if (owed) return owed;
+  const unfinished = quote.isNew ? undefined : await settleOwed(context, intent, { ended });
+  if (unfinished) return unfinished;
   const recorded = await recordOnce(context, intent, quote.isNew ? 'none' : 'repeats', { ended });
   if (recorded.placed) return recorded.placed;
   return send(context, client, { intent, body, sending: recorded.mayBeSent ? 'again' : 'first' });

@@ -1,12 +1,12 @@
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
-import { anotherSentence, hasNew } from '../../journal/take-over.ts';
+import { hasNew, reorderSentence } from '../../journal/take-over.ts';
 import { ErrandError, type ErrorFacts, type NextStep } from '../../platform/errors.ts';
 import { shellLine, shellWord, typedCommand } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { type CurrentState, sentText } from './current-state.ts';
-import { isKeyed, thingOf } from './intent.ts';
+import { isKeyed, labelsOf } from './intent.ts';
 
 /**
  * `the same order was placed at 2026-11-24T09:00:00.000Z: ID (waiting)`. @param now the current state, for an order.
@@ -15,13 +15,13 @@ export function repeatedText(
   { operation, settled_at: at, order_id: id }: JournalRecord,
   now: CurrentState | undefined,
 ): string {
-  const { one, made } = thingOf(operation);
+  const { one, made } = labelsOf(operation);
   return `the same ${one} was ${made} at ${at}: ${id}${now ? ` (${now.text})` : ''}`;
 }
 
 /** The error after the user declines a second order. */
 export function declined(context: OrderContext, { operation, order_id: id }: JournalRecord): ErrandError {
-  const { one, made, get } = thingOf(operation);
+  const { one, made, get } = labelsOf(operation);
   return new ErrandError('interrupted', `no second ${one} was ${made}`, {
     outcome: 'not_sent',
     next: [
@@ -41,7 +41,7 @@ export function repeated(
   now: CurrentState | undefined,
   isByHand = false,
 ): ErrandError {
-  const { one, made } = thingOf(record.operation);
+  const { one, made } = labelsOf(record.operation);
   return new ErrandError('conflict', `${repeatedText(record, now)}; no second one was ${made}`, {
     ...factsOf(context, record, isByHand, now),
     retryable: false,
@@ -71,7 +71,7 @@ function factsOf(
   isByHand: boolean,
   now?: CurrentState,
 ): ErrorFacts {
-  const { one, made, get, id: idName } = thingOf(operation);
+  const { one, made, get, id: idName } = labelsOf(operation);
   const where = whereFlags(context);
   // Name only this order: the command may retry several.
   const again =
@@ -97,11 +97,11 @@ function factsOf(
 export const beingPlaced = (context: OrderContext, { key, pid, operation }: JournalRecord): ErrandError =>
   new ErrandError(
     'conflict',
-    `process ${pid} is placing the same ${thingOf(operation).one} at this moment, as ${key}`,
+    `process ${pid} is placing the same ${labelsOf(operation).one} at this moment, as ${key}`,
     {
       idempotencyKey: key,
       outcome: 'unknown',
-      hint: `Wait for it to end. ${anotherSentence({ key, operation })}`,
+      hint: `Wait for it to end. ${reorderSentence({ key, operation })}`,
       next: [
         {
           command: journalCommand('resume', key, whereFlags(context)),

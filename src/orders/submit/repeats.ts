@@ -1,7 +1,7 @@
 import { contentHash } from '../../journal/content.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
-import { type Intent, type JournalRecord, keyLifeMs } from '../../journal/journal-record.ts';
-import { anotherOf, damagedRecord, sentWithAnother } from '../../journal/take-over.ts';
+import { type Intent, type JournalRecord, keyLifetimeMs } from '../../journal/journal-record.ts';
+import { damagedRecord, reorderHint, sentWithOtherKey } from '../../journal/take-over.ts';
 import type { Twin, TwinRule } from '../../journal/twins.ts';
 import { Deadline } from '../../platform/clock.ts';
 import { DamagedError, ErrandError, StorageError } from '../../platform/errors.ts';
@@ -10,12 +10,12 @@ import type { OrderContext } from '../../run/order-context.ts';
 import type { Consent } from '../../spending/options.ts';
 import type { Gate } from '../../spending/policy/gate.ts';
 import { mayHavePolicy } from '../../spending/policy/load.ts';
-import { gateFor, passing } from '../../spending/through-policy.ts';
+import { gateFor, withPolicy } from '../../spending/through-policy.ts';
 import { letGo } from '../let-go.ts';
 import type { JournaledOperation, MadeBy } from '../order-record.ts';
 import { type CurrentState, currentState, endedText } from './current-state.ts';
 import { keyOfAnother } from './existing.ts';
-import { type IntentOf, type Made, thingOf } from './intent.ts';
+import { type IntentOf, labelsOf, type Made } from './intent.ts';
 import { checkKeyAge } from './key-life.ts';
 import { beingPlaced, declined, repeated, repeatedText, stateUnknown } from './repeated.ts';
 import { resumeKnown } from './resume.ts';
@@ -84,9 +84,9 @@ export async function recordOnce<N extends JournaledOperation>(
   let mayBeSent = false;
   const attempt = async (twins: TwinRule | undefined): Promise<Twin | undefined> => {
     const journal = await context.journal();
-    const recorded = await passing(gate, () => journal.record(intent, twins, gate?.reserving));
+    const recorded = await withPolicy(gate, () => journal.record(intent, twins, gate?.reserving));
     mayBeSent = recorded.mayBeSent === true;
-    return recorded.twin;
+    return recorded.duplicate;
   };
   const { placed } = await pastTwins(context, intent, rule, { isByHand, ended }, attempt);
   if (placed) return { placed };
@@ -149,7 +149,7 @@ export const settleEarlier = <N extends JournaledOperation>(
     intent,
     rule,
     earlier,
-    async (twins) => twins && (await context.journal()).look(intent, twins),
+    async (twins) => twins && (await context.journal()).acquireDuplicate(intent, twins),
   );
 
 async function pastTwins<N extends JournaledOperation>(
@@ -169,7 +169,7 @@ async function pastTwins<N extends JournaledOperation>(
     const { situation, record } = twin;
     if (situation === 'made') return { placed: await madeByKey(context, intent, record), rule: left };
     if (situation === 'damaged') throw damagedRecord(record);
-    if (situation === 'other_key') throw sentWithAnother(record);
+    if (situation === 'other_key') throw sentWithOtherKey(record);
     if (situation === 'in_doubt') return { placed: await settleInDoubt(context, intent, record), rule: left };
     if (record.order_id === null) {
       if (!(await deadline.pause(pauseMs, signal))) throw beingPlaced(context, record);
@@ -260,10 +260,10 @@ async function settleInDoubt<N extends JournaledOperation>(
   { operation }: IntentOf<N>,
   record: JournalRecord,
 ): Promise<Made<MadeBy[N]>> {
-  const { one } = thingOf(record.operation);
+  const { one } = labelsOf(record.operation);
   const how = record.payment === null ? '' : ' with its own payment';
   context.note(
-    `the same ${one} is in doubt since ${record.created_at}; settling that one${how} (${anotherOf(record)})`,
+    `the same ${one} is in doubt since ${record.created_at}; settling that one${how} (${reorderHint(record)})`,
   );
   return resumeKnown(context, operation, record);
 }
@@ -275,12 +275,12 @@ async function showUnreported<N extends JournaledOperation>(
   record: JournalRecord,
   now: CurrentState | undefined,
 ): Promise<Made<MadeBy[N]>> {
-  const { one, made } = thingOf(record.operation);
+  const { one, made } = labelsOf(record.operation);
   const { created_at: since, settled_at: at, order_id: id } = record;
   // Days later, the same command probably means a new order, so do not report the old one as its result.
-  if (Date.parse(at ?? since) < context.clock.now() - keyLifeMs) throw repeated(context, record, now);
+  if (Date.parse(at ?? since) < context.clock.now() - keyLifetimeMs) throw repeated(context, record, now);
   context.note(
-    `this ${one} was ${made} by the command that was interrupted at ${at}: ${id} (${anotherOf(record)})`,
+    `this ${one} was ${made} by the command that was interrupted at ${at}: ${id} (${reorderHint(record)})`,
   );
   return resumeKnown(context, operation, record);
 }
@@ -316,7 +316,7 @@ function notRecorded(
   { operation }: Intent,
   earlier: JournalRecord | 'unknown' | undefined,
 ): ErrandError {
-  const { one } = thingOf(operation);
+  const { one } = labelsOf(operation);
   if (!earlier || earlier === 'unknown') {
     const isUnsure = earlier === 'unknown' || error instanceof DamagedError;
     const sent = isUnsure

@@ -5,9 +5,9 @@ import { readGrant } from '../../http/payment-credential.ts';
 import { proofOf, type Unproven } from '../../journal/intent-proof.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
-import { damagedRecord, sentWithAnother, wasSentWithAnother } from '../../journal/take-over.ts';
+import { damagedRecord, sentWithOtherKey, wasSentWithOtherKey } from '../../journal/take-over.ts';
 import { ErrandError, StorageError, stopOf } from '../../platform/errors.ts';
-import { anotherService, flagsTo, whereFlags } from '../../run/context-flags.ts';
+import { flagsTo, unnamedService, whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { isReserved } from '../../spending/through-policy.ts';
 import type { JournaledOperation, MadeBy, MadeRecord } from '../order-record.ts';
@@ -21,11 +21,11 @@ import {
   asReturn,
   type Body,
   type KeyedBody,
+  labelsOf,
   type Made,
   type Placed,
   paidOperation,
   senderOf,
-  thingOf,
 } from './intent.ts';
 import { isKeyOld, tooOld } from './key-life.ts';
 import { type Create, endUnsent, send } from './send.ts';
@@ -53,8 +53,8 @@ export async function resumeIntent(
   await checkService(context, found);
   if (found.state === 'intended') {
     await proven(context, client, found);
-    if (!keyChanged && wasSentWithAnother(found, await senderOf(context, found.operation)))
-      throw sentWithAnother(found);
+    if (!keyChanged && wasSentWithOtherKey(found, await senderOf(context, found.operation)))
+      throw sentWithOtherKey(found);
   }
   const record = await claim(context, found);
   if (record.state === 'damaged') throw damagedRecord(record);
@@ -160,7 +160,7 @@ async function checkService(context: OrderContext, record: JournalRecord): Promi
   if (record.base_url === address) return;
   const where = await flagsTo(context, record.profile, record.base_url);
   if (where === undefined)
-    throw new ErrandError('conflict', `the record ${record.key} names ${anotherService}; nothing was sent`, {
+    throw new ErrandError('conflict', `the record ${record.key} names ${unnamedService}; nothing was sent`, {
       code: 'another_service',
       idempotencyKey: record.key,
       outcome: 'unknown',
@@ -215,7 +215,7 @@ async function unproven(
   why: Unproven,
 ): Promise<ErrandError> {
   const { key, operation } = record;
-  const { one, list } = thingOf(operation);
+  const { one, list } = labelsOf(operation);
   const { text, alike, next } = await searchService(context, client, record);
   const where = whereFlags(context);
   return new ErrandError('conflict', `${reasons[why](key)}; it is not sent. ${text}`, {
@@ -223,7 +223,7 @@ async function unproven(
     idempotencyKey: key,
     outcome: 'unknown',
     retryable: false,
-    details: { [`${thingOf(operation).many}_alike`]: alike },
+    details: { [`${labelsOf(operation).many}_alike`]: alike },
     hint: `Look whether the ${one} was made. Forget the record then, and make anew what is missing: the policy decides on it as on any other.`,
     next: [
       ...next,

@@ -2,17 +2,17 @@ import type { ErrorCode } from '../../api/error-codes.ts';
 import type { CallOptions, Client } from '../../http/client.ts';
 import { ServiceError } from '../../http/errors.ts';
 import { type Grant, readGrant } from '../../http/payment-credential.ts';
-import { type Booked, MadeTwiceError } from '../../journal/booked.ts';
+import { MadeTwiceError, type RecordResult } from '../../journal/booked.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { Intent, KeyOrigin } from '../../journal/journal-record.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import { isAnotherOrder } from '../compare.ts';
+import { isOtherOrder } from '../compare.ts';
 import { isCertain, leftInDoubt, type Sending } from '../doubt.ts';
 import type { IdentifiedOrder } from '../order-record.ts';
 import { existingId, namesAnother, readExisting, withoutId } from './existing.ts';
-import { type KeyedBody, type Placed, thingOf } from './intent.ts';
+import { type KeyedBody, labelsOf, type Placed } from './intent.ts';
 
 /** How an intent becomes an order: with an account's key, or by payment. `grant` comes with a paid order. */
 export type Create = (
@@ -61,7 +61,7 @@ async function checkMade(
   // Sandboxes with the same seed at different addresses produce the same order ids.
   const at = context.isRehearsal() ? intent.baseUrl : undefined;
   const other = (await context.journal()).otherKeyOf(order.id, intent.key, at);
-  if (other === undefined && !isAnotherOrder(body, order)) return;
+  if (other === undefined && !isOtherOrder(body, order)) return;
   const why = other === undefined ? 'another order than the one that was sent' : `the order of ${other}`;
   throw new ErrandError('in_doubt', `the response describes ${why}: ${order.id}`, { outcome: 'unknown' });
 }
@@ -74,17 +74,17 @@ async function adoptExisting(
   context: OrderContext,
   client: Client,
   sendable: Sendable,
-  refusal: ErrandError,
+  errorResponse: ErrandError,
 ): Promise<Placed> {
   const { intent } = sendable;
-  const id = existingId(refusal);
+  const id = existingId(errorResponse);
   if (id === undefined)
-    throw await leftInDoubt(context, withoutId(context, refusal, intent), intent, 'again');
+    throw await leftInDoubt(context, withoutId(context, errorResponse, intent), intent, 'again');
   try {
     const other = (await context.journal()).otherKeyOf(id, intent.key);
-    if (other !== undefined) throw namesAnother(refusal, id, `the order of ${other}`);
-    const grant = await keepGrant(context, id, refusal);
-    const placed = await readExisting(context, client, { ...sendable, refusal }, id);
+    if (other !== undefined) throw namesAnother(errorResponse, id, `the order of ${other}`);
+    const grant = await saveGrant(context, id, errorResponse);
+    const placed = await readExisting(context, client, { ...sendable, refusal: errorResponse }, id);
     await settleIntent(context, intent, id, grant);
     return placed;
   } catch (error) {
@@ -95,14 +95,14 @@ async function adoptExisting(
 }
 
 /** Stores the grant in a refused repeat payment: it carries the key that reads the order bought earlier. */
-async function keepGrant(
+async function saveGrant(
   context: OrderContext,
   orderId: string,
-  refusal: ErrandError,
+  errorResponse: ErrandError,
 ): Promise<Grant | undefined> {
-  const grant = refusal instanceof ServiceError ? readGrant(refusal.headers) : undefined;
+  const grant = errorResponse instanceof ServiceError ? readGrant(errorResponse.headers) : undefined;
   if (grant?.apiKey === undefined) return undefined;
-  await (await context.journal()).keepGrant(orderId, context.settings.baseUrl.value, grant);
+  await (await context.journal()).saveGrant(orderId, context.settings.baseUrl.value, grant);
   return grant;
 }
 
@@ -113,7 +113,7 @@ type Held = Pick<Intent, 'key' | 'baseUrl'>;
  * it over. @throws ErrandError not_sent if the lease has expired or cannot be checked.
  */
 export const heldCall = async (context: OrderContext, { key, baseUrl }: Held): Promise<CallOptions> => ({
-  mostMs: await (await context.journal()).hold(key, baseUrl),
+  maxMs: await (await context.journal()).hold(key, baseUrl),
 });
 
 /** How often to renew the hold on a record while a person or a wallet takes time, ms. */
@@ -151,10 +151,10 @@ export async function settleIntent(
   madeId: string,
   grant?: Grant,
 ): Promise<void> {
-  const { one, made } = thingOf(operation);
+  const { one, made } = labelsOf(operation);
   try {
-    const booked = await (await context.journal()).respond(key, baseUrl, madeId, grant);
-    if (booked === 'follows')
+    const recorded = await (await context.journal()).respond(key, baseUrl, madeId, grant);
+    if (recorded === 'follows')
       context.note(
         `the ${one} ${madeId} was ${made}; the database did not take the record of it, which follows with the next command here that reaches it`,
       );
@@ -174,22 +174,22 @@ export async function settleIntent(
 export async function refuseIntent(
   context: OrderContext,
   intent: Settled,
-  refusal: ErrandError,
+  errorResponse: ErrandError,
 ): Promise<ErrandError> {
-  const booked = await bookRefusal(context, intent, refusal);
-  return booked === 'booked' ? refusal : stillOpen(context, intent, refusal, booked);
+  const recorded = await recordFailure(context, intent, errorResponse);
+  return recorded === 'booked' ? errorResponse : stillOpen(context, intent, errorResponse, recorded);
 }
 
 /** Same if no machine can send the record any more: the next command that reads it closes it. */
 export async function endUnsent(context: OrderContext, intent: Settled, reason: ErrandError): Promise<void> {
-  await bookRefusal(context, intent, reason);
+  await recordFailure(context, intent, reason);
 }
 
-async function bookRefusal(
+async function recordFailure(
   context: OrderContext,
   { key, baseUrl, operation }: Settled,
   { category, message, facts }: ErrandError,
-): Promise<Booked> {
+): Promise<RecordResult> {
   let isShared = false;
   try {
     const journal = await context.journal();
@@ -197,7 +197,7 @@ async function bookRefusal(
     return await journal.refuse(key, baseUrl, { code: facts.code ?? category, message });
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
-    const { one, made } = thingOf(operation);
+    const { one, made } = labelsOf(operation);
     context.note(
       `no ${one} was ${made} with the key ${key}; the journal could not record that (${error.message})`,
     );
@@ -210,25 +210,25 @@ async function bookRefusal(
 function stillOpen(
   context: OrderContext,
   { key, operation }: Settled,
-  refusal: ErrandError,
-  booked: Exclude<Booked, 'booked'>,
+  errorResponse: ErrandError,
+  recorded: Exclude<RecordResult, 'booked'>,
 ): ErrandError {
-  const { one } = thingOf(operation);
+  const { one } = labelsOf(operation);
   const why =
-    booked === 'taken'
+    recorded === 'taken'
       ? 'another machine had taken it over by then'
       : 'the database could not record that, so that another machine may still send it';
   return new ErrandError(
     'in_doubt',
-    `in doubt: nothing came of the ${one} here (${refusal.message}), and ${why}`,
+    `in doubt: nothing came of the ${one} here (${errorResponse.message}), and ${why}`,
     {
-      ...refusal.facts,
+      ...errorResponse.facts,
       outcome: 'unknown',
       retryable: true,
       idempotencyKey: key,
-      cause: refusal,
+      cause: errorResponse,
       hint:
-        booked === 'taken'
+        recorded === 'taken'
           ? 'The journal says what became of it there.'
           : 'The next command here that reaches the database ends the record, unless another machine is at work on it by then.',
       next: [{ command: journalCommand('resume', key, whereFlags(context)), when: 'to find out, safely' }],

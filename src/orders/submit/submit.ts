@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '../../http/client.ts';
 import { contentHash } from '../../journal/content.ts';
 import { isMade } from '../../journal/journal-record.ts';
-import { wasSentWithAnother } from '../../journal/take-over.ts';
+import { wasSentWithOtherKey } from '../../journal/take-over.ts';
 import { StorageError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import type { Meant } from '../../spending/policy/gate.ts';
+import type { ProposedOrder } from '../../spending/policy/gate.ts';
 import { approvedKey, notePolicy } from '../../spending/through-policy.ts';
 import { adoptOrder, keyOfAnother } from './existing.ts';
 import type { Body, KeyedBody, Placed, Placing } from './intent.ts';
@@ -31,11 +31,11 @@ export async function placeOrder(
   const isOpen = given === undefined && !context.previewsRequests;
   const earlierOnes = { ended: new Map<string, string>() };
   if (isOpen && !isNew) {
-    const owed = await settleOwed(context, await unsentIntent(context, body), earlierOnes);
-    if (owed) return owed;
+    const unfinished = await settleOwed(context, await unsentIntent(context, body), earlierOnes);
+    if (unfinished) return unfinished;
   }
   const approved = isOpen
-    ? await approvedKey(context, (await meantBy(context, body)).intent, placing)
+    ? await approvedKey(context, (await proposedOrder(context, body)).intent, placing)
     : undefined;
   const chosen = given ?? (approved?.isSent && !isNew ? approved.key : undefined);
   const made = approved && !approved.isSent ? approved.key : randomUUID();
@@ -47,7 +47,7 @@ export async function placeOrder(
   });
   const rule = isNew || chosen !== undefined ? 'none' : 'repeats';
   if (context.previewsRequests) {
-    await notePolicy(context, [await meantBy(context, body)]);
+    await notePolicy(context, [await proposedOrder(context, body)]);
     const key = await previewKey(context, intent, rule);
     const shown = key === undefined ? body : { ...body, idempotency_key: key };
     return { order: (await client.call('order.create', { body: shown })).body, existed: false };
@@ -71,7 +71,7 @@ export async function earlierOrder(
 ): Promise<Placed | undefined> {
   if (intent.keyOrigin === 'made') return undefined;
   const record = (await context.journal()).find(intent.key, intent.baseUrl);
-  if (!record || wasSentWithAnother(record, intent)) return undefined;
+  if (!record || wasSentWithOtherKey(record, intent)) return undefined;
   const isSame = record.body_hash === contentHash(intent.operation, body);
   if (record.state === 'intended')
     return isSame && record.operation === intent.operation
@@ -83,7 +83,7 @@ export async function earlierOrder(
 }
 
 /** An order for a policy check before its intent exists. */
-export const meantBy = async (context: OrderContext, body: Body): Promise<Meant> => ({
+export const proposedOrder = async (context: OrderContext, body: Body): Promise<ProposedOrder> => ({
   intent: await unsentIntent(context, body),
 });
 

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { redactor } from './redactor.ts';
 
 /** Depth limit: deeper causes are not useful, and a cause may be cyclic. */
-const mostCauses = 8;
+const maxDepth = 8;
 
 /**
  * Redacts an error's cause. Foreign errors keep only name, message, stack, code and causes: libraries attach more, such
@@ -15,18 +15,18 @@ export function redactCause(cause: unknown, isOwn: (error: Error) => boolean, de
   if (isOwn(cause)) return cause;
   const { name, message, stack, code } = cause as NodeJS.ErrnoException;
   const inner = (one: unknown): unknown =>
-    depth < mostCauses ? redactCause(one, isOwn, depth + 1) : undefined;
+    depth < maxDepth ? redactCause(one, isOwn, depth + 1) : undefined;
   const shown = new Error(
     redactor.text(message),
     'cause' in cause ? { cause: inner(cause.cause) } : undefined,
   );
-  const told = {
+  const redacted = {
     name: redactor.text(String(name)),
     stack: redactor.text(String(stack ?? '')),
     ...(code !== undefined && { code: typeof code === 'number' ? code : redactor.text(String(code)) }),
     ...(cause instanceof AggregateError && { errors: cause.errors.map(inner) }),
   };
-  for (const [property, value] of Object.entries(told))
+  for (const [property, value] of Object.entries(redacted))
     Object.defineProperty(shown, property, {
       value,
       configurable: true,

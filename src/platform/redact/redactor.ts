@@ -9,17 +9,19 @@ const base64Texts = (text: string): string[] =>
   });
 
 /** Length of a part that must be hidden: it would help to guess the rest of a secret. */
-const stretch = 12;
+const substringLength = 12;
 /** A shorter secret has no part worth hiding; a longer one is not a key, and its parts are ordinary text. */
 const [minLength, maxLength] = [20, 256];
 
 /** All substrings that reveal part of a secret: of the secret in any case, and of its base64 forms. */
-function stretchesOf(secret: string): string[] {
+function substringsOf(secret: string): string[] {
   if (secret.length < minLength || secret.length > maxLength) return [];
   const cases = [secret, secret.toLowerCase(), secret.toUpperCase()];
   const written = [secret, ...cases.flatMap(base64Texts)].map(folded);
   return written.flatMap((text) =>
-    Array.from({ length: Math.max(0, text.length - stretch + 1) }, (_, at) => text.slice(at, at + stretch)),
+    Array.from({ length: Math.max(0, text.length - substringLength + 1) }, (_, at) =>
+      text.slice(at, at + substringLength),
+    ),
   );
 }
 
@@ -31,21 +33,22 @@ const folded = (text: string): string =>
     .replaceAll('_', '/');
 
 /** Replaces everything covered by such substrings, in linear time. */
-function withoutStretches(text: string, stretches: ReadonlySet<string>, instead: string): string {
-  if (stretches.size === 0 || text.length < stretch) return text;
+function withoutSubstrings(text: string, substrings: ReadonlySet<string>, instead: string): string {
+  if (substrings.size === 0 || text.length < substringLength) return text;
   const { plain, startOf } = unescaped(text);
   const searched = folded(plain);
-  let kept = '';
+  let result = '';
   let done = 0;
-  for (let at = 0; at + stretch <= searched.length; at += 1) {
-    if (!stretches.has(searched.slice(at, at + stretch))) continue;
-    let end = at + stretch;
-    while (end < searched.length && stretches.has(searched.slice(end - stretch + 1, end + 1))) end += 1;
-    kept += text.slice(done, startOf(at)) + instead;
+  for (let at = 0; at + substringLength <= searched.length; at += 1) {
+    if (!substrings.has(searched.slice(at, at + substringLength))) continue;
+    let end = at + substringLength;
+    while (end < searched.length && substrings.has(searched.slice(end - substringLength + 1, end + 1)))
+      end += 1;
+    result += text.slice(done, startOf(at)) + instead;
     done = startOf(end);
     at = end - 1;
   }
-  return done === 0 ? text : kept + text.slice(done);
+  return done === 0 ? text : result + text.slice(done);
 }
 
 /** A character escaped by its code in a URL (once or more), in JSON or in HTML. */
@@ -76,7 +79,7 @@ function unescaped(text: string): { readonly plain: string; readonly startOf: (a
 }
 
 /** Shorter secrets match only as whole words, or they would match everywhere. */
-const shortestWithinWords = 6;
+const minLengthWithinWords = 6;
 const minSecretLength = 3;
 
 /** One encoding of a secret. Compiling a pattern takes milliseconds, so it is built on demand. */
@@ -116,7 +119,7 @@ function onDemand(make: () => RegExp): () => RegExp {
 function encodedForms(secret: string): Form[] {
   if (secret.length < minSecretLength) return [];
   const plain = (): string => (secret.match(/\\+|./gsu) ?? []).map(tolerant).join('');
-  if (secret.length < shortestWithinWords)
+  if (secret.length < minLengthWithinWords)
     return [{ pattern: onDemand(() => new RegExp(`(?<![\\p{L}\\p{N}])${plain()}(?![\\p{L}\\p{N}])`, 'gu')) }];
   // The text inside base64 may itself have been encoded as JSON or for a URL.
   const spelled = new Set([secret, JSON.stringify(secret).slice(1, -1), urlText(secret)]);
@@ -134,7 +137,7 @@ const lineBreak = '(?:\\r?\\n)?';
 
 function base64Forms(text: string): Form[] {
   return base64Texts(text).flatMap((sure) => {
-    if (sure.length < shortestWithinWords) return [];
+    if (sure.length < minLengthWithinWords) return [];
     const pattern = onDemand(() => new RegExp(Array.from(sure, base64Character).join(lineBreak), 'g'));
     return [/[+/]/.test(sure) ? { pattern } : { literal: sure, isBase64: true, pattern }];
   });
@@ -255,7 +258,7 @@ const credentialsInUrl = /([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/?#"'<>]{1,500}@/gi;
 const schemeAndCredential = /\b(Bearer|Basic|Payment)(\s+)[A-Za-z0-9._~+/=-]{16,}/gi;
 
 /** Upper bound on a secret's length in any encoding. */
-const longestSecret = 4096;
+const maxSecretLength = 4096;
 
 /**
  * Creates a redactor without registered secrets. It finds each registered secret in every form: plain, URL-encoded,
@@ -268,14 +271,14 @@ export function createRedactor(): Redactor {
   // Lazy: most runs check no text.
   const build = (): readonly Form[] => {
     parts.clear();
-    for (const part of [...remembered].flatMap(stretchesOf)) parts.add(part);
+    for (const part of [...remembered].flatMap(substringsOf)) parts.add(part);
     // Longest first: one secret may be a prefix of another.
     return [...remembered].sort((one, other) => other.length - one.length).flatMap(encodedForms);
   };
   const known = (text: string): string => {
     forms ??= build();
     const rest = withoutForms(text, forms, redacted);
-    return withoutStretches(rest, parts, redacted);
+    return withoutSubstrings(rest, parts, redacted);
   };
   const text = (given: string): string =>
     known(given)
@@ -294,16 +297,16 @@ export function createRedactor(): Redactor {
         if (!isNew) continue;
         forms = undefined;
         const [oldest] = remembered;
-        const most = Math.max(mostRemembered, given.length);
-        if (remembered.size > most && oldest !== undefined) remembered.delete(oldest);
+        const limit = Math.max(maxRemembered, given.length);
+        if (remembered.size > limit && oldest !== undefined) remembered.delete(oldest);
       }
     },
     known,
     text,
     start(given, length) {
-      const whole = given.length <= length + longestSecret;
-      const shown = text(whole ? given : given.slice(0, length + longestSecret));
-      return (whole ? shown : shown.slice(0, -longestSecret)).slice(0, length);
+      const whole = given.length <= length + maxSecretLength;
+      const shown = text(whole ? given : given.slice(0, length + maxSecretLength));
+      return (whole ? shown : shown.slice(0, -maxSecretLength)).slice(0, length);
     },
     headers: (headers) => redactHeaders(headers, text),
     value: (value) => redactValue(value, text),
@@ -311,16 +314,16 @@ export function createRedactor(): Redactor {
 }
 
 /** Long-lived processes forget the least recently used secrets: with 10,000, one error would take 3 s. */
-const mostRemembered = 2_000;
+const maxRemembered = 2_000;
 
 /** A secret with more words is ordinary text. */
-const mostWords = 32;
+const maxWords = 32;
 
 /** A service that tokenizes a request may echo a secret word by word; short words are too common to redact. */
 const withWords = (secret: string | undefined): string[] =>
   secret === undefined
     ? []
-    : [secret, ...secret.split(/\s+/, mostWords).filter((word) => word.length >= shortestWithinWords)];
+    : [secret, ...secret.split(/\s+/, maxWords).filter((word) => word.length >= minLengthWithinWords)];
 
 /** This process's redactor: stderr output and all of our own errors pass through it. */
 export const redactor = createRedactor();

@@ -1,7 +1,7 @@
 import { PrivateFileError } from '../private-files.ts';
 
 /** Problem with a database, by possible remedy. */
-export type Trouble =
+export type DatabaseProblem =
   | 'busy'
   | 'full'
   | 'read_only'
@@ -13,7 +13,7 @@ export type Trouble =
   | 'not_private';
 
 /** Advice for each problem. Never suggests another folder: in-doubt records exist only in this one. */
-export const remedies: Readonly<Record<Trouble, string>> = {
+export const remedies: Readonly<Record<DatabaseProblem, string>> = {
   busy: 'Wait for the other errand to end, then try again.',
   full: 'Free some space, then try again.',
   read_only: 'Make it writable, then try again.',
@@ -29,19 +29,19 @@ export const remedies: Readonly<Record<Trouble, string>> = {
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
   readonly file: string;
-  readonly trouble: Trouble;
+  readonly problem: DatabaseProblem;
   /** The reason, without the file name. */
   readonly reason: string;
 
-  constructor(file: string, trouble: Trouble, reason: string, options?: ErrorOptions) {
+  constructor(file: string, problem: DatabaseProblem, reason: string, options?: ErrorOptions) {
     super(`${file} cannot be used: ${reason}`, options);
     this.file = file;
-    this.trouble = trouble;
+    this.problem = problem;
     this.reason = reason;
   }
 }
 
-type Known = readonly [trouble: Trouble, reason: string];
+type Known = readonly [trouble: DatabaseProblem, reason: string];
 
 const busy: Known = ['busy', 'it is locked by another process'];
 const full: Known = ['full', 'the disk is full'];
@@ -108,11 +108,11 @@ export function databaseError(file: string, cause: unknown): DatabaseError | und
   if (cause instanceof PrivateFileError)
     return new DatabaseError(cause.path, 'not_private', `it ${cause.reason}`, { cause });
   if (!(cause instanceof Error)) return undefined;
-  const known = knownTrouble(cause);
+  const known = knownProblem(cause);
   return known && new DatabaseError(file, ...known, { cause });
 }
 
-function knownTrouble(cause: Error): Known | undefined {
+function knownProblem(cause: Error): Known | undefined {
   const result = resultOf(cause);
   // The low byte is the primary code; the rest refines it.
   if (result !== undefined) return byExtendedResult[result] ?? byResult[result & 0xff];

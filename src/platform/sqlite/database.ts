@@ -1,7 +1,7 @@
 import { retryWhile, type Waiting } from '../async.ts';
 import { systemClock } from '../clock.ts';
-import { Patience } from '../poll.ts';
-import type { Tell } from '../private-files.ts';
+import { RetryBudget } from '../poll.ts';
+import type { Warn } from '../private-files.ts';
 import { DatabaseError, databaseError, isBusy, isOfSqlite } from './database-error.ts';
 import type { Sqlite, Statement } from './load.ts';
 
@@ -24,7 +24,7 @@ export interface DatabaseOptions {
   /** Called before an empty database gets its first tables; throws if it must not be empty. */
   readonly beforeFirst?: () => void;
   /** Called if the file was accessible to others and has been tightened. */
-  readonly tell?: Tell;
+  readonly warn?: Warn;
   /** Converts an error before it is thrown; by default a DatabaseError if the file is at fault. */
   readonly explain?: (error: unknown) => unknown;
   /**
@@ -38,7 +38,7 @@ export interface DatabaseOptions {
 export type Synchronous<T> = [T] extends [never] ? [] : T extends PromiseLike<unknown> ? [never] : [];
 
 /** Maximum time a read waits while another process recovers the file, ms. Signals are not handled meanwhile. */
-const readPatienceMs = 200;
+const readWaitTimeoutMs = 200;
 
 /** How long a database is left alone after its file system refuses locks, ms. */
 const restMs = 60_000;
@@ -63,7 +63,7 @@ export class Database {
   constructor(file: string, sqlite: Sqlite, options: DatabaseOptions, unwritable?: unknown) {
     this.file = file;
     this.unwritable = unwritable;
-    this.waiting = { patience: new Patience(), ...options.waiting, lock: file };
+    this.waiting = { retryBudget: new RetryBudget(), ...options.waiting, lock: file };
     this.#sqlite = sqlite;
     this.#options = options;
   }
@@ -108,7 +108,7 @@ export class Database {
    * Same as `transaction`, for work derived only from the database and the time. It is not fsynced: after a power cut,
    * running it again gives the same result.
    */
-  derived<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
+  unsyncedTransaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
     return this.#waited(() => {
       this.#sqlite.exec('PRAGMA synchronous = NORMAL');
       try {
@@ -228,7 +228,7 @@ export class Database {
       } catch (error) {
         if (!isBusy(error) || this.#isInTransaction) throw error;
       }
-      this.#sqlite.exec(`PRAGMA busy_timeout = ${readPatienceMs}`);
+      this.#sqlite.exec(`PRAGMA busy_timeout = ${readWaitTimeoutMs}`);
       try {
         return work();
       } finally {
@@ -252,7 +252,7 @@ export class Database {
     const error = databaseError(this.file, cause) ?? (isOfSqlite(cause) ? cause : undefined);
     if (error === undefined) return cause;
     const explained = explain(error);
-    if (error instanceof DatabaseError && error.trouble === 'unlockable')
+    if (error instanceof DatabaseError && error.problem === 'unlockable')
       this.#rest = { untilMs: this.#monotonic() + restMs, error: explained };
     return explained;
   }

@@ -5,11 +5,11 @@ import { retryWhile } from '../async.ts';
 import { ErrandError } from '../errors.ts';
 import { makePrivateDatabase } from '../private-files.ts';
 import { Database, type DatabaseOptions } from './database.ts';
-import { DatabaseError, databaseError, isBusy, type Trouble } from './database-error.ts';
+import { DatabaseError, type DatabaseProblem, databaseError, isBusy } from './database-error.ts';
 import { loadSqlite, type Sqlite } from './load.ts';
 
 /** Problems that may still leave an existing file readable. */
-const readable: ReadonlySet<Trouble> = new Set(['read_only', 'full', 'not_opened', 'failing']);
+const readable: ReadonlySet<DatabaseProblem> = new Set(['read_only', 'full', 'not_opened', 'failing']);
 
 /** The class to open: `Database`, or a subclass. */
 type Kind<D extends Database, O extends DatabaseOptions> = new (
@@ -34,17 +34,17 @@ export async function openKind<D extends Database, O extends DatabaseOptions>(
   file: string,
   options: O,
 ): Promise<D> {
-  const { explain = (error: unknown) => error, tell = () => {}, waiting, unwritable } = options;
+  const { explain = (error: unknown) => error, warn = () => {}, waiting, unwritable } = options;
   try {
-    if (file !== ':memory:') makePrivateDatabase(file, tell);
+    if (file !== ':memory:') makePrivateDatabase(file, warn);
     return await opened(Made, file, file, options);
   } catch (cause) {
     if (waiting?.signal?.aborted && cause === waiting.signal.reason) throw cause;
     // It already explains why no new database may be created.
     if (cause instanceof ErrandError) throw cause;
-    const error = openTrouble(file, cause);
+    const error = openError(file, cause);
     const explained = explain(error);
-    const isReadable = error.trouble === 'read_only' || (readable.has(error.trouble) && existsSync(file));
+    const isReadable = error.problem === 'read_only' || (readable.has(error.problem) && existsSync(file));
     if (!unwritable || !isReadable) throw explained;
     return await copied(Made, file, options, explained);
   }
@@ -91,10 +91,10 @@ async function copied<D extends Database, O extends DatabaseOptions>(
 }
 
 /** Converts any failure to an error about the file, which is what the user can act on. */
-function openTrouble(file: string, cause: unknown): DatabaseError {
+function openError(file: string, cause: unknown): DatabaseError {
   const message = cause instanceof Error ? cause.message : String(cause);
   const error = databaseError(file, cause) ?? new DatabaseError(file, 'not_opened', message, { cause });
-  if (error.trouble !== 'not_opened') return error;
+  if (error.problem !== 'not_opened') return error;
   try {
     accessSync(dirname(file), constants.W_OK);
     return error;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { healthPath, isControl } from '../../api/control.ts';
 import { isObject, type JsonObject } from '../../api/json.ts';
 import { eachPlainField } from '../../api/order-fields.ts';
-import { normaliseSpellings, oddIds, type Spelling } from '../../api/sandbox-faults.ts';
+import { type NormaliseVariant, normaliseVariants, oddIds } from '../../api/sandbox-faults.ts';
 import { clearTimeout, setTimeout } from '../../platform/own-timers.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
 import { Random } from '../store/random.ts';
@@ -32,7 +32,7 @@ export function normalise(value: unknown, named: readonly string[], random: Rand
   if (Array.isArray(value)) return value.map((each) => normalise(each, named, random));
   if (!isObject(value)) return value;
   if (isOrderRecord(value)) {
-    const names = named.length > 0 ? named : random.some(Object.keys(normaliseSpellings), 1);
+    const names = named.length > 0 ? named : random.some(Object.keys(normaliseVariants), 1);
     return names.filter(isSpelling).reduce<OrderJson>((order, name) => spellings[name](order), value);
   }
   return Object.fromEntries(
@@ -40,7 +40,7 @@ export function normalise(value: unknown, named: readonly string[], random: Rand
   );
 }
 
-const isSpelling = (name: string): name is Spelling => Object.hasOwn(spellings, name);
+const isSpelling = (name: string): name is NormaliseVariant => Object.hasOwn(spellings, name);
 
 type Change = (value: unknown) => unknown;
 type Respell = (order: OrderJson) => OrderJson;
@@ -81,7 +81,7 @@ const present = (object: JsonObject): JsonObject =>
 
 const plainTexts = eachPlainField.flatMap(([name, { type }]) => (type === 'string' ? [name] : []));
 
-const spellings: Readonly<Record<Spelling, Respell>> = {
+const spellings: Readonly<Record<NormaliseVariant, Respell>> = {
   phone: (order) => inAddress(['phone_number'], international(order.shipping_address.country))(order),
   zip: inAddress(
     ['postal_code'],

@@ -1,7 +1,7 @@
 import { healthPath, isControl } from '../../api/control.ts';
 import { errorCodes } from '../../api/error-codes.ts';
 import { isObject } from '../../api/json.ts';
-import { normaliseSpellings, oddIds } from '../../api/sandbox-faults.ts';
+import { normaliseVariants, oddIds } from '../../api/sandbox-faults.ts';
 
 /** Faults that replace, delay or break off a response. */
 type BreakingKind = 'refuse' | 'reset' | 'delay' | 'truncate' | 'status' | 'html' | 'bare' | 'redirect';
@@ -52,7 +52,7 @@ const forms: Readonly<Record<string, Form>> = {
   html: { kind: 'html', statuses: [200, 599] },
   bare: { kind: 'bare', statuses: [200, 599] },
   redirect: { kind: 'redirect', statuses: [300, 399] },
-  normalise: { kind: 'normalise', names: Object.keys(normaliseSpellings) },
+  normalise: { kind: 'normalise', names: Object.keys(normaliseVariants) },
   id: { kind: 'id', names: Object.keys(oddIds) },
   'another-order': { kind: 'another-order' },
 };

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
-import { readPrivateFile, type Tell } from '../../platform/private-files.ts';
+import { readPrivateFile, type Warn } from '../../platform/private-files.ts';
 import { DatabaseError, databaseError } from '../../platform/sqlite/database-error.ts';
 import { keyFileOf } from './store.ts';
 
@@ -16,7 +16,7 @@ export interface Sealer {
 }
 
 /** Opens the sealer of a store. Creates the key file next to it if there is none. @throws DatabaseError. */
-export function sealerOf(storeFile: string, tell: Tell): Sealer {
+export function sealerOf(storeFile: string, tell: Warn): Sealer {
   const key = storeFile === ':memory:' ? randomBytes(keyBytes) : keyIn(keyFileOf(storeFile), tell);
   return {
     seal(secret, owner) {
@@ -41,7 +41,7 @@ export function sealerOf(storeFile: string, tell: Tell): Sealer {
   };
 }
 
-function keyIn(file: string, tell: Tell): Buffer {
+function keyIn(file: string, tell: Warn): Buffer {
   try {
     const key = readPrivateFile(file, tell) ?? makeKey(file, tell);
     if (key.length !== keyBytes) throw new Error(`it is not a key of ${keyBytes} bytes`);
@@ -55,7 +55,7 @@ function keyIn(file: string, tell: Tell): Buffer {
 }
 
 /** Creates the key file atomically: one of several processes creates it, the others read it. */
-function makeKey(file: string, tell: Tell): Buffer {
+function makeKey(file: string, tell: Warn): Buffer {
   const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`;
   const opened = openSync(draft, 'wx', 0o600);
   try {

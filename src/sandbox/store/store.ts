@@ -1,6 +1,6 @@
 import type { Waiting } from '../../platform/async.ts';
 import { setImmediate } from '../../platform/own-timers.ts';
-import { checkPrivateFile, type Tell } from '../../platform/private-files.ts';
+import { checkPrivateFile, type Warn } from '../../platform/private-files.ts';
 import type { Database, SqlValue, StoredRow, Synchronous } from '../../platform/sqlite/database.ts';
 import { DatabaseError, databaseError } from '../../platform/sqlite/database-error.ts';
 import { openDatabase } from '../../platform/sqlite/open.ts';
@@ -21,7 +21,7 @@ const mostCached = 10_000;
 
 export interface StoreOptions {
   /** Called with the file if its permissions had to be tightened because others could access it. */
-  readonly tell?: Tell | undefined;
+  readonly tell?: Warn | undefined;
   readonly waiting?: Waiting | undefined;
   /** Opens a copy if the file is not writable; writes to it are lost. */
   readonly readsCopy?: boolean | undefined;
@@ -69,7 +69,7 @@ export class Store {
       throw databaseError(file, cause) ?? cause;
     }
     const unwritable = readsCopy ? { unwritable: 'scratch' as const } : {};
-    return new Store(await openDatabase(file, { migrations, tell, waiting, ...unwritable }));
+    return new Store(await openDatabase(file, { migrations, warn: tell, waiting, ...unwritable }));
   }
 
   get file(): string {
@@ -139,7 +139,7 @@ export class Store {
 
   /** Like `transaction`, for results that follow from store and time alone. Resolves without waiting for fsync. */
   derived<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
-    return this.#kept(this.#database.derived(() => this.#uncached(work), ...check));
+    return this.#kept(this.#database.unsyncedTransaction(() => this.#uncached(work), ...check));
   }
 
   /**

@@ -1,4 +1,4 @@
-import { fullestSandboxWalletCents } from '../../api/limits.ts';
+import { maxSandboxWalletCents } from '../../api/limits.ts';
 import { Refusal, usedForm } from '../server/refusal.ts';
 import type { Store } from '../store/store.ts';
 
@@ -96,7 +96,7 @@ export function fund(
       : store.get('SELECT cents FROM ledger WHERE user_id = ? AND note = ?', userId, once);
   if (done?.cents === cents) return balance;
   if (done) throw usedForm('added money');
-  const most = fullestSandboxWalletCents - balance;
+  const most = maxSandboxWalletCents - balance;
   if (cents > most) throw new Refusal('bad_request', `At most ${most} cents fit into the wallet.`);
   enter(store, userId, 'funding', cents, now, null);
   if (once !== null)

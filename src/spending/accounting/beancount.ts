@@ -1,6 +1,6 @@
 import { plainAmount } from '../../format/money.ts';
 import type { Entry } from './entries.ts';
-import { type BooksFormat, continued, oneLine } from './files.ts';
+import { type AccountingFormat, continued, oneLine } from './files.ts';
 import { type LedgerLines, readLedger } from './ledger.ts';
 
 const title = (wallet: string): string => `; errand books 1: beancount, wallet ${wallet}\n`;
@@ -13,7 +13,7 @@ const lines: LedgerLines = {
 };
 
 /** Beancount ledger. Opens each account before its first entry. */
-export const beancount: BooksFormat = {
+export const beancount: AccountingFormat = {
   refuses: (text, { wallet }) => {
     if (text.startsWith(title(wallet))) return undefined;
     return text.startsWith('; errand books 1: beancount,')

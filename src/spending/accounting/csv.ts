@@ -3,8 +3,8 @@ import { csvRecord } from '../../format/csv.ts';
 import { plainAmount, readPlainAmount } from '../../format/money.ts';
 import { type Posting, readId, readOpening, walletAccount } from './entries.ts';
 import {
-  type BooksFormat,
-  type BooksRead,
+  type AccountingContent,
+  type AccountingFormat,
   type Broken,
   continued,
   incomplete,
@@ -21,7 +21,7 @@ const headings = [
  * CSV with one row per posting; the rows of an entry sum to 0. @param raw does not neutralize cells that a spreadsheet
  * would run as formulas.
  */
-export function csvBooks(wallet: string, raw: boolean): BooksFormat {
+export function csvAccounting(wallet: string, raw: boolean): AccountingFormat {
   const record = (cells: readonly string[]): string =>
     csvRecord(cells, { delimiter: ',', raw, visible: false });
   const head = record(headings);
@@ -103,7 +103,7 @@ interface Rows {
 }
 
 /** Groups rows with the same id into one entry. */
-function readRows(text: string): BooksRead {
+function readRows(text: string): AccountingContent {
   const { rows, failedAt } = tableOf(text);
   if (failedAt !== undefined)
     return { entries: [], others: 0, broken: incomplete(failedAt, undefined, 'a quote is missing') };

@@ -52,7 +52,7 @@ interface Written {
 }
 
 /** An entry in a file that has one of errand's ids. */
-export interface Standing {
+export interface ExistingEntry {
   readonly id: string;
   /** Line where it begins, starting at 1. */
   readonly line: number;
@@ -71,7 +71,7 @@ export const centsOn = (postings: readonly Posting[], name: string, of: string):
   );
 
 /** What the books already contain. */
-export class WrittenBooks {
+export class WrittenEntries {
   /** Keyed by order, then by stream name. */
   readonly #orders = new Map<string, Map<string, Written>>();
   readonly ids = new Set<string>();
@@ -80,7 +80,7 @@ export class WrittenBooks {
   walletCents = 0;
 
   /** Adds an entry with its amounts as found. Ignores entries that do not have one of errand's ids. */
-  take({ id, postings = [] }: Pick<Standing, 'id' | 'postings'>): void {
+  take({ id, postings = [] }: Pick<ExistingEntry, 'id' | 'postings'>): void {
     const found = readId(id);
     const opening = readOpening(id);
     if (!found && opening === undefined) return;
@@ -160,7 +160,7 @@ export const partAccounts: Readonly<Record<string, string>> = {
   'fees of the retailer': 'Expenses:Fees:Retailer',
 };
 
-const longest = 60;
+const maxLength = 60;
 
 /**
  * Converts a name to an account component that every program accepts: `morningroast.example` becomes
@@ -174,5 +174,5 @@ function accountPart(retailers: readonly string[]): string {
     .split(/[^A-Za-z0-9]+/)
     .filter(Boolean);
   const name = words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('-');
-  return name.slice(0, longest).replace(/-$/, '') || 'Unknown';
+  return name.slice(0, maxLength).replace(/-$/, '') || 'Unknown';
 }

@@ -2,10 +2,10 @@ import { readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { saveFile } from '../../format/save-file.ts';
 import { StorageError, UsageError } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
-import { type Entry, type Posting, readId, type Standing } from './entries.ts';
+import { type Entry, type ExistingEntry, type Posting, readId } from './entries.ts';
 
 /** The subject of the books. */
-export interface BooksOf {
+export interface AccountingSubject {
   /** The wallet's id; valid for `isIdPart`. */
   readonly wallet: string;
   /** The wallet balance, cents: as reported by the service, otherwise according to the books. */
@@ -15,14 +15,14 @@ export interface BooksOf {
 }
 
 /** Writes and reads one bookkeeping format. */
-export interface BooksFormat {
+export interface AccountingFormat {
   /** Why a file is not of this format or wallet; undefined if it is. */
-  refuses(text: string, books: Pick<BooksOf, 'wallet'>): string | undefined;
+  refuses(text: string, books: Pick<AccountingSubject, 'wallet'>): string | undefined;
   /**
    * Reads errand's entries from a file, and whatever else matters in it. @param text must have been accepted by
    * `refuses`.
    */
-  read(text: string): BooksRead;
+  read(text: string): AccountingContent;
   /**
    * Whether the format can represent the entry. A single account's statement has no place for payments from other
    * accounts.
@@ -33,7 +33,7 @@ export interface BooksFormat {
    * Assembles the whole file. @param before the previous content, byte for byte; undefined for a new file. @param
    * rendered the missing entries in order, with their accounts and currencies.
    */
-  assemble(books: BooksOf, before: string | undefined, rendered: Rendered): Iterable<string>;
+  assemble(books: AccountingSubject, before: string | undefined, rendered: Rendered): Iterable<string>;
 }
 
 export interface Rendered {
@@ -46,8 +46,8 @@ export interface Rendered {
 export const oneLine = (text: string, limit = 200): string => safeText(text, limit).trim();
 
 /** Content of a file. Line numbers start at 1. */
-export interface BooksRead {
-  readonly entries: readonly Standing[];
+export interface AccountingContent {
+  readonly entries: readonly ExistingEntry[];
   /** Number of the user's own entries that affect the wallet. */
   readonly others: number;
   /** The first incomplete part. */
@@ -97,7 +97,7 @@ export function unbalanced(postings: readonly Posting[]): string[] {
 }
 
 /** A ledger file as it was when read. */
-interface BookFile {
+interface LedgerFile {
   /** Resolved path, with symlinks followed. */
   readonly path: string;
   /** Undefined if the file is missing or empty. */
@@ -109,7 +109,7 @@ interface BookFile {
 const tooManyBytes = 400 * 1024 * 1024;
 
 /** @throws UsageError if it is not a text file; StorageError if it cannot be read. */
-export function readBookFile(name: string): BookFile {
+export function readLedgerFile(name: string): LedgerFile {
   try {
     const stats = statSync(name, { throwIfNoEntry: false });
     if (!stats) return { path: name, text: undefined, stats };
@@ -130,7 +130,10 @@ export function readBookFile(name: string): BookFile {
  * Replaces the file atomically. Leaves it untouched if it was changed in the meantime.
  * @throws UsageError, StorageError.
  */
-export async function replaceBookFile({ path, stats }: BookFile, chunks: Iterable<string>): Promise<void> {
+export async function replaceLedgerFile(
+  { path, stats }: LedgerFile,
+  chunks: Iterable<string>,
+): Promise<void> {
   function* unlessChanged(): Generator<string> {
     yield* chunks;
     const now = statSync(path, { throwIfNoEntry: false });

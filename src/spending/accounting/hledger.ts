@@ -1,6 +1,6 @@
 import { plainAmount } from '../../format/money.ts';
 import type { Entry } from './entries.ts';
-import { type BooksFormat, continued, oneLine } from './files.ts';
+import { type AccountingFormat, continued, oneLine } from './files.ts';
 import { type LedgerLines, readLedger } from './ledger.ts';
 
 const title = (wallet: string): string => `; errand books 1: hledger, wallet ${wallet}\n`;
@@ -14,7 +14,7 @@ const lines: LedgerLines = {
 };
 
 /** hledger journal. Declares accounts and currencies, so that `hledger check --strict` passes. */
-export const hledger: BooksFormat = {
+export const hledger: AccountingFormat = {
   refuses: (text, { wallet }) => {
     if (text.startsWith(title(wallet))) return undefined;
     return text.startsWith('; errand books 1: hledger,')

@@ -2,17 +2,17 @@ import { formatMoney, readPlainAmount } from '../../format/money.ts';
 import { UsageError } from '../../platform/errors.ts';
 import {
   centsOn,
+  type ExistingEntry,
   type Posting,
   payerAccount,
   readId,
   readOpening,
-  type Standing,
   streamName,
   walletAccount,
 } from './entries.ts';
 import {
-  type BooksFormat,
-  type BooksRead,
+  type AccountingContent,
+  type AccountingFormat,
   type Broken,
   entryNamed,
   incomplete,
@@ -40,8 +40,8 @@ interface Block {
 }
 
 /** Parses a journal; works for both hledger and beancount. @param text with normalized line endings. Pure. */
-export function readLedger(text: string, lines: LedgerLines): BooksRead {
-  const entries: Standing[] = [];
+export function readLedger(text: string, lines: LedgerLines): AccountingContent {
+  const entries: ExistingEntry[] = [];
   let others = 0;
   let broken: Broken | undefined;
   const blocks = blocksOf(text, lines);
@@ -98,8 +98,8 @@ function postingsOf(moves: readonly string[], lines: LedgerLines): Posting[] | u
     }
   }
   // One amount may be omitted, which the program then infers.
-  const [currency, another] = open === undefined ? [] : unbalanced(postings);
-  if (another !== undefined) return undefined;
+  const [currency, other] = open === undefined ? [] : unbalanced(postings);
+  if (other !== undefined) return undefined;
   if (open !== undefined && currency !== undefined) {
     const rest = postings.reduce((sum, it) => sum + (it.currency === currency ? it.cents : 0), 0);
     postings.push({ account: open, cents: -rest, currency });
@@ -125,7 +125,7 @@ function splitPosting(move: string, { posting }: LedgerLines): { account: string
 function cutOff(
   text: string,
   last: Block | undefined,
-  entry: Standing | undefined,
+  entry: ExistingEntry | undefined,
   lines: LedgerLines,
 ): Broken | undefined {
   if (text.endsWith('\n')) return undefined;
@@ -143,7 +143,12 @@ function cutOff(
  * Reads the existing entries of a file. `out` is its name as given by the user. @throws UsageError if the file was not
  * written by errand, or is incomplete.
  */
-export function standingIn(out: string, raw: string, format: BooksFormat, wallet: string): BooksRead {
+export function existingEntries(
+  out: string,
+  raw: string,
+  format: AccountingFormat,
+  wallet: string,
+): AccountingContent {
   const text = readable(raw);
   const wrong = format.refuses(text, { wallet });
   if (wrong !== undefined)
@@ -163,12 +168,12 @@ export const othersNote = (count: number): string =>
   `${count === 1 ? '1 entry of your own moves' : `${count} entries of your own move`} ${walletAccount} too; the wallet by these entries is without ${count === 1 ? 'it' : 'them'}`;
 
 /** Maximum number of differences reported individually. */
-const mostNamed = 5;
+const maxNamed = 5;
 
 export function differenceNotes(out: string, differences: readonly Difference[]): string[] {
-  const more = differences.length - mostNamed;
+  const more = differences.length - maxNamed;
   return [
-    ...differences.slice(0, mostNamed).map(({ line, message }) => `${out}, line ${line}: ${message}`),
+    ...differences.slice(0, maxNamed).map(({ line, message }) => `${out}, line ${line}: ${message}`),
     ...(more > 0 ? [`${more} more entries differ from what errand wrote`] : []),
   ];
 }
@@ -185,29 +190,29 @@ interface Difference {
  * Finds errand's entries whose amounts no longer match their ids, because someone changed an amount or account,
  * duplicated an entry, or removed the one before it. Pure. @param entries as found in the file.
  */
-export function differencesIn(entries: readonly Standing[]): Difference[] {
-  const streams = new Map<string, { standing: Standing; count: number; total: number }[]>();
+export function differencesIn(entries: readonly ExistingEntry[]): Difference[] {
+  const streams = new Map<string, { existing: ExistingEntry; count: number; total: number }[]>();
   const found: Difference[] = [];
   let isOpened = false;
-  for (const standing of entries) {
-    const opening = readOpening(standing.id);
+  for (const existing of entries) {
+    const opening = readOpening(existing.id);
     if (opening !== undefined) {
-      found.push(...compared(standing, isOpened ? 0 : opening, walletAccount, 'USD'));
+      found.push(...compared(existing, isOpened ? 0 : opening, walletAccount, 'USD'));
       isOpened = true;
     }
-    const written = readId(standing.id);
+    const written = readId(existing.id);
     if (!written) continue;
     const name = streamName(written.stream);
     streams.set(name, [
       ...(streams.get(name) ?? []),
-      { standing, count: written.count, total: written.total },
+      { existing, count: written.count, total: written.total },
     ]);
   }
   for (const steps of streams.values()) {
     let before = 0;
-    for (const { standing, total } of steps.toSorted((a, b) => a.count - b.count)) {
-      const { payer = 'wallet', currency = 'USD' } = readId(standing.id)?.stream ?? {};
-      found.push(...compared(standing, before - total, payerAccount(payer, currency), currency));
+    for (const { existing, total } of steps.toSorted((a, b) => a.count - b.count)) {
+      const { payer = 'wallet', currency = 'USD' } = readId(existing.id)?.stream ?? {};
+      found.push(...compared(existing, before - total, payerAccount(payer, currency), currency));
       before = total;
     }
   }
@@ -216,17 +221,17 @@ export function differencesIn(entries: readonly Standing[]): Difference[] {
 
 /** @param cents the amount originally written. */
 function compared(
-  { id, line, postings }: Standing,
+  { id, line, postings }: ExistingEntry,
   cents: number,
   account: string,
   currency: string,
 ): Difference[] {
   const named = entryNamed(id);
   if (postings === undefined) return [{ line, message: `the amounts of ${named} cannot be read` }];
-  const standing = centsOn(postings, account, currency);
-  if (standing === cents) return [];
+  const existing = centsOn(postings, account, currency);
+  if (existing === cents) return [];
   const money = (amount: number): string => formatMoney(amount, currency);
   return [
-    { line, message: `${named} brings ${account} ${money(standing)} where errand wrote ${money(cents)}` },
+    { line, message: `${named} brings ${account} ${money(existing)} where errand wrote ${money(cents)}` },
   ];
 }

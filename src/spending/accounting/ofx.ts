@@ -1,9 +1,9 @@
 import { plainAmount, readPlainAmount } from '../../format/money.ts';
-import { centsOn, type Entry, type Standing, walletAccount } from './entries.ts';
+import { centsOn, type Entry, type ExistingEntry, walletAccount } from './entries.ts';
 import {
-  type BooksFormat,
-  type BooksOf,
-  type BooksRead,
+  type AccountingContent,
+  type AccountingFormat,
+  type AccountingSubject,
   type Broken,
   incomplete,
   inLinesOf,
@@ -12,13 +12,13 @@ import {
 } from './files.ts';
 
 const accountId = (wallet: string): string => wallet.replaceAll('-', '').slice(0, 22);
-const beginning = '<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n<?OFX OFXHEADER="200"';
+const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n<?OFX OFXHEADER="200"';
 const list = /<STMTTRN>(?:(?!<STMTTRN>)[\s\S]){0,5000}?<\/STMTTRN>\n?/g;
 
 /** OFX 2.1.1 statement of the wallet. Excludes payments from anything else. */
-export const ofx: BooksFormat = {
+export const ofx: AccountingFormat = {
   refuses: (text, { wallet }) => {
-    if (!text.startsWith(beginning) || !text.includes('<ORG>errand</ORG>'))
+    if (!text.startsWith(declaration) || !text.includes('<ORG>errand</ORG>'))
       return 'was not written by spend export --as ofx';
     return text.includes(`<ACCTID>${accountId(wallet)}</ACCTID>`) ? undefined : 'belongs to another wallet';
   },
@@ -32,25 +32,25 @@ export const ofx: BooksFormat = {
     return `<STMTTRN><TRNTYPE>${type}</TRNTYPE><DTPOSTED>${moment(at)}</DTPOSTED><TRNAMT>${plainAmount(amount, 'USD')}</TRNAMT><FITID>${id}</FITID><NAME>${escaped(payee, 32)}</NAME><MEMO>${escaped(memo, 255)}</MEMO></STMTTRN>
 `;
   },
-  *assemble(books, before, { texts }) {
-    const standing = before === undefined ? [] : (readable(before).match(list) ?? []);
-    const all = [...standing.map((text) => text.trimEnd().concat('\n')), ...texts];
+  *assemble(subject, before, { texts }) {
+    const existing = before === undefined ? [] : (readable(before).match(list) ?? []);
+    const all = [...existing.map((text) => text.trimEnd().concat('\n')), ...texts];
     const times = all.flatMap((text) => /<DTPOSTED>(\d{14})/.exec(text)?.[1] ?? []).sort();
-    yield* inLinesOf(before, [head(books, times), ...all, foot(books)]);
+    yield* inLinesOf(before, [head(subject, times), ...all, foot(subject)]);
   },
 };
 
 /** The amount an entry adds to the wallet, cents. */
 const amountOf = ({ postings }: Entry): number => centsOn(postings, walletAccount, 'USD');
 
-function readStatement(text: string): BooksRead {
-  const entries: Standing[] = [];
+function readStatement(text: string): AccountingContent {
+  const entries: ExistingEntry[] = [];
   let broken: Broken | undefined;
   let [line, from] = [1, 0];
   for (const { index } of text.matchAll(/<STMTTRN>/g)) {
     line += text.slice(from, index).split('\n').length - 1;
     from = index;
-    const [whole = ''] = /^[\s\S]*?<\/STMTTRN>/.exec(text.slice(index, index + longest)) ?? [];
+    const [whole = ''] = /^[\s\S]*?<\/STMTTRN>/.exec(text.slice(index, index + maxLength)) ?? [];
     const id = /<FITID>([^<]+)<\/FITID>/.exec(whole)?.[1];
     if (whole === '' || whole.indexOf('<STMTTRN>', 1) > 0) broken ??= incomplete(line, id, 'it does not end');
     if (id === undefined) continue;
@@ -67,13 +67,13 @@ function readStatement(text: string): BooksRead {
 }
 
 /** Maximum length of a transaction, characters. */
-const longest = 10_000;
+const maxLength = 10_000;
 
-function head({ wallet, now }: BooksOf, times: readonly string[]): string {
+function head({ wallet, now }: AccountingSubject, times: readonly string[]): string {
   const [first = moment(now).slice(0, 14)] = times;
   const last = times.at(-1) ?? first;
   const ok = '<STATUS><CODE>0</CODE><SEVERITY>INFO</SEVERITY></STATUS>';
-  return `${beginning} VERSION="211" SECURITY="NONE" OLDFILEUID="NONE" NEWFILEUID="NONE"?>
+  return `${declaration} VERSION="211" SECURITY="NONE" OLDFILEUID="NONE" NEWFILEUID="NONE"?>
 <OFX><SIGNONMSGSRSV1><SONRS>${ok}<DTSERVER>${moment(now)}</DTSERVER><LANGUAGE>ENG</LANGUAGE><FI><ORG>errand</ORG></FI></SONRS></SIGNONMSGSRSV1>
 <BANKMSGSRSV1><STMTTRNRS><TRNUID>0</TRNUID>${ok}<STMTRS><CURDEF>USD</CURDEF><BANKACCTFROM><BANKID>errand</BANKID><ACCTID>${accountId(wallet)}</ACCTID><ACCTTYPE>CHECKING</ACCTTYPE></BANKACCTFROM>
 <BANKTRANLIST><DTSTART>${first}.000[0:GMT]</DTSTART><DTEND>${last}.000[0:GMT]</DTEND>
@@ -81,7 +81,7 @@ function head({ wallet, now }: BooksOf, times: readonly string[]): string {
 }
 
 /** The balance is what the service currently reports for the wallet. */
-const foot = ({ balance, now }: BooksOf): string =>
+const foot = ({ balance, now }: AccountingSubject): string =>
   `</BANKTRANLIST>
 <LEDGERBAL><BALAMT>${plainAmount(balance, 'USD')}</BALAMT><DTASOF>${moment(now)}</DTASOF></LEDGERBAL></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>
 `;

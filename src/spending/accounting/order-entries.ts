@@ -16,12 +16,12 @@ import {
   purposeAccount,
   type Stream,
   streamName,
-  type WrittenBooks,
+  type WrittenEntries,
 } from './entries.ts';
-import type { BooksFormat, Rendered } from './files.ts';
+import type { AccountingFormat, Rendered } from './files.ts';
 
-interface Books {
-  readonly written: WrittenBooks;
+interface EntryContext {
+  readonly written: WrittenEntries;
   readonly feeCents: number | undefined;
   readonly retailers: RetailerNames;
   /** Converts a time, ms, to its date. */
@@ -41,7 +41,10 @@ interface OrderEntries {
  * The entries the books lack for an order: for each movement, the difference to its current total, which may be
  * negative. Pure. @param order the record as received.
  */
-export function entriesOf(order: unknown, { written, feeCents, retailers, dateAt }: Books): OrderEntries {
+export function entriesOf(
+  order: unknown,
+  { written, feeCents, retailers, dateAt }: EntryContext,
+): OrderEntries {
   const id = textIn(order, 'id');
   const created = timeIn(order, 'created_at');
   if (!isIdPart(id) || created === undefined) return { entries: [], there: 0, isComplete: false };
@@ -56,8 +59,8 @@ export function entriesOf(order: unknown, { written, feeCents, retailers, dateAt
     const earlier = before.get(name);
     const moved = total - (earlier?.total ?? 0);
     // The wallet only reports the current fee, so a fee already written is not corrected.
-    const isKept = isByRule && stream.kind === 'fee' && earlier !== undefined && earlier.total !== 0;
-    if (moved === 0 || isKept) return [];
+    const isUnchanged = isByRule && stream.kind === 'fee' && earlier !== undefined && earlier.total !== 0;
+    if (moved === 0 || isUnchanged) return [];
     const count = (earlier?.count ?? 0) + 1;
     const at = timeOf(order, stream, count) ?? created;
     const poNumber = textIn(order, 'po_number');
@@ -176,7 +179,7 @@ const metadataText = (metadata: unknown): string =>
         .join(', ')
     : '';
 
-interface Kept {
+interface RenderedEntry {
   readonly at: number;
   readonly text: string;
 }
@@ -186,26 +189,26 @@ interface Kept {
  * entries.
  */
 export class Collection {
-  readonly #format: BooksFormat;
-  readonly #written: WrittenBooks;
-  readonly #kept: Kept[] = [];
+  readonly #format: AccountingFormat;
+  readonly #written: WrittenEntries;
+  readonly #entries: RenderedEntry[] = [];
   readonly #accounts = new Set<string>();
   readonly #currencies = new Set<string>();
   /** Number of entries the format cannot represent. */
   leftOut = 0;
 
-  constructor(format: BooksFormat, written: WrittenBooks) {
+  constructor(format: AccountingFormat, written: WrittenEntries) {
     this.#format = format;
     this.#written = written;
   }
 
   get count(): number {
-    return this.#kept.length;
+    return this.#entries.length;
   }
 
   /** Time of the earliest entry, ms since the epoch; undefined if there are none. */
   get firstAt(): number | undefined {
-    return this.#kept.reduce<number | undefined>(
+    return this.#entries.reduce<number | undefined>(
       (first, { at }) => ((first ?? at) < at ? first : at),
       undefined,
     );
@@ -217,7 +220,7 @@ export class Collection {
       return;
     }
     this.#written.take(entry);
-    this.#kept.push({ at: entry.at, text: this.#format.render(entry) });
+    this.#entries.push({ at: entry.at, text: this.#format.render(entry) });
     for (const { account, currency } of entry.postings) {
       this.#accounts.add(account);
       this.#currencies.add(currency);
@@ -225,7 +228,7 @@ export class Collection {
   }
 
   rendered(): Rendered {
-    const texts = this.#kept.sort((a, b) => a.at - b.at).map(({ text }) => text);
+    const texts = this.#entries.sort((a, b) => a.at - b.at).map(({ text }) => text);
     return { texts, accounts: this.#accounts, currencies: this.#currencies };
   }
 }

@@ -11,7 +11,7 @@ import type { ApproverFile, Policy } from '../policy/policy.ts';
 export const readApprovers = (policy: PolicyOfApprovers): readonly PublicKey[] =>
   policy.approvers.flatMap((approver) => {
     const read = readPublicKeys(keysText(policy, approver));
-    if ('problem' in read) throw refusal(policy, approver)(`${approver.name} ${read.problem}`);
+    if ('problem' in read) throw approverError(policy, approver)(`${approver.name} ${read.problem}`);
     return read.keys;
   });
 
@@ -20,14 +20,14 @@ export type PolicyOfApprovers = Pick<Policy, 'file' | 'approvers' | 'keys'>;
 
 /** Reads a public key file. @throws UsageError. */
 export function keysText(policy: PolicyOfApprovers, approver: ApproverFile): string {
-  const refused = refusal(policy, approver);
+  const refused = approverError(policy, approver);
   if (!policy.keys) return textOf(resolve(dirname(policy.file), approver.name), refused);
   const published = Object.hasOwn(policy.keys, approver.name) ? policy.keys[approver.name] : undefined;
   if (published === undefined) throw refused(`${approver.name} was not published with it`);
   return published;
 }
 
-const refusal =
+const approverError =
   ({ file }: PolicyOfApprovers, { rule, line }: ApproverFile) =>
   (what: string): UsageError =>
     new UsageError(`${file}, line ${line}: ${rule} ${what}`);

@@ -37,7 +37,7 @@ async function take(context: OrderContext, policy: Policy, file: string): Promis
     throw new UsageError(
       `${file} is a signature alone; --approval takes what \`errand approval export\` writes of an approved one`,
     );
-  const { request } = await keepSigned(context, policy, given);
+  const { request } = await saveSigned(context, policy, given);
   return request.id;
 }
 
@@ -78,9 +78,10 @@ function parsed(text: string): unknown {
 
 const texts = ['service', 'account', 'profile', 'operation', 'terms', 'asked_by'] as const;
 const times = ['asked_at', 'expires_at'] as const;
-const longestText = 4096;
+const maxTextLength = 4096;
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= longestText;
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= maxTextLength;
 const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
 
 /** Whether untrusted input has the form of a request. Only the signature proves it genuine. */
@@ -116,7 +117,7 @@ interface SignedRequest {
  * Stores a signed approval in the journal. @throws ErrandError policy if it was not signed by an approver, has expired,
  * or was denied here.
  */
-export async function keepSigned(
+export async function saveSigned(
   context: OrderContext,
   policy: Policy,
   { request, signature }: SignedRequest,

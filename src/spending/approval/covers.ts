@@ -2,7 +2,7 @@ import { canonicalJson } from '../../format/canonical.ts';
 import { formatMoney } from '../../format/money.ts';
 import type { Approval, ApprovalRequest } from '../../journal/approval-row.ts';
 import type { ApprovalUse } from '../../journal/approvals.ts';
-import { keyLifeMs } from '../../journal/journal-record.ts';
+import { keyLifetimeMs } from '../../journal/journal-record.ts';
 import type { Verdict } from '../policy/policy.ts';
 import type { Subject } from './subject.ts';
 
@@ -10,7 +10,7 @@ import type { Subject } from './subject.ts';
 export const openKey = '';
 
 /** The intended order or orders, which an approval has to cover. */
-export interface Wanted {
+export interface RequiredCoverage {
   readonly subject: Subject;
   readonly verdict: Verdict;
   /** Idempotency keys of all intended orders; `openKey` for an order that gets its approval's key on sending. */
@@ -18,7 +18,7 @@ export interface Wanted {
   /** Ms since the epoch. */
   readonly now: number;
   /** Lifetime of an approval under the policy, ms. */
-  readonly lifeMs: number;
+  readonly lifetimeMs: number;
 }
 
 /** Allowed clock skew between machines, ms. */
@@ -27,27 +27,28 @@ const leewayMs = 5 * 60_000;
 type Timed = Pick<ApprovalRequest, 'subject' | 'operation' | 'asked_at' | 'expires_at'>;
 
 /**
- * Lifetime of an approval, ms, if the policy allows `lifeMs`. Another machine may have used it, and the result can only
+ * Lifetime of an approval, ms, if the policy allows `lifetimeMs`. Another machine may have used it, and the result can only
  * be looked up for a single order of an account. All others expire with their idempotency keys. Pure.
  */
-export const lifeOf = (
+export const lifetimeOf = (
   { subject, operation }: Pick<Timed, 'subject' | 'operation'>,
-  lifeMs: number,
-): number => (subject === 'order' && operation === 'order.create' ? lifeMs : Math.min(lifeMs, keyLifeMs));
+  lifetimeMs: number,
+): number =>
+  subject === 'order' && operation === 'order.create' ? lifetimeMs : Math.min(lifetimeMs, keyLifetimeMs);
 
 /**
  * When an approval expires, ms since the epoch: at its own expiry, or earlier if the local policy's lifetime is
  * shorter. Pure.
  */
-export const usableUntil = (request: Timed, lifeMs: number): number =>
-  Math.min(Date.parse(request.expires_at), Date.parse(request.asked_at) + lifeOf(request, lifeMs));
+export const usableUntil = (request: Timed, lifetimeMs: number): number =>
+  Math.min(Date.parse(request.expires_at), Date.parse(request.asked_at) + lifetimeOf(request, lifetimeMs));
 
 /** Why an approval is expired or not valid yet, phrased to follow its id. Pure. */
 export function untimely(
   request: ApprovalRequest,
-  { now, lifeMs }: Pick<Wanted, 'now' | 'lifeMs'>,
+  { now, lifetimeMs }: Pick<RequiredCoverage, 'now' | 'lifetimeMs'>,
 ): string | undefined {
-  const until = usableUntil(request, lifeMs);
+  const until = usableUntil(request, lifetimeMs);
   if (until <= now) return `expired at ${new Date(until).toISOString()}`;
   return Date.parse(request.asked_at) > now + leewayMs
     ? `was asked for at ${request.asked_at}, which is still to come by the clock of this machine`
@@ -58,18 +59,18 @@ export function untimely(
 export function shortfall(
   approval: Approval,
   uses: readonly ApprovalUse[],
-  wanted: Wanted,
+  required: RequiredCoverage,
 ): string | undefined {
   const { request, state, decidedBy, decidedAt } = approval;
-  const different = differences(request, wanted.subject);
+  const different = differences(request, required.subject);
   if (different.length > 0) return `is for ${different.join(' and ')}`;
   if (state === 'denied') return `was denied by ${decidedBy} at ${decidedAt}`;
   if (state === 'open') return 'is not approved yet';
   return (
-    untimely(request, wanted) ??
-    usedUp(request, uses, wanted) ??
-    beyond(request, wanted.verdict) ??
-    keyed(request, wanted.keys)
+    untimely(request, required) ??
+    usedUp(request, uses, required) ??
+    beyond(request, required.verdict) ??
+    keyed(request, required.keys)
   );
 }
 
@@ -82,7 +83,7 @@ function keyed({ subject, key }: ApprovalRequest, keys: ReadonlySet<string>): st
 function usedUp(
   { subject, total_cents: total }: ApprovalRequest,
   uses: readonly ApprovalUse[],
-  { keys, verdict }: Wanted,
+  { keys, verdict }: RequiredCoverage,
 ): string | undefined {
   const others = uses.filter(({ key }) => !keys.has(key));
   const [first] = others;
@@ -144,10 +145,10 @@ export function differences(request: ApprovalRequest, subject: Subject): string[
  */
 export function isRelated(
   request: ApprovalRequest,
-  { subject, parts, summary, ...wanted }: Subject,
+  { subject, parts, summary, ...required }: Subject,
 ): boolean {
-  if (request.subject !== subject || request.operation !== wanted.operation) return false;
-  if (subject === 'order') return differences(request, { subject, parts, summary, ...wanted }).length <= 1;
+  if (request.subject !== subject || request.operation !== required.operation) return false;
+  if (subject === 'order') return differences(request, { subject, parts, summary, ...required }).length <= 1;
   return subject === 'upload' ? request.parts.rows === parts.rows : request.summary.file === summary.file;
 }
 

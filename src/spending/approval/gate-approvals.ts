@@ -8,18 +8,18 @@ import { poll } from '../../platform/poll.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { Policy, Verdict } from '../policy/policy.ts';
-import { PolicyRefusal } from '../policy/refusal.ts';
+import { PolicyDenial } from '../policy/refusal.ts';
 import { openApprovals } from './carried.ts';
-import { isRelated, lifeOf, openKey, shortfall, usableUntil, type Wanted } from './covers.ts';
+import { isRelated, lifetimeOf, openKey, type RequiredCoverage, shortfall, usableUntil } from './covers.ts';
 import { distrust } from './ssh.ts';
 import type { ApprovablePlan, Subject } from './subject.ts';
 
 /** Poll interval while waiting for a decision, ms. */
-const lookEveryMs = 300;
+const pollIntervalMs = 300;
 /** Maximum number of non-matching approvals reported with their differences. */
-const mostNamed = 3;
+const maxNamed = 3;
 /** Maximum lifetime of an approval, ms. */
-const longestMs = 31 * 24 * 3600 * 1000;
+const maxLifetimeMs = 31 * 24 * 3600 * 1000;
 
 interface Asking {
   /** Computed on first use; slow for a long table. */
@@ -58,14 +58,14 @@ export class GateApprovals {
     return Math.min(...this.#trusted.map(({ request }) => Date.parse(request.asked_at)));
   }
 
-  /** Finds an approval that covers the intended order. @param standing reservations for other keys. */
-  covering(verdict: Verdict, standing: readonly Reservation[]): Approval | undefined {
+  /** Finds an approval that covers the intended order. @param active reservations for other keys. */
+  covering(verdict: Verdict, active: readonly Reservation[]): Approval | undefined {
     return this.#trusted.find((approval) => {
       // It may have been denied in the meantime.
       const now = this.#approvals?.get(approval.request.id);
       if (now?.state !== 'approved' || now.signature !== approval.signature) return false;
-      const uses = standing.filter((one) => one.approval === approval.request.id && usesApproval(one));
-      return shortfall(approval, uses, this.#wanted(verdict)) === undefined;
+      const uses = active.filter((one) => one.approval === approval.request.id && usesApproval(one));
+      return shortfall(approval, uses, this.#required(verdict)) === undefined;
     });
   }
 
@@ -73,11 +73,11 @@ export class GateApprovals {
   async find(verdict: Verdict): Promise<boolean> {
     const approvals = await openApprovals(this.#context, this.#subject().terms);
     this.#approvals = approvals;
-    const wanted = this.#wanted(verdict);
+    const required = this.#required(verdict);
     const found: Approval[] = [];
     for (const approval of approvals.withTerms(this.#subject().terms)) {
       if (this.#trusted.some(({ request }) => request.id === approval.request.id)) continue;
-      if (shortfall(approval, approvals.usesOf(approval.request.id), wanted) !== undefined) continue;
+      if (shortfall(approval, approvals.usesOf(approval.request.id), required) !== undefined) continue;
       if ((await distrust(this.#context, this.#policy, approval)) === undefined) found.push(approval);
     }
     this.#trusted.push(...found);
@@ -85,9 +85,9 @@ export class GateApprovals {
   }
 
   /** The verdict with existing approvals taken into account: covered findings become allowed. @throws ErrandError. */
-  async seen(verdict: Verdict, standing: readonly Reservation[]): Promise<Verdict> {
+  async withApprovals(verdict: Verdict, active: readonly Reservation[]): Promise<Verdict> {
     await this.find(verdict);
-    const covering = this.covering(verdict, standing);
+    const covering = this.covering(verdict, active);
     if (covering) return approvedVerdict(verdict, covering.request.id);
     const approvals = await (await this.#context.journal()).reservations.approvals();
     const open = approvals
@@ -106,13 +106,13 @@ export class GateApprovals {
    * @returns once it is approved. @throws PolicyRefusal naming the request; ErrandError deadline if nobody decided in
    * time.
    */
-  async ask({ verdict }: PolicyRefusal): Promise<void> {
+  async ask({ verdict }: PolicyDenial): Promise<void> {
     const approvals = await (await this.#context.journal()).reservations.approvals();
     const denied = this.#denied(approvals.withTerms(this.#subject().terms), verdict);
-    if (denied) throw await this.#refusal(verdict, denied, true);
+    if (denied) throw await this.#denial(verdict, denied, true);
     const request = await approvals.request(await this.#request(verdict), this.#asking.isKeyMade);
     const { waitMs } = this.#asking;
-    if (waitMs === undefined) throw await this.#refusal(verdict, request);
+    if (waitMs === undefined) throw await this.#denial(verdict, request);
     const approve = approveCommand(this.#context, this.#policy, request.id);
     this.#context.note(`waiting for approval ${request.id}: ${approve}`);
     const { clock, signal } = this.#context;
@@ -122,13 +122,13 @@ export class GateApprovals {
         if (now !== 'open') return now;
         return usableUntil(request, this.#policy.approvalMs) <= clock.now() ? 'expired' : undefined;
       },
-      { deadline: new Deadline(clock, waitMs), everyMs: lookEveryMs, signal },
+      { deadline: new Deadline(clock, waitMs), everyMs: pollIntervalMs, signal },
     ).catch((error: unknown) => {
       throw signal.aborted ? interruptedWait(error, request, approve) : error;
     });
     if (state === undefined) throw undecided(request, approve);
     if (state !== 'approved' || !(await this.find(verdict)))
-      throw await this.#refusal(verdict, request, state === 'denied');
+      throw await this.#denial(verdict, request, state === 'denied');
   }
 
   #subject(): Subject {
@@ -136,11 +136,11 @@ export class GateApprovals {
     return this.#subjectMade;
   }
 
-  #wanted(verdict: Verdict): Wanted {
+  #required(verdict: Verdict): RequiredCoverage {
     const { keys } = this.#asking;
     return {
       ...{ subject: this.#subject(), keys, verdict },
-      ...{ now: this.#context.clock.now(), lifeMs: this.#policy.approvalMs },
+      ...{ now: this.#context.clock.now(), lifetimeMs: this.#policy.approvalMs },
     };
   }
 
@@ -163,7 +163,7 @@ export class GateApprovals {
       override: verdict.outcome === 'refused' ? (reason ?? null) : null,
       asked_by: actor,
       asked_at: new Date(now).toISOString(),
-      expires_at: new Date(now + lifeOf(subject, this.#policy.approvalMs)).toISOString(),
+      expires_at: new Date(now + lifetimeOf(subject, this.#policy.approvalMs)).toISOString(),
     };
   }
 
@@ -180,8 +180,8 @@ export class GateApprovals {
     )?.request;
   }
 
-  async #refusal(verdict: Verdict, request: ApprovalRequest, isDenied = false): Promise<PolicyRefusal> {
-    return new PolicyRefusal(this.#context, verdict, {
+  async #denial(verdict: Verdict, request: ApprovalRequest, isDenied = false): Promise<PolicyDenial> {
+    return new PolicyDenial(this.#context, verdict, {
       request,
       isDenied,
       approve: approveCommand(this.#context, this.#policy, request.id),
@@ -193,26 +193,26 @@ export class GateApprovals {
   /** Describes how approvals that may have been meant for this order differ from it. */
   async #others(verdict: Verdict): Promise<string[]> {
     const approvals = await (await this.#context.journal()).reservations.approvals();
-    const wanted = this.#wanted(verdict);
+    const required = this.#required(verdict);
     const recent = approvals
       .list()
       .filter(
         ({ state, request }) =>
           state !== 'open' &&
-          Date.parse(request.asked_at) > wanted.now - longestMs &&
-          (request.id === this.#asking.carried || isRelated(request, wanted.subject)),
+          Date.parse(request.asked_at) > required.now - maxLifetimeMs &&
+          (request.id === this.#asking.carried || isRelated(request, required.subject)),
       );
-    const said: string[] = [];
+    const mismatches: string[] = [];
     for (const approval of recent) {
       const uses: readonly ApprovalUse[] = approvals.usesOf(approval.request.id);
       const why =
-        shortfall(approval, uses, { ...wanted, keys: new Set([...wanted.keys, openKey]) }) ??
+        shortfall(approval, uses, { ...required, keys: new Set([...required.keys, openKey]) }) ??
         (await distrust(this.#context, this.#policy, approval)) ??
-        shortfall(approval, uses, wanted);
-      if (why !== undefined) said.push(`approval ${approval.request.id} ${why}`);
-      if (said.length === mostNamed) break;
+        shortfall(approval, uses, required);
+      if (why !== undefined) mismatches.push(`approval ${approval.request.id} ${why}`);
+      if (mismatches.length === maxNamed) break;
     }
-    return said;
+    return mismatches;
   }
 }
 

@@ -46,7 +46,7 @@ export async function keyOfApproval(
     const key = request.key ?? '';
     const uses = approvals.usesOf(request.id);
     if (request.id === carried && uses.some((use) => use.key === key)) return { key, isSent: true };
-    if (uses.length > 0 || untimely(request, { now: context.clock.now(), lifeMs: policy.approvalMs }))
+    if (uses.length > 0 || untimely(request, { now: context.clock.now(), lifetimeMs: policy.approvalMs }))
       continue;
     // The key may have been sent with an order that no longer needed approval.
     if ((journal.find(key, intent.baseUrl)?.state ?? 'refused') !== 'refused') continue;

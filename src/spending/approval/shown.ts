@@ -61,9 +61,9 @@ export function stateAt(
   policy: Policy | undefined,
 ): ShownState {
   const { request, state } = approval;
-  const most =
+  const maxUses =
     request.subject === 'plan' ? (numberIn(request.summary, 'orders') ?? Number.POSITIVE_INFINITY) : 1;
-  if (uses.length >= most) return 'used';
+  if (uses.length >= maxUses) return 'used';
   if (state === 'denied') return state;
   if (usableUntil(request, policy?.approvalMs ?? Number.POSITIVE_INFINITY) <= now) return 'expired';
   return state === 'approved' && policy && !isByApprover(policy, approval) ? 'untrusted' : state;

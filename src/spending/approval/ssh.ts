@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Approval, type ApprovalRequest, signedText } from '../../journal/approval-row.ts';
 import { ErrandError } from '../../platform/errors.ts';
-import { tellLines } from '../../platform/process.ts';
+import { forwardLines } from '../../platform/process.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type PolicyOfApprovers, type PublicKey, readApprovers, signerOf } from './approvers.ts';
@@ -13,10 +13,10 @@ import { type PolicyOfApprovers, type PublicKey, readApprovers, signerOf } from 
 const namespace = 'errand-approval';
 
 /** Time limit for signing, ms; the user may have to find a hardware key. */
-const longestSignMs = 10 * 60_000;
-const longestVerifyMs = 30_000;
+const signTimeoutMs = 10 * 60_000;
+const verifyTimeoutMs = 30_000;
 /** Larger than any signature. */
-const longestOutput = 64 * 1024;
+const maxOutputBytes = 64 * 1024;
 
 /**
  * Signs a text with a private key, or with the agent's key for a given public key. @returns the armoured signature.
@@ -27,7 +27,7 @@ export async function sign(context: OrderContext, key: string, text: string): Pr
     context,
     ['-Y', 'sign', '-n', namespace, '-f', key],
     text,
-    longestSignMs,
+    signTimeoutMs,
     (line) => {
       if (!line.startsWith('Signing data on')) context.note(line);
     },
@@ -52,7 +52,7 @@ async function verify(
     writeFileSync(signers, lines.join(''), { mode: 0o600, flag: 'wx' });
     writeFileSync(file, signature, { mode: 0o600, flag: 'wx' });
     const args = ['-Y', 'verify', '-n', namespace, '-f', signers, '-I', 'approver', '-s', file];
-    return (await run(context, args, text, longestVerifyMs, () => {})).code === 0;
+    return (await run(context, args, text, verifyTimeoutMs, () => {})).code === 0;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -70,7 +70,7 @@ function run(
   args: readonly string[],
   input: string,
   timeoutMs: number,
-  tell: (line: string) => void,
+  onLine: (line: string) => void,
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -88,11 +88,11 @@ function run(
     child.stdin.end(input);
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= longestOutput) out.push(chunk);
+      if (size <= maxOutputBytes) out.push(chunk);
     });
-    tellLines(child.stderr, (line) => {
+    forwardLines(child.stderr, (line) => {
       last = line;
-      tell(line);
+      onLine(line);
     });
     child.on('error', (cause) => {
       if (signal.aborted) reject(signal.reason);

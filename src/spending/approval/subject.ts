@@ -107,7 +107,7 @@ function rowsOf(intents: readonly Intent[]): What {
       count(retailers, host);
     count(countries, textIn(own(content, 'shipping_address'), 'country') ?? '');
   }
-  const shown = Object.entries(mostOf(products, mostProducts));
+  const shown = Object.entries(topEntries(products, maxProducts));
   return {
     subject: 'upload',
     parts: { rows: hash(rows.sort()), ceilings: hash(ceilings.sort()), keys: hash(keys.sort()) },
@@ -117,18 +117,18 @@ function rowsOf(intents: readonly Intent[]): What {
       highest_ceiling_cents: highest,
       products: shown.map(([url, quantity]) => ({ url, quantity })),
       ...(products.size > shown.length && { more_products: products.size - shown.length }),
-      retailers: mostOf(retailers),
-      countries: mostOf(countries),
+      retailers: topEntries(retailers),
+      countries: topEntries(countries),
     },
   };
 }
 
-const mostOf = (counts: ReadonlyMap<string, number>, most = mostNamed): Record<string, number> =>
-  Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, most));
+const topEntries = (counts: ReadonlyMap<string, number>, limit = maxNamed): Record<string, number> =>
+  Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, limit));
 
 /** For a long table, only the most frequent entries are listed. */
-const mostNamed = 20;
-const mostProducts = 5;
+const maxNamed = 20;
+const maxProducts = 5;
 
 const planned = ({ hash: whole, summary }: ApprovablePlan): What => ({
   subject: 'plan',

@@ -41,7 +41,7 @@ interface Terms {
 /** The orders an intent results in: a single one, or one per row for a batch. Pure. */
 export function ordersOf(intent: Intent, { numbers, ...terms }: Terms): SpendingOrder[] {
   if (intent.operation !== 'bulk.create')
-    return [orderOf(intent, intent.key, paidAtLeast(intent, terms.feeCents), intent.body, terms, undefined)];
+    return [orderOf(intent, intent.key, maxPayment(intent, terms.feeCents), intent.body, terms, undefined)];
   return [...rowsIn(intent)].map(({ key, body, price }, index) => {
     // The service may be able to parse a price that we cannot, so assume it exceeds every limit.
     const cents = price === null ? Number.MAX_SAFE_INTEGER : price + terms.feeCents;
@@ -103,7 +103,7 @@ function orderOf(
 }
 
 /** The amount paid up front may exceed the contract's ceiling plus fee. */
-function paidAtLeast({ body, payment }: Intent, feeCents: number): number {
+function maxPayment({ body, payment }: Intent, feeCents: number): number {
   const ceiling = numberIn(body, 'max_price') ?? Number.MAX_SAFE_INTEGER - feeCents;
   const isUsd = payment?.currency.toLowerCase() === 'usd' && /^\d{1,15}$/.test(payment.amount);
   return Math.max(ceiling + feeCents, isUsd ? Number(payment.amount) : 0);

@@ -15,12 +15,12 @@ import { feeOf, ordersOf, type SpendingOrder, withRetailers } from './facts.ts';
 import { checkUnchanged, policyHash } from './load.ts';
 import type { Policy, Verdict } from './policy.ts';
 import { periodsAt } from './policy.ts';
-import { against, findingText, PolicyRefusal } from './refusal.ts';
+import { against, findingText, PolicyDenial } from './refusal.ts';
 import { settleUnsettled } from './settle.ts';
-import { judge, said } from './verdict.ts';
+import { findingOf, judge } from './verdict.ts';
 
 /** An order or batch about to be sent. */
-export interface Meant {
+export interface ProposedOrder {
   readonly intent: Intent;
   /** Row numbers of a batch, as shown by a spreadsheet. */
   readonly numbers?: readonly number[] | undefined;
@@ -74,26 +74,26 @@ export class Gate {
       get since() {
         return since();
       },
-      admit: (fresh, standing) => this.#admit(fresh, standing),
+      admit: (fresh, active) => this.#admit(fresh, active),
     };
   }
 
   /** Evaluates the policy without reserving anything. @throws StorageError if the journal cannot be read. */
-  async look(): Promise<Verdict> {
-    const standing = journalExists(this.#context.settings)
+  async preview(): Promise<Verdict> {
+    const active = journalExists(this.#context.settings)
       ? (await this.#context.journal()).reservations.since(this.#since())
       : [];
-    const verdict = this.#judge(this.#orders, standing);
+    const verdict = this.#judge(this.#orders, active);
     return verdict.outcome === 'needs_approval' && journalExists(this.#context.settings)
-      ? this.#approvals.seen(verdict, standing)
+      ? this.#approvals.withApprovals(verdict, active)
       : verdict;
   }
 
   /** Like `look`, but if a limit is reached, first fetches the final cost of earlier orders. */
-  async settledLook(): Promise<Verdict> {
-    const verdict = await this.look();
+  async settledPreview(): Promise<Verdict> {
+    const verdict = await this.preview();
     if (!reachesPeriod(verdict) || !(await settleUnsettled(this.#context, this.#since()))) return verdict;
-    return this.look();
+    return this.preview();
   }
 
   /**
@@ -101,7 +101,7 @@ export class Gate {
    * that, asks for an approval or an override at the terminal. @returns whether to evaluate again. @throws ErrandError.
    */
   async reconsider(failure: unknown): Promise<boolean> {
-    if (!(failure instanceof PolicyRefusal)) return false;
+    if (!(failure instanceof PolicyDenial)) return false;
     if (!this.#isSettled && reachesPeriod(failure.verdict)) {
       this.#isSettled = true;
       if (await settleUnsettled(this.#context, this.#since())) return true;
@@ -115,8 +115,8 @@ export class Gate {
   }
 
   /** Records a final refusal in the audit chain. The order is refused even if that fails. */
-  async noteRefusal(failure: unknown): Promise<void> {
-    if (!(failure instanceof PolicyRefusal) || failure.verdict.outcome !== 'refused') return;
+  async recordDenial(failure: unknown): Promise<void> {
+    if (!(failure instanceof PolicyDenial) || failure.verdict.outcome !== 'refused') return;
     const { orders, amount_cents: cents } = failure.verdict;
     const { profile, baseUrl } = this.#context.settings;
     const rules = [...new Set(against(failure.verdict).map(({ rule }) => rule))].join(', ');
@@ -132,25 +132,25 @@ export class Gate {
   }
 
   /** Prints the policy's warnings to stderr, once. */
-  tell(): void {
+  warn(): void {
     for (const finding of this.#verdict?.rows ?? [])
       if (finding.outcome === 'warned') this.#context.note(`policy: ${findingText(finding)}`);
     this.#verdict = undefined;
   }
 
-  #admit(fresh: readonly OrderToReserve[], standing: readonly Reservation[]): Admission {
+  #admit(fresh: readonly OrderToReserve[], active: readonly Reservation[]): Admission {
     const keys = new Set(fresh.map(({ key }) => key));
     const verdict = this.#judge(
       this.#orders.filter(({ key }) => keys.has(key)),
-      standing,
+      active,
     );
     this.#verdict = verdict;
     checkUnchanged(this.#context);
     if (verdict.outcome === 'allowed' || verdict.outcome === 'warned') return {};
     if (this.#overridden?.covers(verdict)) return { override: this.#overridden.reason };
     const isOpen = verdict.outcome === 'needs_approval' || this.#reason !== undefined;
-    const approval = isOpen ? this.#approvals.covering(verdict, standing) : undefined;
-    if (!approval) throw new PolicyRefusal(this.#context, verdict);
+    const approval = isOpen ? this.#approvals.covering(verdict, active) : undefined;
+    if (!approval) throw new PolicyDenial(this.#context, verdict);
     const { id, override } = approval.request;
     return { approval: id, override: override ?? undefined };
   }
@@ -162,7 +162,7 @@ export class Gate {
       policy: this.#policy,
       fresh,
       upload: this.#upload,
-      standing: all.filter((one) => one.isRehearsal === isRehearsal),
+      active: all.filter((one) => one.isRehearsal === isRehearsal),
       periods: periodsAt(now, this.#policy.timeZone),
       now,
     });
@@ -194,10 +194,10 @@ const reserved = ({
 export async function openGate(
   context: OrderContext,
   policy: Policy,
-  meant: readonly Meant[],
+  proposed: readonly ProposedOrder[],
   consent: Consent,
 ): Promise<Gate | undefined> {
-  const [first] = meant;
+  const [first] = proposed;
   if (!first) return undefined;
   const { operation } = first.intent;
   const isRehearsal = isRehearsed(context, first.intent);
@@ -205,7 +205,7 @@ export async function openGate(
   if (operation === 'legacy.retry') return checkRetry(context, policy);
   const feeCents = await feeOf(context, operation);
   const terms = { feeCents, isRehearsal };
-  const all = meant.map((one) => ({
+  const all = proposed.map((one) => ({
     ...one,
     orders: ordersOf(one.intent, { ...terms, numbers: one.numbers }),
   }));
@@ -218,7 +218,7 @@ export async function openGate(
   const approvals = new GateApprovals(context, policy, {
     subject: () =>
       subjectOf(
-        meant.map(({ intent }) => intent),
+        proposed.map(({ intent }) => intent),
         { isRehearsal, plan },
       ),
     plan,
@@ -251,7 +251,7 @@ function checkRetry(context: OrderContext, policy: Policy): undefined {
   );
   if (!rule) return undefined;
   const message = 'a legacy retry does not say what it buys, so that no rule can be checked';
-  const finding = { ...said(rule, 'refused', message), row: null };
+  const finding = { ...findingOf(rule, 'refused', message), row: null };
   const verdict = {
     outcome: 'refused',
     policy: file,
@@ -260,11 +260,11 @@ function checkRetry(context: OrderContext, policy: Policy): undefined {
     rules: [finding],
     rows: [finding],
   } as const;
-  throw new PolicyRefusal(context, verdict);
+  throw new PolicyDenial(context, verdict);
 }
 
 /** Maximum number of findings printed individually. */
-const mostTold = 10;
+const maxReported = 10;
 
 /** A policy override confirmed at the terminal. */
 interface Overridden {
@@ -274,8 +274,8 @@ interface Overridden {
 }
 
 /** @throws ErrandError policy if the policy forbids overrides. */
-function checkOverride({ overrides, file }: Policy, refusal: PolicyRefusal): void {
-  if (overrides === 'never') throw not(refusal, `${file} says overrides: never`);
+function checkOverride({ overrides, file }: Policy, denial: PolicyDenial): void {
+  if (overrides === 'never') throw not(denial, `${file} says overrides: never`);
 }
 
 /**
@@ -284,21 +284,21 @@ function checkOverride({ overrides, file }: Policy, refusal: PolicyRefusal): voi
  */
 async function confirmOverride(
   context: OrderContext,
-  refusal: PolicyRefusal,
+  denial: PolicyDenial,
   reason: string,
 ): Promise<Overridden> {
-  const { verdict } = refusal;
+  const { verdict } = denial;
   if (!context.interactive.yes)
-    throw not(refusal, `--override-policy works on a terminal only, and ${context.interactive.why}`);
+    throw not(denial, `--override-policy works on a terminal only, and ${context.interactive.why}`);
   const refused = verdict.rows.filter(({ outcome }) => outcome === verdict.outcome);
-  const told = refused.length > 0 ? refused : against(verdict);
-  for (const finding of told.slice(0, mostTold)) context.note(`policy: ${findingText(finding)}`);
-  if (told.length > mostTold) context.note(`policy: … and ${told.length - mostTold} more`);
+  const reported = refused.length > 0 ? refused : against(verdict);
+  for (const finding of reported.slice(0, maxReported)) context.note(`policy: ${findingText(finding)}`);
+  if (reported.length > maxReported) context.note(`policy: … and ${reported.length - maxReported} more`);
   context.note('policy: the audit log keeps the reason');
   const amount = formatMoney(verdict.amount_cents);
   const orders = verdict.orders === 1 ? '' : ` on ${verdict.orders} orders`;
   const typed = await context.askText(`Type ${amount} to spend it${orders} against the policy`);
-  if (!isAmount(typed, verdict.amount_cents)) throw not(refusal, `not overruled: ${amount} was not typed`);
+  if (!isAmount(typed, verdict.amount_cents)) throw not(denial, `not overruled: ${amount} was not typed`);
   const rules = new Set(verdict.rules.filter(({ outcome }) => outcome !== 'allowed').map(({ rule }) => rule));
   return {
     reason,
@@ -310,5 +310,5 @@ async function confirmOverride(
   };
 }
 
-const not = (refusal: PolicyRefusal, why: string): ErrandError =>
-  new ErrandError('policy', `${refusal.message} (${why})`, refusal.facts);
+const not = (denial: PolicyDenial, why: string): ErrandError =>
+  new ErrandError('policy', `${denial.message} (${why})`, denial.facts);

@@ -22,7 +22,7 @@ export interface Rule {
 export interface Limit extends Rule {
   readonly kind: LimitKind;
   /** Cents; a count for `quantity_per_line`. */
-  readonly most: number;
+  readonly max: number;
   /** Undefined for all orders. */
   readonly scope: Scope | undefined;
 }
@@ -33,12 +33,12 @@ export interface NameRule extends Rule {
   readonly names: readonly string[];
 }
 
-export const sameThings = ['product', 'address'] as const;
+export const sameFields = ['product', 'address'] as const;
 export const duplicateActions = ['warn', 'approve', 'refuse'] as const;
 
 /** Orders that look like an earlier one. */
 interface DuplicateRule extends Rule {
-  readonly same: readonly (typeof sameThings)[number][];
+  readonly same: readonly (typeof sameFields)[number][];
   readonly withinMs: number;
   readonly action: (typeof duplicateActions)[number];
 }
@@ -66,7 +66,7 @@ export interface Policy {
   readonly urls: NameRule | undefined;
   readonly duplicates: DuplicateRule | undefined;
   /** Above this, in cents, a person must say yes. */
-  readonly approveAbove: (Rule & { readonly most: number }) | undefined;
+  readonly approveAbove: (Rule & { readonly max: number }) | undefined;
   /** How long an approval can be used, from when it was asked for, ms. */
   readonly approvalMs: number;
   /** Files of public keys whose owners may approve, as they are written. */
@@ -203,13 +203,13 @@ export function zoneNamed(name: string): string | undefined {
 }
 
 /** A scheme, a plain host with or without a port, then what belongs to the host alone. */
-const plainSpelling = /^https?:\/\/[^\s\\/?#@]+(?:[/?#][^\s\\]*)?$/i;
+const plainUrlPattern = /^https?:\/\/[^\s\\/?#@]+(?:[/?#][^\s\\]*)?$/i;
 
 /**
  * Whether every reader of a URL finds the same host in it: a user name, a backslash or a blank is read in several ways,
  * so that what is judged here need not be what is ordered there.
  */
-export const isPlainUrl = (url: string): boolean => plainSpelling.test(url) && URL.canParse(url);
+export const isPlainUrl = (url: string): boolean => plainUrlPattern.test(url) && URL.canParse(url);
 
 /** A URL in one spelling: host without a dot at its end, no user name, usual escapes. The text itself where it is no URL. */
 export function plainUrl(text: string): string {
@@ -229,7 +229,7 @@ export function productOf(text: string): string {
 export const hostOf = (text: string): string => parsed(text)?.hostname ?? text;
 
 /** Every spelling of a URL that a pattern may be written for, in lower case. */
-export function spellingsOf(text: string): string[] {
+export function urlVariants(text: string): string[] {
   const url = parsed(text);
   const forms = [text];
   if (url) {

@@ -15,7 +15,7 @@ import {
   type Policy,
   type Rule,
   type Scope,
-  sameThings,
+  sameFields,
   zoneNamed,
 } from './policy.ts';
 
@@ -35,11 +35,11 @@ const keys = [
 ] as const;
 
 /** As long as reservations are kept, days. */
-const mostDays = 400;
+const maxDays = 400;
 /** The longest that an approval can be used, days. */
-const mostApprovalDays = 30;
+const maxApprovalDays = 30;
 /** Unless the policy says otherwise, ms. */
-const usualApprovalMs = 24 * 3600 * 1000;
+const defaultApprovalMs = 24 * 3600 * 1000;
 
 /**
  * The text of a policy file to a policy.
@@ -95,8 +95,8 @@ function readLimits(
   const limits = limitKinds.flatMap((kind): Limit[] => {
     const value = fields[kind];
     if (!value) return [];
-    const most = kind === 'quantity_per_line' ? readCount(tree, value) : readCents(tree, value);
-    return [{ ...ruleAt(tree, value), kind, most, scope }];
+    const max = kind === 'quantity_per_line' ? readCount(tree, value) : readCents(tree, value);
+    return [{ ...ruleAt(tree, value), kind, max, scope }];
   });
   if (limits.length === 0) throw tree.refused(location, `sets no limit; known are ${limitKinds.join(', ')}`);
   return limits;
@@ -146,8 +146,8 @@ function readDuplicates(tree: PolicyTree, location: Location): Policy['duplicate
   if (!same || !within || !then) throw tree.refused(location, 'takes all of same, within and then');
   return {
     ...ruleAt(tree, location),
-    same: tree.list(same).map((one) => tree.choice(one, sameThings)),
-    withinMs: asWords(tree, within, () => parseDuration(tree.text(within), 'it', mostDays)),
+    same: tree.list(same).map((one) => tree.choice(one, sameFields)),
+    withinMs: asWords(tree, within, () => parseDuration(tree.text(within), 'it', maxDays)),
     action: tree.choice(then, duplicateActions),
   };
 }
@@ -160,11 +160,11 @@ function readApprove(
   if (location && !above && !expires)
     throw tree.refused(location, 'takes above, with an amount, or expires, with a length of time');
   const approvalMs = expires
-    ? asWords(tree, expires, () => parseDuration(tree.text(expires), 'it', mostApprovalDays))
-    : usualApprovalMs;
+    ? asWords(tree, expires, () => parseDuration(tree.text(expires), 'it', maxApprovalDays))
+    : defaultApprovalMs;
   if (approvalMs === 0 && expires) throw tree.refused(expires, 'takes a length of time above zero');
   return {
-    approveAbove: above && { ...ruleAt(tree, above), most: readCents(tree, above) },
+    approveAbove: above && { ...ruleAt(tree, above), max: readCents(tree, above) },
     approvalMs,
   };
 }
@@ -315,8 +315,8 @@ class PolicyTree {
     const near = nearestWord(text, known);
     const where = { node: location.node, path: '' };
     const inside = location.path === '' ? '' : ` in ${location.path}`;
-    const meant = near === undefined ? `known: ${known.join(', ')}` : `did you mean ${near}?`;
-    return this.refused(where, `"${shown(text)}" is not known${inside}; ${meant}`);
+    const suggestion = near === undefined ? `known: ${known.join(', ')}` : `did you mean ${near}?`;
+    return this.refused(where, `"${shown(text)}" is not known${inside}; ${suggestion}`);
   }
 }
 

@@ -6,7 +6,7 @@ import type { OrderContext } from '../../run/order-context.ts';
 import type { Finding, Verdict, VerdictOutcome } from './policy.ts';
 
 /** What a person was asked, and what else there is that does not cover it. */
-export interface AskedApproval {
+export interface RequestedApproval {
   readonly request: ApprovalRequest;
   readonly isDenied: boolean;
   /** Commands. */
@@ -17,34 +17,34 @@ export interface AskedApproval {
 }
 
 /** The policy does not let orders through. Nothing was sent. */
-export class PolicyRefusal extends ErrandError {
+export class PolicyDenial extends ErrandError {
   override readonly name = 'PolicyRefusal';
   readonly verdict: Verdict;
 
-  constructor(context: OrderContext, verdict: Verdict, asked?: AskedApproval) {
+  constructor(context: OrderContext, verdict: Verdict, requested?: RequestedApproval) {
     const isRefused = verdict.outcome === 'refused';
     const what = verdict.orders === 1 ? 'this order' : 'these orders';
-    const said = isRefused ? `the policy refuses ${what}` : `the policy requires approval for ${what}`;
-    const others = othersOf(asked)
+    const headline = isRefused ? `the policy refuses ${what}` : `the policy requires approval for ${what}`;
+    const others = othersOf(requested)
       .map((other) => `; ${other}`)
       .join('');
-    super('policy', `${said}: ${reasons(verdict)}; nothing was sent${others}`, {
+    super('policy', `${headline}: ${reasons(verdict)}; nothing was sent${others}`, {
       code: isRefused ? 'policy_refused' : 'approval_required',
       outcome: 'not_sent',
       retryable: false,
       details: {
-        policy: { ...verdict, rows: verdict.rows.slice(0, mostRows) },
-        ...(asked && { approval: shownRequest(asked.request) }),
+        policy: { ...verdict, rows: verdict.rows.slice(0, maxRows) },
+        ...(requested && { approval: shownRequest(requested.request) }),
       },
-      hint: hintOf(context, verdict, asked),
-      next: [...(asked ? approvalSteps(context, asked) : []), ...nextSteps(context, verdict)],
+      hint: hintOf(context, verdict, requested),
+      next: [...(requested ? approvalSteps(context, requested) : []), ...nextSteps(context, verdict)],
     });
     this.verdict = verdict;
   }
 }
 
 /** Rows of a table that an error names one by one. */
-const mostRows = 100;
+const maxRows = 100;
 
 /** The rules that stand in the way. */
 export const against = ({ outcome, rules }: Verdict): readonly Finding[] =>
@@ -56,19 +56,21 @@ const reasons = (verdict: Verdict): string => against(verdict).map(findingText).
 export const findingText = ({ rule, applies_to: part, row, message }: Finding): string =>
   `${row === null ? '' : `row ${row}, `}${rule}${part === null ? '' : ` (${part})`}: ${message}`;
 
-function hintOf({ argv }: OrderContext, verdict: Verdict, asked: AskedApproval | undefined): string {
+function hintOf({ argv }: OrderContext, verdict: Verdict, requested: RequestedApproval | undefined): string {
   const [first] = against(verdict);
   const where = `See ${verdict.policy}, line ${first?.line ?? 1}.`;
-  if (!asked) return where;
-  const { id, expires_at: until, override } = asked.request;
-  if (asked.isDenied)
+  if (!requested) return where;
+  const { id, expires_at: until, override } = requested.request;
+  if (requested.isDenied)
     return `${where} It will not be requested again before ${until}, but an approver can still approve it.`;
   const what = override === null ? `Approval ${id}` : `Approval ${id}, which overrules the policy,`;
   return `${where} ${what} was requested and is valid until ${until}. Once it is approved, ${argv ? 'run the same command again' : 'place the same order again with the same key'}.`;
 }
 
-const othersOf = (asked: AskedApproval | undefined): readonly string[] =>
-  asked?.isDenied ? [`approval ${asked.request.id} was denied`, ...asked.others] : (asked?.others ?? []);
+const othersOf = (requested: RequestedApproval | undefined): readonly string[] =>
+  requested?.isDenied
+    ? [`approval ${requested.request.id} was denied`, ...requested.others]
+    : (requested?.others ?? []);
 
 const shownRequest = ({ id, subject, total_cents, override, expires_at }: ApprovalRequest) => ({
   id,
@@ -78,7 +80,7 @@ const shownRequest = ({ id, subject, total_cents, override, expires_at }: Approv
   expires_at,
 });
 
-const approvalSteps = (context: OrderContext, { approve, show }: AskedApproval): NextStep[] => [
+const approvalSteps = (context: OrderContext, { approve, show }: RequestedApproval): NextStep[] => [
   { command: show, when: 'to see what is to be approved' },
   { command: approve, when: 'for whoever may approve it' },
   ...(context.argv ? [{ command: typedCommand(context.argv), when: 'once it is approved' }] : []),
@@ -103,7 +105,7 @@ export const outcomeWords: Readonly<Record<VerdictOutcome, string>> = {
 };
 
 /** Maximum number of findings printed individually. */
-const mostTold = 5;
+const maxReported = 5;
 
 /**
  * Formats a verdict: `policy: allowed; limits.per_day: $49.00 of $100.00 left for 2026-11-22`, followed by the findings
@@ -116,12 +118,12 @@ export function verdictLines({ outcome, rules, rows, approval }: Verdict): strin
     const approved = approval ? [`approved as ${approval.id}`] : [];
     return [`policy: ${[word, ...approved, ...left].join('; ')}`];
   }
-  const told = rows
-    .slice(0, mostTold)
+  const reported = rows
+    .slice(0, maxReported)
     .map((finding) => `policy: ${outcomeWords[finding.outcome]}: ${findingText(finding)}`);
-  const more = rows.length - told.length;
+  const more = rows.length - reported.length;
   return [
-    ...told,
+    ...reported,
     ...(more > 0 ? [`policy: … and ${more} more`] : []),
     ...(outcome === 'needs_approval' ? [`policy: ${approvalLine(approval)}`] : []),
   ];

@@ -20,7 +20,7 @@ export function rulesOf(policy: Policy): ShownRule[] {
   );
   return [
     ...limits.map((limit) => {
-      const value = limit.kind === 'quantity_per_line' ? String(limit.most) : formatMoney(limit.most);
+      const value = limit.kind === 'quantity_per_line' ? String(limit.max) : formatMoney(limit.max);
       return shown(limit, value, scopeText(limit.scope));
     }),
     ...names,
@@ -32,7 +32,7 @@ export function rulesOf(policy: Policy): ShownRule[] {
           ),
         ]
       : []),
-    ...(approveAbove ? [shown(approveAbove, formatMoney(approveAbove.most))] : []),
+    ...(approveAbove ? [shown(approveAbove, formatMoney(approveAbove.max))] : []),
   ].sort((a, b) => a.line - b.line);
 }
 

@@ -16,7 +16,7 @@ import { type Policy, periodsAt, scopeText } from './policy.ts';
 import { usedIn } from './verdict.ts';
 
 /** How many orders are read one by one where the list does not have them. */
-const mostSingle = 20;
+const maxSingleReads = 20;
 /** Pages that are read beyond those that the orders would fill. */
 const morePages = 2;
 const pageRows = 500;
@@ -32,14 +32,14 @@ export async function settleUnsettled(context: OrderContext, since: number): Pro
   let changed = await reservations.giveBackAbandoned();
   const { value: baseUrl } = context.settings.baseUrl;
   const accounts = [(await context.sender()).account, paidAccount];
-  const standing = () =>
+  const active = () =>
     reservations
       .since(since)
       .filter((one) => one.baseUrl === baseUrl && accounts.includes(one.account) && one.state !== 'released');
   try {
     const client = await context.client();
-    changed += await reservations.settle(await readBatches(client, journal, standing()));
-    changed += await reservations.settle(await readOrders(client, standing()));
+    changed += await reservations.settle(await readBatches(client, journal, active()));
+    changed += await reservations.settle(await readOrders(client, active()));
   } catch (error) {
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
     context.note(
@@ -64,9 +64,9 @@ export async function settleRead(
 async function readBatches(
   client: Client,
   journal: Journal,
-  standing: readonly Reservation[],
+  active: readonly Reservation[],
 ): Promise<Reading[]> {
-  const open = standing.filter(({ state, orderId }) => state === 'held' && orderId === undefined);
+  const open = active.filter(({ state, orderId }) => state === 'held' && orderId === undefined);
   const intents = new Map(open.flatMap(({ intents, baseUrl }) => intents.map((intent) => [intent, baseUrl])));
   const readings: Reading[] = [];
   for (const [intent, baseUrl] of intents) {
@@ -76,8 +76,8 @@ async function readBatches(
     const { body } = await client.call('bulk.get', { path: { batch_id: record.order_id } });
     const keys = rowKeysOf(record.body);
     const byKey = new Map(open.flatMap((one) => (one.account === record.account ? [[one.key, one]] : [])));
-    for (const [place, row] of objectsIn(body, 'rows').entries()) {
-      const reservation = byKey.get(keys[numberIn(row, 'index') ?? place] ?? '');
+    for (const [rowIndex, row] of objectsIn(body, 'rows').entries()) {
+      const reservation = byKey.get(keys[numberIn(row, 'index') ?? rowIndex] ?? '');
       if (!reservation) continue;
       const orderId = textIn(row, 'order_id');
       if (orderId !== undefined) readings.push({ reservation, orderId });
@@ -93,8 +93,8 @@ const isRefused = (row: unknown, batch: unknown): boolean =>
     (textIn(row, 'status') === 'pending' && textIn(batch, 'status') === 'failed')) &&
   textIn(row, 'error')?.startsWith('already_exists') !== true;
 
-async function readOrders(client: Client, standing: readonly Reservation[]): Promise<Reading[]> {
-  const byId = new Map(standing.flatMap((one) => (one.orderId === undefined ? [] : [[one.orderId, one]])));
+async function readOrders(client: Client, active: readonly Reservation[]): Promise<Reading[]> {
+  const byId = new Map(active.flatMap((one) => (one.orderId === undefined ? [] : [[one.orderId, one]])));
   const missing = new Map(byId);
   const readings: Reading[] = [];
   const read = (order: unknown): void => {
@@ -104,7 +104,7 @@ async function readOrders(client: Client, standing: readonly Reservation[]): Pro
     missing.delete(id);
     readings.push({ reservation, ...endOf(order, reservation) });
   };
-  if (byId.size > mostSingle) {
+  if (byId.size > maxSingleReads) {
     let left = Math.ceil(byId.size / pageRows) + morePages;
     for await (const { rows } of pages(client, 'order.list', {}, { all: true })) {
       rows.forEach(read);
@@ -112,7 +112,7 @@ async function readOrders(client: Client, standing: readonly Reservation[]): Pro
       if (missing.size === 0 || left === 0) break;
     }
   }
-  const single = [...missing.values()].sort((a, b) => (a.state < b.state ? -1 : 1)).slice(0, mostSingle);
+  const single = [...missing.values()].sort((a, b) => (a.state < b.state ? -1 : 1)).slice(0, maxSingleReads);
   for (const { orderId = '' } of single) read(await orderAt(client, orderId));
   return readings;
 }
@@ -152,25 +152,25 @@ export async function shownUsage(
 ): Promise<ShownUsage[]> {
   const periods = periodsAt(context.clock.now(), policy.timeZone);
   const since = Math.min(periods.month.begin, periods.day.begin);
-  const isBegun = journalExists(context.settings);
-  if (refresh && isBegun) await settleUnsettled(context, since);
-  const all = isBegun ? (await context.journal()).reservations.since(since) : [];
-  const standing = all.filter((one) => one.isRehearsal === isRehearsal);
-  const open = standing.filter(({ state }) => state === 'held');
-  return policy.limits.flatMap(({ rule, kind, most, scope }) => {
+  const hasJournal = journalExists(context.settings);
+  if (refresh && hasJournal) await settleUnsettled(context, since);
+  const all = hasJournal ? (await context.journal()).reservations.since(since) : [];
+  const active = all.filter((one) => one.isRehearsal === isRehearsal);
+  const open = active.filter(({ state }) => state === 'held');
+  return policy.limits.flatMap(({ rule, kind, max, scope }) => {
     if (kind !== 'per_day' && kind !== 'per_month') return [];
     const period = kind === 'per_day' ? periods.day : periods.month;
-    const used = usedIn(standing, scope, period);
+    const used = usedIn(active, scope, period);
     return {
       rule,
       applies_to: scopeText(scope) ?? null,
       period: period.name,
       resets_at: new Date(period.end).toISOString(),
-      limit_cents: most,
+      limit_cents: max,
       used_cents: used,
       open_cents: usedIn(open, scope, period),
-      left_cents: Math.max(0, most - used),
-      used_share: most === 0 ? 1 : Math.round((used / most) * 1000) / 1000,
+      left_cents: Math.max(0, max - used),
+      used_share: max === 0 ? 1 : Math.round((used / max) * 1000) / 1000,
     };
   });
 }

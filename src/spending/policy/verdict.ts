@@ -14,7 +14,7 @@ import {
   type Rule,
   type Scope,
   scopeText,
-  spellingsOf,
+  urlVariants,
   type Verdict,
   type VerdictOutcome,
 } from './policy.ts';
@@ -26,20 +26,20 @@ export interface Judged {
   /** Every order of the upload; undefined for a single order. */
   readonly upload: readonly Pick<SpendingOrder, 'cents' | 'facts'>[] | undefined;
   /** What else is reserved and spent, by live orders or by rehearsals as these are. */
-  readonly standing: readonly Reservation[];
+  readonly active: readonly Reservation[];
   readonly periods: Periods;
   /** Ms since the epoch. */
   readonly now: number;
 }
 
-type Say = Omit<Finding, 'row'>;
+type FindingDraft = Omit<Finding, 'row'>;
 
 /** Pure. */
 export function judge(judged: Judged): Verdict {
   const { policy, fresh, upload } = judged;
   const worst = new Map<string, Finding>();
   const rows: Finding[] = [];
-  const add = (found: Say, row: number | undefined): void => {
+  const add = (found: FindingDraft, row: number | undefined): void => {
     const finding = { ...found, row: row ?? null };
     if (finding.outcome !== 'allowed') rows.push(finding);
     const before = worst.get(finding.rule);
@@ -47,11 +47,11 @@ export function judge(judged: Judged): Verdict {
     if (!before || rank(before) === 0 || rank(finding) > rank(before)) worst.set(finding.rule, finding);
   };
   for (const limit of policy.limits) judgeLimit(limit, judged, add);
-  const twinOf = twinFinder(judged);
+  const duplicateOf = duplicateFinder(judged);
   for (const order of fresh) {
     for (const found of judgeTerms(policy, order)) add(found, order.row);
-    const twin = twinOf(order);
-    if (twin) add(twin, order.row);
+    const duplicate = duplicateOf(order);
+    if (duplicate) add(duplicate, order.row);
   }
   const rules = [...worst.values()].sort((a, b) => rank(b) - rank(a));
   return {
@@ -80,39 +80,43 @@ function belongsTo(scope: Scope | undefined): (order: Pick<SpendingOrder, 'facts
 
 /** What is reserved and spent in a period, cents. */
 export function usedIn(
-  standing: readonly Reservation[],
+  active: readonly Reservation[],
   scope: Scope | undefined,
   { begin, end }: Period,
 ): number {
-  const isMeant = belongsTo(scope);
-  return standing.reduce(
-    (sum, one) => (one.at >= begin && one.at < end && isMeant(one) ? sum + one.counted : sum),
+  const isInScope = belongsTo(scope);
+  return active.reduce(
+    (sum, one) => (one.at >= begin && one.at < end && isInScope(one) ? sum + one.counted : sum),
     0,
   );
 }
 
-function judgeLimit(limit: Limit, judged: Judged, add: (found: Say, row: number | undefined) => void): void {
-  const { fresh, upload, standing, periods, policy } = judged;
-  const isMeant = belongsTo(limit.scope);
-  const meant = fresh.filter(isMeant);
-  if (meant.length === 0) return;
-  const most = formatMoney(limit.most);
+function judgeLimit(
+  limit: Limit,
+  judged: Judged,
+  add: (found: FindingDraft, row: number | undefined) => void,
+): void {
+  const { fresh, upload, active, periods, policy } = judged;
+  const isInScope = belongsTo(limit.scope);
+  const inScope = fresh.filter(isInScope);
+  if (inScope.length === 0) return;
+  const maxText = formatMoney(limit.max);
   switch (limit.kind) {
     case 'per_order':
-      for (const { cents, row } of meant) {
-        const isOver = cents > limit.most;
-        const text = `${amountText(cents)} is ${isOver ? 'more than' : 'within'} ${most} for an order`;
+      for (const { cents, row } of inScope) {
+        const isOver = cents > limit.max;
+        const text = `${amountText(cents)} is ${isOver ? 'more than' : 'within'} ${maxText} for an order`;
         add({ ...money(limit, isOver, 0, cents), message: text }, row);
       }
       return;
     case 'quantity_per_line':
-      for (const { lines, row } of meant) {
-        const quantity = mostOfOne(lines);
-        const isOver = quantity > limit.most;
-        const message = `${quantity} of one product is ${isOver ? 'more than' : 'within'} ${limit.most}`;
+      for (const { lines, row } of inScope) {
+        const quantity = maxOfOneProduct(lines);
+        const isOver = quantity > limit.max;
+        const message = `${quantity} of one product is ${isOver ? 'more than' : 'within'} ${limit.max}`;
         add(
           {
-            ...said(limit, isOver ? 'refused' : 'allowed', message),
+            ...findingOf(limit, isOver ? 'refused' : 'allowed', message),
             applies_to: scopeText(limit.scope) ?? null,
           },
           row,
@@ -121,22 +125,22 @@ function judgeLimit(limit: Limit, judged: Judged, add: (found: Say, row: number 
       return;
     case 'per_batch': {
       if (!upload) return;
-      const sum = sumOf(upload.filter(isMeant));
-      const isOver = sum > limit.most;
-      const message = `${amountText(sum)} is ${isOver ? 'more than' : 'within'} ${most} for an upload`;
+      const sum = sumOf(upload.filter(isInScope));
+      const isOver = sum > limit.max;
+      const message = `${amountText(sum)} is ${isOver ? 'more than' : 'within'} ${maxText} for an upload`;
       add({ ...money(limit, isOver, 0, sum), message }, undefined);
       return;
     }
     default: {
       const period = limit.kind === 'per_day' ? periods.day : periods.month;
       const when = `${period.name}${policy.timeZone === 'UTC' ? '' : ` (${policy.timeZone})`}`;
-      let used = usedIn(standing, limit.scope, period);
-      for (const { cents, row } of meant) {
-        const isOver = cents > limit.most - used;
+      let used = usedIn(active, limit.scope, period);
+      for (const { cents, row } of inScope) {
+        const isOver = cents > limit.max - used;
         const found = money(limit, isOver, used, cents);
         const message = isOver
-          ? `it takes ${amountText(cents)}, and ${formatMoney(found.left_cents)} of ${most} is left for ${when}`
-          : `${formatMoney(found.left_cents)} of ${most} left for ${when}`;
+          ? `it takes ${amountText(cents)}, and ${formatMoney(found.left_cents)} of ${maxText} is left for ${when}`
+          : `${formatMoney(found.left_cents)} of ${maxText} left for ${when}`;
         const resets = { period: period.name, resets_at: new Date(period.end).toISOString() };
         add({ ...found, message, ...resets }, row);
         if (!isOver) used += cents;
@@ -151,21 +155,21 @@ const amountText = (cents: number): string =>
 
 /** @param used what is used by then. @param cents what is to be spent. */
 const money = (limit: Limit, isOver: boolean, used: number, cents: number) => ({
-  ...said(limit, isOver ? 'refused' : 'allowed', ''),
+  ...findingOf(limit, isOver ? 'refused' : 'allowed', ''),
   applies_to: scopeText(limit.scope) ?? null,
-  limit_cents: limit.most,
+  limit_cents: limit.max,
   used_cents: used,
-  left_cents: Math.max(0, limit.most - used - (isOver ? 0 : cents)),
+  left_cents: Math.max(0, limit.max - used - (isOver ? 0 : cents)),
 });
 
 /** What a rule that is about no amount says. */
-export function said({ rule, line }: Rule, outcome: VerdictOutcome, message: string): Say {
+export function findingOf({ rule, line }: Rule, outcome: VerdictOutcome, message: string): FindingDraft {
   const none = { limit_cents: null, used_cents: null, left_cents: null, period: null, resets_at: null };
   return { rule, line, applies_to: null, outcome, message, ...none };
 }
 
 /** How many of one product an order has, over all its lines. */
-function mostOfOne(lines: SpendingOrder['lines']): number {
+function maxOfOneProduct(lines: SpendingOrder['lines']): number {
   const counts = new Map<string, number>();
   for (const { url, quantity } of lines)
     counts.set(productOf(url), (counts.get(productOf(url)) ?? 0) + quantity);
@@ -173,11 +177,11 @@ function mostOfOne(lines: SpendingOrder['lines']): number {
 }
 
 /** Where, from whom and what is ordered, and whether a person must say yes. */
-function judgeTerms(policy: Policy, order: SpendingOrder): Say[] {
+function judgeTerms(policy: Policy, order: SpendingOrder): FindingDraft[] {
   const { retailers, countries, urls, approveAbove } = policy;
-  const found: Say[] = [];
+  const found: FindingDraft[] = [];
   const add = (rule: Rule, problem: string | undefined): void => {
-    found.push(said(rule, problem === undefined ? 'allowed' : 'refused', problem ?? 'within the rule'));
+    found.push(findingOf(rule, problem === undefined ? 'allowed' : 'refused', problem ?? 'within the rule'));
   };
   const aboutHosts = retailers ?? urls ?? policy.limits.find(({ scope }) => scope?.retailer !== undefined);
   const odd = order.lines.find(({ url }) => !isPlainUrl(url));
@@ -202,14 +206,14 @@ function judgeTerms(policy: Policy, order: SpendingOrder): Say[] {
     add(urls, first && `${first.url} matches ${first.glob}`);
   }
   if (approveAbove) {
-    const isAbove = order.cents > approveAbove.most;
-    const text = `${amountText(order.cents)} is ${isAbove ? 'above' : 'not above'} ${formatMoney(approveAbove.most)}`;
+    const isAbove = order.cents > approveAbove.max;
+    const text = `${amountText(order.cents)} is ${isAbove ? 'above' : 'not above'} ${formatMoney(approveAbove.max)}`;
     const left = {
-      limit_cents: approveAbove.most,
+      limit_cents: approveAbove.max,
       used_cents: 0,
-      left_cents: approveAbove.most - order.cents,
+      left_cents: approveAbove.max - order.cents,
     };
-    found.push({ ...said(approveAbove, isAbove ? 'needs_approval' : 'allowed', text), ...left });
+    found.push({ ...findingOf(approveAbove, isAbove ? 'needs_approval' : 'allowed', text), ...left });
   }
   return found;
 }
@@ -225,7 +229,7 @@ function retailerProblem({ kind, names }: NonNullable<Policy['retailers']>, { li
 /** A pattern stands for a whole URL, `*` for any text; however the URL is escaped or capitalised. Takes no longer for any pattern. */
 export function matchesUrl(glob: string, url: string): boolean {
   const pattern = comparable(glob);
-  return spellingsOf(url).some((form) => matchesGlob(pattern, form));
+  return urlVariants(url).some((form) => matchesGlob(pattern, form));
 }
 
 function matchesGlob(glob: string, text: string): boolean {
@@ -243,11 +247,11 @@ function matchesGlob(glob: string, text: string): boolean {
 }
 
 /** Finds what looks like an earlier order, or like one that stands before it in the same upload; asked in their order. */
-function twinFinder({
+function duplicateFinder({
   policy: { duplicates },
-  standing,
+  active,
   now,
-}: Judged): (order: SpendingOrder) => Say | undefined {
+}: Judged): (order: SpendingOrder) => FindingDraft | undefined {
   if (!duplicates) return () => undefined;
   const { same, withinMs, action } = duplicates;
   const outcome = ({ warn: 'warned', approve: 'needs_approval', refuse: 'refused' } as const)[action];
@@ -257,16 +261,16 @@ function twinFinder({
     return same.includes('product') ? facts.products.map((product) => `${product} ${address}`) : [address];
   };
   const places = new Map<string, string>();
-  for (const one of standing) {
+  for (const one of active) {
     if (one.state === 'released' || one.at <= now - withinMs) continue;
-    const place = `${one.orderId ?? one.key} of ${new Date(one.at).toISOString().slice(0, 16)}Z`;
-    for (const key of keysOf(one)) places.set(key, place);
+    const earlier = `${one.orderId ?? one.key} of ${new Date(one.at).toISOString().slice(0, 16)}Z`;
+    for (const key of keysOf(one)) places.set(key, earlier);
   }
   return (order) => {
     const keys = keysOf(order);
-    const place = keys.map((key) => places.get(key)).find((found) => found !== undefined);
+    const earlier = keys.map((key) => places.get(key)).find((found) => found !== undefined);
     for (const key of keys) if (!places.has(key)) places.set(key, `row ${order.row}`);
-    if (place === undefined) return undefined;
-    return said(duplicates, outcome, `${what} as ${place}, within ${durationText(withinMs)}`);
+    if (earlier === undefined) return undefined;
+    return findingOf(duplicates, outcome, `${what} as ${earlier}, within ${durationText(withinMs)}`);
   };
 }

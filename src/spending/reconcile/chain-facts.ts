@@ -4,7 +4,7 @@ import { ChainCheck } from '../../journal/audit-check.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** An intent to order, as the audit chain tells of it. */
-export interface ToldIntent {
+export interface RecordedIntent {
   readonly key: string;
   readonly operation: string;
   readonly account: string;
@@ -14,7 +14,7 @@ export interface ToldIntent {
   /** SHA-256 of what was asked for, as a repeated command is told by. */
   readonly content: string;
   /** Another one was ordered on purpose: with --new, or under a key of the user's own. */
-  readonly isMeant: boolean;
+  readonly isDeliberate: boolean;
   state: 'open' | 'made' | 'ended';
   /** Id of what the service created: an order, a batch, a return. */
   madeId: string | undefined;
@@ -22,7 +22,7 @@ export interface ToldIntent {
 }
 
 /** What was last recorded of what an order came to. */
-interface ToldEnd {
+interface RecordedEnd {
   readonly status: string;
   readonly cents: number | undefined;
   readonly currency: string | undefined;
@@ -34,9 +34,9 @@ interface ToldEnd {
 export class ChainFacts {
   readonly check = new ChainCheck();
   /** By idempotency key. */
-  readonly intents = new Map<string, ToldIntent>();
+  readonly intents = new Map<string, RecordedIntent>();
   /** By the order's id. */
-  readonly ends = new Map<string, ToldEnd>();
+  readonly ends = new Map<string, RecordedEnd>();
   readonly #service: string;
 
   constructor(service: string) {
@@ -57,7 +57,7 @@ export class ChainFacts {
   }
 }
 
-function intentOf(key: string, record: Fields, before: ToldIntent | undefined): ToldIntent {
+function intentOf(key: string, record: Fields, before: RecordedIntent | undefined): RecordedIntent {
   const { time, amount_cents: cents, command, detail } = record;
   return {
     key,
@@ -66,14 +66,14 @@ function intentOf(key: string, record: Fields, before: ToldIntent | undefined): 
     at: before && own(detail, 'again') === true ? before.at : String(time),
     ceilingCents: typeof cents === 'number' ? cents : undefined,
     content: textIn(detail, 'content') ?? '',
-    isMeant: / --(?:new|idempotency-key)(?: |=|$)/.test(String(command)),
+    isDeliberate: / --(?:new|idempotency-key)(?: |=|$)/.test(String(command)),
     state: 'open',
     madeId: undefined,
     paid: before?.paid,
   };
 }
 
-function advance(intent: ToldIntent, record: Fields): void {
+function advance(intent: RecordedIntent, record: Fields): void {
   const { kind, order_id: id } = record;
   if (kind === 'responded') {
     intent.state = 'made';
@@ -87,7 +87,7 @@ function advance(intent: ToldIntent, record: Fields): void {
   if (amount !== undefined && currency !== undefined) intent.paid = { amount: String(amount), currency };
 }
 
-function endOf(record: Fields, before: ToldEnd | undefined): ToldEnd {
+function endOf(record: Fields, before: RecordedEnd | undefined): RecordedEnd {
   const status = textIn(record.detail, 'status') ?? '';
   const cents = numberIn(record, 'amount_cents');
   const currency = textIn(record, 'currency');

@@ -6,7 +6,7 @@ import { shellLine } from '../../platform/shell.ts';
 import type { MoneyDue } from '../money-lines.ts';
 import { creditedIn, type OrderMoney } from '../money-of-order.ts';
 import { chargeOf } from '../price-of-order.ts';
-import type { FoundOrder, ToldIntent } from './chain-facts.ts';
+import type { FoundOrder, RecordedIntent } from './chain-facts.ts';
 import type { Facts } from './gather.ts';
 
 /** Something that does not agree. */
@@ -43,7 +43,7 @@ export interface Finding {
 /** A return that was approved so long ago should have brought its credit, ms. */
 const creditMs = 14 * 24 * 3600 * 1000;
 /** Two orders of the same within this time are told, unless another was meant, ms. */
-const twinMs = 24 * 3600 * 1000;
+const duplicateWindowMs = 24 * 3600 * 1000;
 
 type Make = Omit<Finding, 'order_id' | 'key' | 'cents'> & Partial<Finding>;
 const finding = (make: Make): Finding => ({ order_id: null, key: null, cents: null, ...make });
@@ -104,7 +104,7 @@ const lostIntents = ({ lost }: Facts): Finding[] =>
     }),
   );
 
-function ofOrder(facts: Facts, order: FoundOrder, intent: ToldIntent, money: OrderMoney): Finding[] {
+function ofOrder(facts: Facts, order: FoundOrder, intent: RecordedIntent, money: OrderMoney): Finding[] {
   const { id } = order;
   const base = { order_id: id, key: intent.key, command: shellLine`errand order explain ${id}` };
   const found: Finding[] = [];
@@ -116,7 +116,7 @@ function ofOrder(facts: Facts, order: FoundOrder, intent: ToldIntent, money: Ord
   const charge = chargeOf(order);
   const status = textIn(order, 'status') ?? '';
   const ceiling = numberIn(order, 'max_price');
-  const wanted = intent.operation === 'bulk.create' ? undefined : intent.ceilingCents;
+  const requestedCents = intent.operation === 'bulk.create' ? undefined : intent.ceilingCents;
   if (
     status === 'order_placed' &&
     charge?.currency === 'USD' &&
@@ -128,27 +128,32 @@ function ofOrder(facts: Facts, order: FoundOrder, intent: ToldIntent, money: Ord
       `${formatMoney(charge.cents)} were charged under a ceiling of ${formatMoney(ceiling)}`,
       charge.cents - ceiling,
     );
-  if (wanted !== undefined && ceiling !== undefined && wanted !== ceiling)
+  if (requestedCents !== undefined && ceiling !== undefined && requestedCents !== ceiling)
     add(
       'other_ceiling',
-      `its ceiling is ${formatMoney(ceiling)}, and ${formatMoney(wanted)} was ordered`,
-      ceiling - wanted,
+      `its ceiling is ${formatMoney(ceiling)}, and ${formatMoney(requestedCents)} was ordered`,
+      ceiling - requestedCents,
     );
   if (status === 'order_placed' && !charge)
     add('unknown_cost', 'it is placed, and the service does not say what it cost');
-  const told = facts.chain.ends.get(id);
+  const recorded = facts.chain.ends.get(id);
   const cost = failedOrderStatuses.some((failed) => failed === status) ? 0 : charge?.cents;
-  if (told?.status === status && told.cents !== undefined && cost !== undefined && told.cents !== cost)
+  if (
+    recorded?.status === status &&
+    recorded.cents !== undefined &&
+    cost !== undefined &&
+    recorded.cents !== cost
+  )
     add(
       'other_cost',
-      `it cost ${formatMoney(cost, charge?.currency)} now, and ${formatMoney(told.cents, charge?.currency)} when it was read before`,
-      cost - told.cents,
+      `it cost ${formatMoney(cost, charge?.currency)} now, and ${formatMoney(recorded.cents, charge?.currency)} when it was read before`,
+      cost - recorded.cents,
     );
   const credited = creditedIn(order);
   const paysFirst = money.payer === 'wallet' || money.payer === 'retailer_account';
   // What the retailer cancels is refunded by rule; an order that was placed does not fail by itself.
-  if (paysFirst && told?.placed && cost === 0 && status !== 'cancelled_by_retailer') {
-    const { cents, currency } = told.placed;
+  if (paysFirst && recorded?.placed && cost === 0 && status !== 'cancelled_by_retailer') {
+    const { cents, currency } = recorded.placed;
     if (credited < cents)
       add(
         'undone',
@@ -190,7 +195,7 @@ const commandOf = ({ returnId }: MoneyDue, id: string): string =>
   returnId === undefined ? shellLine`errand order explain ${id}` : shellLine`errand return get ${returnId}`;
 
 /** A pair of orders of this machine that ask for the same, neither of them under `--new` or a key of the user's own. */
-interface Twins {
+interface Duplicates {
   readonly earlier: FoundOrder;
   readonly later: FoundOrder;
   readonly key: string;
@@ -202,9 +207,9 @@ interface Twins {
  * Pairs of orders within a day that ask for the same, told by what a repeated command is told by: what `order create` takes
  * as another order is another one here. Rows of a batch are not compared.
  */
-function twinsIn(orders: readonly OwnOrder[]): Twins[] {
+function duplicatesIn(orders: readonly OwnOrder[]): Duplicates[] {
   const last = new Map<string, OwnOrder>();
-  const found: Twins[] = [];
+  const found: Duplicates[] = [];
   const alive = orders.filter(
     ({ order, intent }) =>
       intent.operation !== 'bulk.create' &&
@@ -213,39 +218,39 @@ function twinsIn(orders: readonly OwnOrder[]): Twins[] {
   );
   const at = ({ intent }: OwnOrder): number => Date.parse(intent.at);
   for (const one of alive.toSorted((a, b) => at(a) - at(b))) {
-    const { operation, account, content, key, isMeant } = one.intent;
+    const { operation, account, content, key, isDeliberate: isMeant } = one.intent;
     const same = `${operation} ${account} ${content}`;
     const before = last.get(same);
     last.set(same, one);
-    if (!before || isMeant || before.intent.isMeant) continue;
+    if (!before || isMeant || before.intent.isDeliberate) continue;
     const apartMs = at(one) - at(before);
-    if (apartMs <= twinMs) found.push({ earlier: before.order, later: one.order, key, apartMs });
+    if (apartMs <= duplicateWindowMs) found.push({ earlier: before.order, later: one.order, key, apartMs });
   }
   return found;
 }
 
 /** Within the time in which a repeated command is refused there should be none. */
 const sameContent = (orders: readonly OwnOrder[], { repeatWindowMs }: Facts): Finding[] =>
-  twinsIn(orders)
+  duplicatesIn(orders)
     .filter(({ apartMs }) => apartMs <= repeatWindowMs)
     .map(({ earlier, later, key }) =>
       finding({
         ...{ finding: 'same_content', order_id: later.id, key },
         message: `${later.id} asks for the same as ${earlier.id}, within the repeat window`,
-        command: undoing(later),
+        command: cancelCommand(later),
       }),
     );
 
 /** Later than that a second one may well be meant. */
 export const repeatedLater = (facts: Facts): string[] =>
-  twinsIn(ownOrdersOf(facts))
+  duplicatesIn(ownOrdersOf(facts))
     .filter(({ apartMs }) => apartMs > facts.repeatWindowMs)
     .map(
       ({ earlier, later }) =>
-        `${later.id} asks for the same as ${earlier.id}, within a day; if one was meant: ${undoing(later)}${facts.where}`,
+        `${later.id} asks for the same as ${earlier.id}, within a day; if one was meant: ${cancelCommand(later)}${facts.where}`,
     );
 
-const undoing = (order: FoundOrder): string =>
+const cancelCommand = (order: FoundOrder): string =>
   own(order, 'status') === 'pending'
     ? shellLine`errand order cancel ${order.id}`
     : own(order, 'status') === 'order_placed'
@@ -254,7 +259,7 @@ const undoing = (order: FoundOrder): string =>
 
 interface OwnOrder {
   readonly order: FoundOrder;
-  readonly intent: ToldIntent;
+  readonly intent: RecordedIntent;
 }
 
 const ownOrdersOf = ({ own: ours, orders }: Facts): OwnOrder[] =>

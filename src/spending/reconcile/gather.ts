@@ -14,7 +14,7 @@ import { whereFlags } from '../../run/context-flags.ts';
 import { moneyOf } from '../money-of-order.ts';
 import { settleUnsettled } from '../policy/settle.ts';
 import { centsIn } from '../price-of-order.ts';
-import { ChainFacts, type FoundOrder, type ToldIntent } from './chain-facts.ts';
+import { ChainFacts, type FoundOrder, type RecordedIntent } from './chain-facts.ts';
 import { type WalletRead, walletNoteOf } from './wallet-moves.ts';
 
 /** Everything that is compared. */
@@ -27,7 +27,7 @@ export interface Facts {
   /** What the journal still holds as open, and no live process works on. */
   readonly open: readonly JournalRecord[];
   /** What the chain says is open, and the journal does not know: it was repaired, or somebody has removed it. */
-  readonly lost: readonly ToldIntent[];
+  readonly lost: readonly RecordedIntent[];
   /** Flags that make a command use the same service. */
   readonly where: string;
   /** How many are being sent at this moment. */
@@ -35,7 +35,7 @@ export interface Facts {
   /** How many open ones are at other services or of other accounts. */
   readonly elsewhere: number;
   /** Orders of this machine by their id, each with the intent that made it. */
-  readonly own: ReadonlyMap<string, ToldIntent>;
+  readonly own: ReadonlyMap<string, RecordedIntent>;
   /** Orders of the service since then, those of this machine and others. */
   readonly orders: ReadonlyMap<string, FoundOrder>;
   /** Orders of this machine that the service does not show. */
@@ -51,13 +51,13 @@ export interface Facts {
   /** The wallet, to be compared with what was recorded of it last. */
   readonly balance: WalletRead;
   /** Every intent that the chain tells of, by the id of its order. */
-  readonly made: ReadonlyMap<string, ToldIntent>;
+  readonly made: ReadonlyMap<string, RecordedIntent>;
   /** Fingerprint of the API key. */
   readonly account: string;
 }
 
 /** What the list does not show is read one by one, at most so many. */
-const mostSingle = 500;
+const maxSingleReads = 500;
 const atOnce = 8;
 /** Clocks of this machine and the service may differ by as much, ms. */
 const slackMs = 3600 * 1000;
@@ -65,7 +65,7 @@ const slackMs = 3600 * 1000;
 /** Orders of this time and later explain how the balance has moved, ms. */
 const walletMs = 60 * 24 * 3600 * 1000;
 /** A batch may still make orders this long after it was sent, ms. */
-const batchLifeMs = 24 * 3600 * 1000;
+const batchLifetimeMs = 24 * 3600 * 1000;
 
 /** Whether an order is what was requested. */
 export type Describes = (body: JournalRecord['body'], order: FoundOrder) => boolean;
@@ -86,33 +86,33 @@ export async function gather(context: Context, sinceMs: number, describes: Descr
   const recorded = journal?.recorded();
   if (journal) for (const row of journal.audit.rows()) chain.take(recordOfRow(row));
   chain.check.end(recorded);
-  const everTold = [...chain.intents.values()];
-  const told = everTold.filter(({ at }) => Date.parse(at) >= sinceMs);
+  const allIntents = [...chain.intents.values()];
+  const intents = allIntents.filter(({ at }) => Date.parse(at) >= sinceMs);
   const records = journal?.list() ?? [];
   const here = records.filter((record) => isHere(record, service, account));
   const since = new Date(sinceMs).toISOString();
-  const own = await ownOrders(client, told);
-  const orders = within(found, sinceMs, own, await ownOrders(client, before(everTold, sinceMs)));
+  const own = await ownOrders(client, intents);
+  const orders = within(found, sinceMs, own, await ownOrders(client, before(allIntents, sinceMs)));
   const expected = [...own].filter(
     ([, intent]) => intent.account === account || intent.account === paidAccount,
   );
   const absent = expected.map(([id]) => id).filter((id) => !orders.has(id));
-  const missing = await readSingle(client, absent.slice(0, mostSingle), orders);
+  const missing = await readSingle(client, absent.slice(0, maxSingleReads), orders);
   if (journal) await settleUnsettled(context, sinceMs);
   return {
     ...{ service, since, now, chain, own, orders, missing },
     doubted: doubtedIn(here, orders, own, describes),
     repeatWindowMs: context.settings.repeatWindowMs.value,
     open: here.filter((record) => !isAtWork(record)),
-    lost: told.filter(({ state, key }) => state === 'open' && !journal?.find(key, service)),
+    lost: intents.filter(({ state, key }) => state === 'open' && !journal?.find(key, service)),
     where: whereFlags(context),
     atWork: here.filter(isAtWork).length,
     elsewhere: records.length - here.length,
-    unread: Math.max(0, absent.length - mostSingle),
+    unread: Math.max(0, absent.length - maxSingleReads),
     reservations: journal ? ofService(journal, sinceMs, service, account) : [],
     wallet: await readWallet(client),
     balance: { ...balance, before: earlier, from },
-    made: new Map(everTold.flatMap((one) => (one.madeId === undefined ? [] : [[one.madeId, one]]))),
+    made: new Map(allIntents.flatMap((one) => (one.madeId === undefined ? [] : [[one.madeId, one]]))),
     account,
   };
 }
@@ -127,10 +127,10 @@ function lastWallet(
 }
 
 /** Intents from before the time that is compared, whose orders the service may count into it. */
-const before = (told: readonly ToldIntent[], sinceMs: number): ToldIntent[] =>
-  told.filter(({ at, operation }) => {
+const before = (intents: readonly RecordedIntent[], sinceMs: number): RecordedIntent[] =>
+  intents.filter(({ at, operation }) => {
     const ageMs = sinceMs - Date.parse(at);
-    return ageMs > 0 && (operation !== 'bulk.create' || ageMs <= batchLifeMs);
+    return ageMs > 0 && (operation !== 'bulk.create' || ageMs <= batchLifetimeMs);
   });
 
 /** What belongs to the time that is compared: an order of this machine by its intent, any other by its own time. */
@@ -179,10 +179,13 @@ const ofService = (journal: Journal, sinceMs: number, service: string, account: 
     .filter(({ baseUrl, account: of }) => baseUrl === service && (of === account || of === paidAccount));
 
 /** The orders that intents have led to; a batch is asked for those of its rows. */
-async function ownOrders(client: Client, told: readonly ToldIntent[]): Promise<Map<string, ToldIntent>> {
-  const own = new Map<string, ToldIntent>();
-  const batches: (readonly [string, ToldIntent])[] = [];
-  for (const intent of told) {
+async function ownOrders(
+  client: Client,
+  intents: readonly RecordedIntent[],
+): Promise<Map<string, RecordedIntent>> {
+  const own = new Map<string, RecordedIntent>();
+  const batches: (readonly [string, RecordedIntent])[] = [];
+  for (const intent of intents) {
     const { madeId, operation } = intent;
     if (madeId === undefined || operation === 'return.create') continue;
     if (operation === 'bulk.create') batches.push([madeId, intent]);
@@ -214,7 +217,7 @@ async function readSingle(
 }
 
 /** The fee of an order that an intent has led to, cents. */
-export const feeOf = (intent: ToldIntent | undefined, { feeCents }: WalletPart): number | undefined =>
+export const feeOf = (intent: RecordedIntent | undefined, { feeCents }: WalletPart): number | undefined =>
   intent?.operation === 'agent.order.create' ? limits.agentOrderFeeCents : feeCents;
 
 async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
@@ -237,14 +240,14 @@ interface WalletPart {
 }
 
 /** Times that the orders are read until the balance did not move meanwhile. */
-const mostReads = 3;
+const maxReads = 3;
 
 /** The orders since a time, and the balance that belongs to them: it is the same before and after they are read. */
 async function readBalance(client: Client, sinceMs: number): Promise<Omit<WalletRead, 'before' | 'from'>> {
   const query = { created_after: new Date(sinceMs).toISOString() };
   let before = await walletOf(client);
-  for (let left = mostReads; ; left -= 1) {
-    const orders = await listed(client, query);
+  for (let left = maxReads; ; left -= 1) {
+    const orders = await listOrders(client, query);
     const after = await walletOf(client);
     const isSteady = after.balance === before.balance;
     if (isSteady || left === 1) return { ...after, isSteady, orders };
@@ -273,8 +276,8 @@ async function readWallet(client: Client): Promise<WalletPart> {
 }
 
 async function walletNow(client: Client): Promise<WalletPart> {
-  const waiting = await listed(client, { status_filter: 'pending' });
-  const working = await listed(client, { status_filter: 'in_progress' });
+  const waiting = await listOrders(client, { status_filter: 'pending' });
+  const working = await listOrders(client, { status_filter: 'in_progress' });
   const { balance, spendable, fee: feeCents } = await walletOf(client);
   const heldByRule = [...waiting, ...working]
     .flatMap(([, order]) => moneyOf(order, { feeCents }).sums)
@@ -283,7 +286,7 @@ async function walletNow(client: Client): Promise<WalletPart> {
   return { balance, spendable, feeCents, setAside, heldByRule };
 }
 
-async function listed(client: Client, query: QueryOf<'order.list'>): Promise<Map<string, FoundOrder>> {
+async function listOrders(client: Client, query: QueryOf<'order.list'>): Promise<Map<string, FoundOrder>> {
   const orders = new Map<string, FoundOrder>();
   for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
     for (const row of rows) {

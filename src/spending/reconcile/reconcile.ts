@@ -39,7 +39,7 @@ export interface Reconciliation {
 }
 
 /** How many orders made elsewhere are findings of their own. */
-const mostElsewhere = 20;
+const maxElsewhere = 20;
 
 /** Compares what was read. Pure. @param isExclusive whether nobody else uses the account. */
 export function reconcile(facts: Facts, isExclusive: boolean): Reconciliation {
@@ -98,7 +98,7 @@ function walletPart({ wallet, balance: read, made }: Facts): Reconciliation['wal
 
 function exclusive(others: readonly string[], wallet: Reconciliation['wallet']): Finding[] {
   const { difference, unexplained } = wallet;
-  const found = others.slice(0, mostElsewhere).map(
+  const found = others.slice(0, maxElsewhere).map(
     (id): Finding => ({
       ...{ finding: 'made_elsewhere', order_id: id, key: null, cents: null },
       message: `${id} was not made by this machine`,

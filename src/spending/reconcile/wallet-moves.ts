@@ -1,7 +1,7 @@
 import { numberIn, textIn } from '../../api/json.ts';
 import type { AuditEntry } from '../../journal/audit-entry.ts';
 import { moneyOf } from '../money-of-order.ts';
-import type { FoundOrder, ToldIntent } from './chain-facts.ts';
+import type { FoundOrder, RecordedIntent } from './chain-facts.ts';
 
 /** The balance that the wallet had, and what orders had cost it by then. Cents; times ms since the epoch. */
 export interface WalletNote {
@@ -47,7 +47,7 @@ export function walletNoteOf(record: Readonly<Record<string, unknown>> | undefin
 /** What the balance should be since it was recorded last, by what orders did to it. Pure. @param intents by the order's id. */
 export function walletMoves(
   { balance, fee, isSteady, orders, before }: WalletRead,
-  intents: ReadonlyMap<string, ToldIntent>,
+  intents: ReadonlyMap<string, RecordedIntent>,
 ): WalletMoves | undefined {
   if (!before || !isSteady || balance === undefined || fee === undefined) return undefined;
   // The fee may have changed: what was there when the balance was recorded counts with the fee of then.
@@ -63,7 +63,7 @@ const renewedMs = 24 * 3600 * 1000;
 /** What is to be recorded of the wallet; undefined where that says nothing new, or is not known. Pure. */
 export function walletEntry(
   wallet: WalletRead,
-  intents: ReadonlyMap<string, ToldIntent>,
+  intents: ReadonlyMap<string, RecordedIntent>,
   {
     account,
     now,
@@ -84,7 +84,7 @@ export function walletEntry(
 const netOf = (
   orders: ReadonlyMap<string, FoundOrder>,
   from: number,
-  intents: ReadonlyMap<string, ToldIntent>,
+  intents: ReadonlyMap<string, RecordedIntent>,
   feeOf: (createdAt: number) => number,
 ): number =>
   [...orders].reduce((sum, [id, order]) => {

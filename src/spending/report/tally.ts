@@ -27,7 +27,7 @@ export interface SpendRow {
 }
 
 /** Groups that are told apart; what comes after them is one more, so that memory does not grow with the orders. */
-const mostGroups = 10_000;
+const maxGroups = 10_000;
 const otherGroups = '(others)';
 
 /** Adds up orders as they come. Memory grows with the groups, not with the orders. */
@@ -48,7 +48,7 @@ export class Tally {
   add(order: unknown): void {
     const { payer, lines, sums, isComplete } = moneyOf(order, { feeCents: this.#feeCents });
     const named = this.#groupOf(order);
-    const isOther = !this.#groups.has(named) && this.#groups.size >= mostGroups;
+    const isOther = !this.#groups.has(named) && this.#groups.size >= maxGroups;
     const group = isOther ? otherGroups : named;
     this.orders += 1;
     if (!isComplete) this.incomplete += 1;
@@ -125,7 +125,7 @@ export type Grouping = (typeof groupings)[number] | `metadata.${string}`;
 type GroupOf = (order: unknown) => string | undefined;
 
 /** Characters of a group's name that are kept; metadata may be as long as anybody likes. */
-const longestName = 200;
+const maxNameLength = 200;
 
 /**
  * Which group an order belongs to; pure, but for what it is given. An order of several retailers is one group of its own,
@@ -165,7 +165,8 @@ export function groupOf(
   }
 }
 
-const short = (text: string): string => (text.length > longestName ? `${text.slice(0, longestName)}…` : text);
+const short = (text: string): string =>
+  text.length > maxNameLength ? `${text.slice(0, maxNameLength)}…` : text;
 
 /** When the orders of a report were created; ISO 8601 in UTC. */
 export interface Span {

@@ -152,7 +152,7 @@ describe('what a TAB is told', () => {
 
   test('webhook events that were received', async () => {
     const store = await openWebhookStore(join(workspace.folder, '.state'), Date.now);
-    await store.events.keep(
+    await store.events.save(
       {
         event: 'order.placed',
         orderId: 'o-1',

@@ -56,7 +56,7 @@ async function signIn({ during, lagMs = 0, globals, signal = new AbortController
     signal,
     globals: { profile: 'served', retries: 0, ...globals },
     version: '0.0.0',
-    mendsConfig: false,
+    repairsConfig: false,
     commands: async () => [],
     privateCommand: async () => 'errand auth login',
   });

@@ -22,8 +22,8 @@ export const receipt = defineCommand({
   related: ['agent order create', 'order get'],
   async run(context, { id }) {
     const journal = await context.journal();
-    const kept = journal.grants.of(checkUuid('order id', id), context.settings.baseUrl.value)?.receipt;
-    if (!kept) throw new ErrandError('not_found', `no receipt of ${id} is kept here`);
-    return { kind: 'record', record: { ...kept, order_id: id }, columns: receiptColumns, id: 'order_id' };
+    const saved = journal.grants.of(checkUuid('order id', id), context.settings.baseUrl.value)?.receipt;
+    if (!saved) throw new ErrandError('not_found', `no receipt of ${id} is kept here`);
+    return { kind: 'record', record: { ...saved, order_id: id }, columns: receiptColumns, id: 'order_id' };
   },
 });

@@ -18,8 +18,8 @@ export const get = defineCommand({
   operations: ['agent.product.get', 'retailer.check'],
   exitCodes: { 4: noSuchProduct, 6: paymentExit, 7: noResponse },
   related: ['agent product search', 'product get'],
-  async run(context, { id, ...wanted }) {
-    const record = await readPaid(context, 'agent.product.get', id, wanted);
+  async run(context, { id, ...requested }) {
+    const record = await readPaid(context, 'agent.product.get', id, requested);
     return { kind: 'record', record, columns: detailColumns, id: 'product_id' };
   },
 });

@@ -20,8 +20,8 @@ export const offers = defineCommand({
   operations: ['agent.product.offers', 'retailer.check'],
   exitCodes: { 4: noSuchProduct, 6: paymentExit, 7: noResponse },
   related: ['agent product search', 'product offers'],
-  async run(context, { id, ...wanted }) {
-    const payload = await readPaid(context, 'agent.product.offers', id, wanted);
+  async run(context, { id, ...requested }) {
+    const payload = await readPaid(context, 'agent.product.offers', id, requested);
     return {
       kind: 'list',
       rows: offersOf(payload),

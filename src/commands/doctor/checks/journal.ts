@@ -1,9 +1,9 @@
 import { ownOpenText } from '../../../journal/owner.ts';
 import type { DatabaseFacts } from '../../../journal/postgres/examine.ts';
-import { owedLine, settlingCommands } from '../../../orders/owed.ts';
+import { settlingCommands, unfinishedLine } from '../../../orders/owed.ts';
 import { DamagedError } from '../../../platform/errors.ts';
-import { anotherService } from '../../../run/context-flags.ts';
-import { type Check, type Finding, info, ok, trouble, troubleOf } from '../check.ts';
+import { unnamedService } from '../../../run/context-flags.ts';
+import { type Check, type Finding, info, ok, problem, problemOf } from '../check.ts';
 
 export const journal: Check = {
   name: 'journal',
@@ -13,26 +13,26 @@ export const journal: Check = {
       await opened.checkWhole();
       const own = await opened.openInOwn();
       if (own.length > 0)
-        return trouble(
+        return problem(
           `${ownOpenText(own)}; the shared database does not know of it`,
           '`errand order journal move` takes all of it into the database; until then nothing is ordered.',
         );
-      const owed = opened.owed();
-      const line = await owedLine(context, owed);
+      const unfinished = opened.unfinished();
+      const line = await unfinishedLine(context, unfinished);
       if (line === undefined) return ok('the journal can be written, and no order is in doubt');
-      const [first] = [...owed.inDoubt, ...owed.unreported];
+      const [first] = [...unfinished.inDoubt, ...unfinished.unreported];
       const [what = line] = line.split(';');
-      const { commands } = await settlingCommands(context, owed);
-      return trouble(
+      const { commands } = await settlingCommands(context, unfinished);
+      return problem(
         `${what} (the first since ${first?.created_at})`,
         commands.length === 0
-          ? `It names ${anotherService}: where you know that service, give its --base-url or profile to \`errand order journal resume --all\`.`
+          ? `It names ${unnamedService}: where you know that service, give its --base-url or profile to \`errand order journal resume --all\`.`
           : `${commands.join(' and ')}: exactly one order comes of each.`,
       );
     } catch (error) {
       const steps = error instanceof DamagedError ? (error.facts.next ?? []) : [];
       const repair = steps.find(({ command }) => command.endsWith(' journal repair'));
-      return troubleOf(
+      return problemOf(
         error,
         repair && `\`${repair.command}\` keeps what is intact, and sets the rest aside.`,
       );
@@ -59,8 +59,8 @@ export const database: Check = {
       const facts = await examineDatabase(named, context.clock, context.signal);
       return [reached(facts, `${named.shown} (${by})`), ...rights(facts), ...lasting(facts), ...clock(facts)];
     } catch (error) {
-      const found = troubleOf(error);
-      return trouble(
+      const found = problemOf(error);
+      return problem(
         `${found.message} (named by ${by})`,
         isRights(error)
           ? 'Name the role in the address that owns the schema errand and all that is in it: a team has one.'
@@ -75,21 +75,21 @@ function reached({ server, latencyMs, isEncrypted }: DatabaseFacts, name: string
   const message = `${name}: PostgreSQL ${server} responds in ${latencyMs} ms, ${how}`;
   return latencyMs <= slowMs
     ? ok(message)
-    : trouble(message, 'An order takes two round trips to it: use a database that is nearer.');
+    : problem(message, 'An order takes two round trips to it: use a database that is nearer.');
 }
 
 function rights({ mayUse, hasSchema, role, schema, atWork }: DatabaseFacts): Finding[] {
   const owner = /^\w+$/.test(role) ? role : 'ROLE';
   if (!mayUse && hasSchema)
     return [
-      trouble(
+      problem(
         'the role may not use the schema errand, which is of another role',
         'Name the role in the address that owns the schema: a team has one.',
       ),
     ];
   if (!mayUse)
     return [
-      trouble(
+      problem(
         'there is no schema errand, and the role may not make it',
         `As the owner of the database or a superuser: CREATE SCHEMA errand AUTHORIZATION ${owner};`,
       ),
@@ -98,7 +98,7 @@ function rights({ mayUse, hasSchema, role, schema, atWork }: DatabaseFacts): Fin
   const { version, known } = schema;
   if (version > known)
     return [
-      trouble(`its tables are of version ${version}; this errand knows ${known}`, 'Update errand here.'),
+      problem(`its tables are of version ${version}; this errand knows ${known}`, 'Update errand here.'),
     ];
   const { processes, machines } = atWork;
   const work =
@@ -116,14 +116,14 @@ function lasting({ off, isStandby }: DatabaseFacts): Finding[] {
   return [
     ...(isStandby
       ? [
-          trouble(
+          problem(
             'it takes no writes: it is a standby, or read-only',
             'Name the primary server in the address, or let the role write.',
           ),
         ]
       : []),
     ...off.map((name) =>
-      trouble(
+      problem(
         `${name} is off: after a power cut of the server an order may be missing in it, and be placed twice`,
         `In its postgresql.conf: ${name} = on`,
       ),
@@ -136,7 +136,7 @@ function clock({ aheadMs }: DatabaseFacts): Finding[] {
   if (Math.abs(aheadMs) <= allowedMs)
     return [ok(`the clock of this machine agrees with the database's to ${Math.max(1, seconds)} s`)];
   return [
-    trouble(
+    problem(
       `this machine's clock is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the database's: a day of a limit begins at another time here`,
       'Set it by the network (timedatectl set-ntp true; or the date settings of the system).',
     ),

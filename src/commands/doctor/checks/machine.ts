@@ -7,14 +7,14 @@ import { withoutKeys } from '../../../config/keys.ts';
 import { shellWord } from '../../../platform/shell.ts';
 import type { Context } from '../../../run/context.ts';
 import { loadPolicy } from '../../../spending/policy/load.ts';
-import { type Check, type Finding, info, ok, trouble, troubleOf } from '../check.ts';
+import { type Check, type Finding, info, ok, problem, problemOf } from '../check.ts';
 
 /** Reports problems found while reading the settings. */
 const foundIn = (name: 'configuration' | 'permissions' | 'settings', well: string): Check => ({
   name,
   run({ context }) {
-    const found = (context.diagnosis?.troubles ?? []).filter(({ check }) => check === name);
-    return found.length === 0 ? ok(well) : found.map(({ message, remedy }) => trouble(message, remedy));
+    const found = (context.diagnosis?.problems ?? []).filter(({ check }) => check === name);
+    return found.length === 0 ? ok(well) : found.map(({ message, remedy }) => problem(message, remedy));
   },
 });
 
@@ -35,12 +35,12 @@ export const terminal: Check = {
   run({ context: { io, interactive, settings } }) {
     const { stdout } = io;
     const size = stdout.isTerminal ? `${stdout.columns()} columns` : 'no terminal on stdout';
-    const looks = [
+    const features = [
       size,
       stdout.color ? 'colour' : 'no colour',
       ...(settings.dumbTerminal ? ['TERM=dumb'] : []),
     ];
-    return info(`${looks.join(', ')}; ${interactive.yes ? 'prompts' : `no prompts: ${interactive.why}`}`);
+    return info(`${features.join(', ')}; ${interactive.yes ? 'prompts' : `no prompts: ${interactive.why}`}`);
   },
 };
 
@@ -53,7 +53,7 @@ export const policy: Check = {
         ? ok(`orders are held to ${found.file}`)
         : info('no policy, so spending is not limited; `errand policy init` writes one');
     } catch (error) {
-      return troubleOf(error);
+      return problemOf(error);
     }
   },
 };
@@ -77,10 +77,10 @@ async function installedScript(context: Context, { shell, file }: CompletionPlac
   const script = textOf(file);
   if (script === undefined) return [];
   const remedy = `errand completion ${shell} > ${shellWord(file)}`;
-  if (!isCurrentScript(shell, script)) return [trouble(`${file} is of another version of errand`, remedy)];
+  if (!isCurrentScript(shell, script)) return [problem(`${file} is of another version of errand`, remedy)];
   const result = await complete(context, shell, script);
   if (result === 'failed')
-    return [trouble(`${file} completes nothing: the program that it asks does not respond`, remedy)];
+    return [problem(`${file} completes nothing: the program that it asks does not respond`, remedy)];
   return [ok(`${file} is that of this version${result === 'completed' ? ' and completes' : ''}`)];
 }
 
@@ -91,7 +91,7 @@ async function printedScript(context: Context): Promise<Finding> {
   if (shell === undefined) return info(noScript);
   const script = completionScript(shell, context.io.programFile);
   if ((await complete(context, shell, script)) !== 'failed') return info(noScript);
-  return trouble(
+  return problem(
     `what errand completion ${shell} prints completes nothing: \`node\` is not on the PATH, or cannot start errand`,
     'Put the folder of node on the PATH.',
   );

@@ -6,7 +6,7 @@ import { embeddedUrl, localProfile } from '../../../config/stored.ts';
 import { ErrandError } from '../../../platform/errors.ts';
 import { isLoopback } from '../../../platform/net/lookup.ts';
 import type { Context } from '../../../run/context.ts';
-import { type Check, type Finding, info, ok, skipped, trouble, troubleOf } from '../check.ts';
+import { type Check, type Finding, info, ok, problem, problemOf, skipped } from '../check.ts';
 
 /** Response time above which users notice the wait, ms. */
 const slowMs = 2000;
@@ -19,17 +19,17 @@ export const service: Check = {
     const found = await probe();
     if (!found.reached) {
       const where = from === 'profile' || from === 'default' ? `profile ${settings.profile.value}` : name;
-      return trouble(
+      return problem(
         `${found.message} (the base URL is set by ${where})`,
         found.remedy ??
           'Look at the base URL, the network and the proxy; errand auth status shows what is set where.',
       );
     }
     const speed =
-      found.tookMs <= slowMs
-        ? ok(`${value} responds in ${found.tookMs} ms`)
-        : trouble(
-            `${value} is slow: it responded in ${(found.tookMs / 1000).toFixed(1)} s`,
+      found.durationMs <= slowMs
+        ? ok(`${value} responds in ${found.durationMs} ms`)
+        : problem(
+            `${value} is slow: it responded in ${(found.durationMs / 1000).toFixed(1)} s`,
             'Give it time with --timeout 60s, or look at the network and the proxy.',
           );
     const stuck = await stuckIn(context);
@@ -41,7 +41,7 @@ const maxNamed = 3;
 
 const cannotGoOn = (ids: readonly string[]): Finding => {
   const more = ids.length > maxNamed ? ` and ${ids.length - maxNamed} more` : '';
-  return trouble(
+  return problem(
     `the sandbox cannot bring ${ids.slice(0, maxNamed).join(', ')}${more} about: a newer errand may have written them`,
     'Update errand; they are tried again each hour of the sandbox (`errand sandbox advance 1h`).',
   );
@@ -68,14 +68,14 @@ export const tls: Check = {
   name: 'tls',
   run: ({ context }) =>
     context.settings.tlsChecksOff
-      ? trouble(
+      ? problem(
           'NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off: anyone on the way can read the key',
           'Unset it; for a certificate of your own, name its file in NODE_EXTRA_CA_CERTS.',
         )
       : ok('certificates are checked'),
 };
 
-const patienceMs = 5000;
+const timeoutMs = 5000;
 
 export const proxy: Check = {
   name: 'proxy',
@@ -84,16 +84,16 @@ export const proxy: Check = {
     if (baseUrl.value === embeddedUrl) return info('the embedded sandbox is reached without the network');
     const { tryProxy } = await import('../../../http/proxy.ts');
     try {
-      const tried = await tryProxy(new URL(baseUrl.value), proxies, patienceMs);
+      const tried = await tryProxy(new URL(baseUrl.value), proxies, timeoutMs);
       const exempt = proxies.none ? `; NO_PROXY is ${proxies.none}` : '';
       if (!tried) return ok(`requests to ${baseUrl.value} go through no proxy${exempt}`);
-      if (!tried.trouble) return ok(`the proxy ${tried.proxy} takes connections${exempt}`);
-      return trouble(
-        `the proxy ${tried.proxy} cannot be reached: ${tried.trouble}`,
+      if (!tried.problem) return ok(`the proxy ${tried.proxy} takes connections${exempt}`);
+      return problem(
+        `the proxy ${tried.proxy} cannot be reached: ${tried.problem}`,
         `Correct or unset HTTPS_PROXY or HTTP_PROXY; or go round it: NO_PROXY=${new URL(baseUrl.value).hostname}`,
       );
     } catch (error) {
-      return troubleOf(error);
+      return problemOf(error);
     }
   },
 };
@@ -109,10 +109,10 @@ export const clock: Check = {
     const theirs = found.date === undefined ? Number.NaN : Date.parse(found.date);
     if (Number.isNaN(theirs)) return info('the service sends no clock header');
     // The header was written between request and response; assume halfway.
-    const skew = found.at - found.tookMs / 2 - theirs;
+    const skew = found.at - found.durationMs / 2 - theirs;
     if (Math.abs(skew) <= allowedMs) return ok('the clock of this machine agrees with that of the service');
     const seconds = Math.round(Math.abs(skew) / 1000);
-    return trouble(
+    return problem(
       `this machine's clock is ${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} the service's`,
       'Set it by the network (timedatectl set-ntp true; or the date settings of the system). A sandbox that was advanced differs on purpose.',
     );
@@ -127,7 +127,7 @@ export const contract: Check = {
     if (found.version === undefined) return info('the service gives no description of itself');
     if (found.version === contractVersion)
       return ok(`the service is of version ${contractVersion}, as errand knows it`);
-    return trouble(
+    return problem(
       `the service is of version ${found.version}; errand knows ${contractVersion}`,
       'errand schema diff lists what differs; update errand where it is the older one.',
     );
@@ -145,12 +145,12 @@ export const key: Check = {
       const isLocal = profile.value === localProfile && baseUrl.value === embeddedUrl;
       return isLocal
         ? ok('none yet; the sandbox mints one when it is first needed')
-        : trouble(`there is no key for ${baseUrl.value}`, howToGet);
+        : problem(`there is no key for ${baseUrl.value}`, howToGet);
     }
     const name = `${maskKey(apiKey.value)} from ${apiKey.from === 'profile' ? `profile ${apiKey.name}` : apiKey.name}`;
     const hidden: Finding[] = shadowedKey
       ? [
-          trouble(
+          problem(
             `${apiKey.name} hides the key ${maskKey(shadowedKey)} that is stored for profile ${profile.value}`,
             `Unset ${apiKey.name} to use the stored one.`,
           ),
@@ -167,8 +167,8 @@ export const key: Check = {
     } catch (error) {
       const isRefused = error instanceof ErrandError && error.category === 'authentication';
       const found = isRefused
-        ? trouble(`the service refuses ${name}: ${error.message}`, howToGet)
-        : troubleOf(error);
+        ? problem(`the service refuses ${name}: ${error.message}`, howToGet)
+        : problemOf(error);
       return [found, ...hidden];
     }
   },

@@ -15,7 +15,7 @@ export const repair = defineCommand({
   async run(context) {
     if (await isWhole(context)) return { kind: 'none', hints: ['the journal is whole; nothing was changed'] };
     const { database } = context.settings;
-    if (database) return { kind: 'none', hints: [await readAnew(context, database.shown)] };
+    if (database) return { kind: 'none', hints: [await refreshCopy(context, database.shown)] };
     const { repairJournal } = await import('../../../journal/repair.ts');
     const { clock, settings, signal } = context;
     const stamp = `damaged-${new Date(clock.now()).toISOString().replaceAll(':', '-')}`;
@@ -47,7 +47,7 @@ async function isWhole(context: Context): Promise<boolean> {
 }
 
 /** Refreshes the local copy of a shared journal. @throws DamagedError if the database itself is damaged. */
-async function readAnew(context: Context, shown: string): Promise<string> {
+async function refreshCopy(context: Context, shown: string): Promise<string> {
   const journal = await context.journal();
   await journal.refresh('anew');
   try {

@@ -1,19 +1,19 @@
 import { defineCommand } from '../../../cli/define.ts';
 import { embeddedUrl } from '../../../config/stored.ts';
 import { isUnnoted, type JournalRecord } from '../../../journal/journal-record.ts';
-import { isAtWork, isOthers, wasSentWithAnother, workerOf } from '../../../journal/take-over.ts';
+import { isAtWork, isOthers, wasSentWithOtherKey, workerOf } from '../../../journal/take-over.ts';
 import { orderList } from '../../../orders/screen.ts';
 import { senderOf } from '../../../orders/submit/intent.ts';
 import { resumeIntent } from '../../../orders/submit/resume.ts';
 import { UsageError } from '../../../platform/errors.ts';
 import { shellLine } from '../../../platform/shell.ts';
 import type { Context } from '../../../run/context.ts';
-import { anotherService, flagsTo, whereFlags } from '../../../run/context-flags.ts';
+import { flagsTo, unnamedService, whereFlags } from '../../../run/context-flags.ts';
 import { eachId, readIds } from '../../../run/ids.ts';
 import { asItIs, keysMeaning, ownOpenLine } from './columns.ts';
 
 /** Records to settle at the current service and account; prints a note about the others. */
-async function owedHere(
+async function unfinishedHere(
   context: Context,
   records: readonly JournalRecord[],
   keyChanged: boolean,
@@ -25,11 +25,11 @@ async function owedHere(
   const here = records.filter((record) => record.base_url === baseUrl);
   const foreign: JournalRecord[] = [];
   for (const record of keyChanged ? [] : here.filter((it) => it.state === 'intended' && !isUnnoted(it)))
-    if (wasSentWithAnother(record, await senderOf(context, record.operation))) foreign.push(record);
+    if (wasSentWithOtherKey(record, await senderOf(context, record.operation))) foreign.push(record);
   for (const { account, sent_with: sentWith } of new Map(foreign.map((it) => [it.sent_with, it])).values()) {
-    const kept = await lineToUse(context, account);
+    const savedKey = await lineToUse(context, account);
     context.note(
-      `more is in doubt that was sent with another key, ${sentWith}: resume it with that one${kept}`,
+      `more is in doubt that was sent with another key, ${sentWith}: resume it with that one${savedKey}`,
     );
   }
   return here.filter((record) => !foreign.includes(record));
@@ -38,7 +38,7 @@ async function owedHere(
 /** Describes records at another service and how to settle them there. */
 async function noteElsewhere(context: Context, { profile, base_url: url }: JournalRecord): Promise<string> {
   const where = await flagsTo(context, profile, url);
-  if (where === undefined) return `more is in doubt: a record names ${anotherService}`;
+  if (where === undefined) return `more is in doubt: a record names ${unnamedService}`;
   const place = url === embeddedUrl ? 'in the sandbox that errand brings along' : `at ${url}`;
   return `more is in doubt ${place}: ${shellLine`errand order journal resume --all --base-url ${url}`}`;
 }
@@ -56,8 +56,8 @@ async function lineToUse(context: Context, account: string): Promise<string> {
   const { value: profile } = context.settings.profile;
   const { accountOf, keysOf } = await import('../../../config/keys.ts');
   const stored = (await context.store()).profile(profile);
-  const kept = stored && keysOf(stored).find(({ key }) => accountOf(key, stored) === account);
-  return kept ? `: errand auth use ${kept.id}${whereFlags(context)}` : '';
+  const savedKey = stored && keysOf(stored).find(({ key }) => accountOf(key, stored) === account);
+  return savedKey ? `: errand auth use ${savedKey.id}${whereFlags(context)}` : '';
 }
 
 export const resume = defineCommand({
@@ -96,16 +96,18 @@ export const resume = defineCommand({
     const own = await ownOpenLine(context);
     if (own !== undefined) context.note(own);
     const { value: baseUrl } = context.settings.baseUrl;
-    const found = all ? await owedHere(context, journal.list(), keyChanged) : [];
+    const found = all ? await unfinishedHere(context, journal.list(), keyChanged) : [];
     const others = found.filter(isOthers);
     for (const record of others) leave(context, record);
-    const owed = new Map(found.filter((it) => !others.includes(it)).map((record) => [record.key, record]));
+    const unfinished = new Map(
+      found.filter((it) => !others.includes(it)).map((record) => [record.key, record]),
+    );
     return {
       kind: 'list',
       ...orderList,
       empty: others.length > 0 ? 'nothing else is in doubt' : 'nothing is in doubt, and all is reported',
-      ...eachId(context, all ? [...owed.keys()] : named, async (key) => {
-        const record = owed.get(key) ?? journal.get(key, baseUrl);
+      ...eachId(context, all ? [...unfinished.keys()] : named, async (key) => {
+        const record = unfinished.get(key) ?? journal.get(key, baseUrl);
         try {
           return (await resumeIntent(context, record, { keyChanged, resend })).order;
         } catch (error) {

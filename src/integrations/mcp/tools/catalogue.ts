@@ -108,8 +108,8 @@ export const wallet = defineTool({
         wallet: body,
         rehearsal: isRehearsal,
         policy: policy ? (isFree ? 'the policy does not count rehearsals' : null) : noPolicy(context),
-        per_order_cents: perOrder?.most ?? null,
-        approve_above_cents: isFree ? null : (policy.approveAbove?.most ?? null),
+        per_order_cents: perOrder?.max ?? null,
+        approve_above_cents: isFree ? null : (policy.approveAbove?.max ?? null),
         limits,
       },
     };

@@ -10,7 +10,7 @@ import { requestReturn } from '../../../orders/place-return.ts';
 import { watchOrders } from '../../../orders/watch.ts';
 import { defaultPace, untilValues } from '../../../orders/watch-policy.ts';
 import { UsageError } from '../../../platform/errors.ts';
-import { argumentSchema, longestText, parametersOf, z } from '../arguments.ts';
+import { argumentSchema, maxTextLength, parametersOf, z } from '../arguments.ts';
 import { defineTool } from '../tool.ts';
 import { flag, listOf, optionalText, record, shown, text } from './shapes.ts';
 
@@ -94,19 +94,19 @@ export const orderWatch = defineTool({
       until,
       allowMissing: false,
       timeoutMs: seconds * 1000,
-      pace: { ...defaultPace, longestMs: 5_000 },
+      pace: { ...defaultPace, maxMs: 5_000 },
     });
     let last: { readonly order: unknown; readonly outcome: string } | undefined;
-    let gap = 'no response came';
+    let outage = 'no response came';
     for await (const event of events) {
-      if (event.type === 'gap') gap = event.message;
+      if (event.type === 'gap') outage = event.message;
       if (event.type !== 'change') continue;
       last = { order: event.order, outcome: event.verdict };
       const passed = Math.round((context.clock.monotonic() - started) / 1000);
       await progress(Math.min(passed, seconds), seconds, `${id} is ${String(event.order.status)}`);
     }
     if (!last)
-      throw new UnavailableError(`the order ${id} could not be read within ${seconds} s: ${gap}`, {
+      throw new UnavailableError(`the order ${id} could not be read within ${seconds} s: ${outage}`, {
         retryable: true,
         hint: 'Nothing changed. Call order_watch again later.',
       });
@@ -224,8 +224,11 @@ export const describeOperation = defineTool({
   },
 });
 
-const scalar = z.union([z.string().max(longestText), z.number(), z.boolean()]);
-const values = z.record(z.string().max(100), z.union([scalar, z.array(z.string().max(longestText)).max(50)]));
+const scalar = z.union([z.string().max(maxTextLength), z.number(), z.boolean()]);
+const values = z.record(
+  z.string().max(100),
+  z.union([scalar, z.array(z.string().max(maxTextLength)).max(50)]),
+);
 
 export const callOperation = defineTool({
   name: 'call_operation',
@@ -245,8 +248,8 @@ export const callOperation = defineTool({
   certain: ['status', 'body'],
   untrusted: ['body'],
   async run({ context }, given) {
-    const { operation: wanted, path = {}, query = {} } = given as CallGiven;
-    const { name } = offeredOperation(wanted);
+    const { operation: requested, path = {}, query = {} } = given as CallGiven;
+    const { name } = offeredOperation(requested);
     const client = await context.client();
     const { status, body } = await client.call(name as Readable, { path, query } as never);
     return { record: { status, body: isObject(body) ? body : {} } };

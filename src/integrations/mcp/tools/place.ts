@@ -1,12 +1,12 @@
 import { objectsIn, own, textIn } from '../../../api/json.ts';
-import { checkUsable, isBegun, type Quote } from '../../../journal/quotes.ts';
+import { checkUsable, isStarted, type Quote } from '../../../journal/quotes.ts';
 import type { Placed } from '../../../orders/submit/intent.ts';
 import { checkOwn, placeQuoted, quotedBody, quotedIntent } from '../../../orders/submit/quoted.ts';
 import { ErrandError, StorageError } from '../../../platform/errors.ts';
 import { safeText } from '../../../platform/redact/safe-text.ts';
 import type { Context } from '../../../run/context.ts';
 import { feeOf } from '../../../spending/policy/facts.ts';
-import { PolicyRefusal } from '../../../spending/policy/refusal.ts';
+import { PolicyDenial } from '../../../spending/policy/refusal.ts';
 import { allowedVerdict } from '../../../spending/through-policy.ts';
 import { addressLine } from '../address-line.ts';
 import { z } from '../arguments.ts';
@@ -35,7 +35,7 @@ export const orderPlace = defineTool({
     try {
       const before = joined(quote);
       if (before) return { record: recordOf(await before) };
-      const question = await standing(call, quote);
+      const question = await checkBeforePlacing(call, quote);
       if (question) return { question };
       if (call.cancelled.aborted)
         throw new ErrandError('interrupted', 'the call was cancelled; nothing was sent', {
@@ -69,14 +69,14 @@ const recordOf = ({ order, existed }: Placed) => ({ order, existed });
  * Checks an order that is not yet in progress: against the policy and, if the client can ask, with its user.
  * @returns the question for the user; undefined if it may be sent. @throws ErrandError if it may not.
  */
-async function standing(
+async function checkBeforePlacing(
   { context, isLive, canAsk, answer }: Call,
   quote: Quote,
 ): Promise<Question | undefined> {
   const intent = await quotedIntent(context, quote);
   checkOwn(quote, intent);
   const record = (await context.journal()).find(quote.key, quote.baseUrl);
-  if (quote.orderId !== undefined || isBegun(record)) return undefined;
+  if (quote.orderId !== undefined || isStarted(record)) return undefined;
   checkUsable(quote, record, context.clock.now());
   await checkDayLimit(context, isLive);
   await allowedVerdict(context, [{ intent }], { asks: true });
@@ -89,13 +89,13 @@ async function standing(
   });
 }
 
-const mostLines = 10;
+const maxLines = 10;
 
 async function questionOf(context: Context, quote: Quote): Promise<Question> {
   const body = quotedBody(quote);
   const fee = await feeOf(context, 'order.create');
   const lines = body.products.map(({ url, quantity, variant }) => {
-    const chosen = (variant ?? []).slice(0, mostLines).map(({ label, value }) => `${label} ${value}`);
+    const chosen = (variant ?? []).slice(0, maxLines).map(({ label, value }) => `${label} ${value}`);
     const which = chosen.length > 0 ? ` (${safeText(chosen.join(', '), 100)})` : '';
     return `${quantity} x ${safeText(url, 200)}${which}`;
   });
@@ -104,8 +104,8 @@ async function questionOf(context: Context, quote: Quote): Promise<Question> {
       context.isRehearsal()
         ? 'Place this order? It is a rehearsal: no real money moves.'
         : 'Place this order with real money?',
-      ...lines.slice(0, mostLines),
-      ...(lines.length > mostLines ? [`and ${lines.length - mostLines} more`] : []),
+      ...lines.slice(0, maxLines),
+      ...(lines.length > maxLines ? [`and ${lines.length - maxLines} more`] : []),
       `at most ${dollars(body.max_price)}, and a fee of ${dollars(fee)}`,
       `to ${addressLine(body.shipping_address)}`,
     ].join('\n'),
@@ -118,7 +118,7 @@ const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`;
 /** Rewords an error for this tool. Extends a quote that awaits approval until the approval expires. */
 async function explained(context: Context, quote: Quote, error: unknown): Promise<unknown> {
   if (!(error instanceof ErrandError)) return error;
-  if (error instanceof PolicyRefusal) {
+  if (error instanceof PolicyDenial) {
     const [approval] = objectsIn({ all: [own(error.facts.details, 'approval')] }, 'all');
     const until = Date.parse(textIn(approval, 'expires_at') ?? '');
     if (!Number.isNaN(until)) await (await context.journal()).quotes.extend(quote, until);

@@ -25,7 +25,7 @@ import { type Call, defineTool } from '../tool.ts';
 import { cents, listOf, optionalCents, optionalText, record, text, verdict } from './shapes.ts';
 
 /** Lifetime of a quote, ms; one that awaits approval lives as long as the approval. */
-const lifeMs = 15 * 60 * 1000;
+const lifetimeMs = 15 * 60 * 1000;
 
 // Agents must not choose the payment or the recipients of events and mails; the key is generated here.
 const {
@@ -61,7 +61,7 @@ type Given = z.output<typeof quoteArguments>;
 export const orderQuote = defineTool({
   name: 'order_quote',
   title: 'Quote an order',
-  description: `Looks at an order before it is placed: address, retailer, price, wallet and policy. Orders nothing. Gives a quote, which order_place takes; it can be placed for ${lifeMs / 60_000} minutes, once. Amounts are in cents.`,
+  description: `Looks at an order before it is placed: address, retailer, price, wallet and policy. Orders nothing. Gives a quote, which order_place takes; it can be placed for ${lifetimeMs / 60_000} minutes, once. Amounts are in cents.`,
   effect: 'prepares',
   arguments: quoteArguments,
   output: () => ({
@@ -110,10 +110,10 @@ export const orderQuote = defineTool({
     const found = await allowedVerdict(context, [{ intent }], { asks: false });
     const approved = isNew ? undefined : await approvedKey(context, intent, {});
     const { key, account, baseUrl, profile } = intent;
-    const expiresAt = context.clock.now() + lifeMs;
+    const expiresAt = context.clock.now() + lifetimeMs;
     const total = body.max_price + fee;
     const journal = await context.journal();
-    const quote = await journal.quotes.keep({
+    const quote = await journal.quotes.save({
       ...{ account, baseUrl, profile, client, isNew, expiresAt, body: { ...body }, cents: total },
       key: approved && !approved.isSent ? approved.key : key,
     });
@@ -163,11 +163,11 @@ async function addressOf(
 /** Warns if the same order was placed recently: placing this quote would be refused, and the agent may be mistaken. */
 async function repeats(context: Context, intent: Intent): Promise<string[]> {
   const warnings: string[] = [];
-  const seen = await seeTwin(context, intent, 'repeats', (record, now) => {
+  const found = await seeTwin(context, intent, 'repeats', (record, now) => {
     warnings.push(`${endedText(record, now)}; order_place orders it again`);
   });
-  if (!seen) return warnings;
-  const { twin, now, unread } = seen;
+  if (!found) return warnings;
+  const { twin, now, unread } = found;
   const { order_id: id, created_at: since } = twin.record;
   if (id === null)
     warnings.push(
