@@ -83,7 +83,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
       report: reportBug,
       faults: [...scenarioFaults(given, sandbox.readFault), ...faultsIn(request.faults, sandbox.readFault)],
       scenario,
-      tell: request.warn,
+      warn: request.warn,
       ...(request.onRequest && { onRequest: request.onRequest }),
       waiting: { signal: request.signal },
     });

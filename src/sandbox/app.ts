@@ -14,7 +14,7 @@ import { fireTrigger } from './control/trigger.ts';
 import { deviceHandlers, keyHandlers } from './keys/handlers.ts';
 import { orderHandlers, retryHandlers } from './orders/handlers.ts';
 import { agentHandlers } from './payments/handlers.ts';
-import { isProbe, probeRefusal } from './payments/till.ts';
+import { isProbe, probeResponse } from './payments/till.ts';
 import { returnHandlers } from './returns/handlers.ts';
 import { labelResponse } from './returns/labels.ts';
 import { findRoute } from './routes.ts';
@@ -22,7 +22,7 @@ import { forReader, prefersHtml } from './server/browser.ts';
 import { identify } from './server/caller.ts';
 import type { AllHandlers, Call, HandlerResult } from './server/handler.ts';
 import { refusedHost } from './server/hosts.ts';
-import { Invalid, json, Refusal, responseTo } from './server/refusal.ts';
+import { ErrorResponse, Invalid, json, responseTo } from './server/refusal.ts';
 import { bodyTooLarge, limitsFor, limitsOf, readBody, readQuery, readTarget } from './server/request.ts';
 import { decoded, type Match } from './server/routes.ts';
 import type { Service } from './server/service.ts';
@@ -101,7 +101,7 @@ const placingBudgetMs = 40;
 /**
  * Writes that, like reads, need not wait for all due work. Other writes change an order and must see its current state.
  */
-const hasty: ReadonlySet<OperationName> = new Set<OperationName>([
+const writesWithoutCatchUp: ReadonlySet<OperationName> = new Set<OperationName>([
   'order.create',
   'bulk.create',
   'bulk.validate',
@@ -125,12 +125,12 @@ async function callOperation(
   const caller = identify(service, operation.auth, request, now);
   if (caller) request.identified?.(caller.userId);
   if (caller?.orderId && name !== 'order.get' && name !== 'order.timeline')
-    throw new Refusal('forbidden', 'This temporary key reads one order only.');
+    throw new ErrorResponse('forbidden', 'This temporary key reads one order only.');
   const handler = handlers[name];
   const raw = Object.fromEntries(Object.entries(path).map(([key, value]) => [key, [value]]));
   const inPath = readParameters(operation.pathParameters ?? {}, [], 'path', raw);
   const rawQuery = readQuery(search);
-  if (isProbe(name, request, rawQuery)) throw await probeRefusal(service, name, { request, rawQuery, now });
+  if (isProbe(name, request, rawQuery)) throw await probeResponse(service, name, { request, rawQuery, now });
   const body = await readBody(operation.body, request, limitsOf(name));
   const terms = operation.body?.joinsQuery ? { ...rawQuery, ...asQuery(body.value) } : rawQuery;
   const inQuery = readParameters(operation.query ?? {}, operation.rules ?? [], 'query', terms);
@@ -138,10 +138,10 @@ async function callOperation(
   const isBodyWrong = operation.body?.joinsQuery === true && body.issues.length > 0;
   const issues = [...inPath.issues, ...body.issues, ...(isBodyWrong ? [] : inQuery.issues)];
   if (issues.length > 0) throw new Invalid(issues);
-  const isHasty = operation.method === 'GET' || hasty.has(name);
-  const patienceMs = isHasty ? service.patience.forRead(now) : Number.POSITIVE_INFINITY;
-  await placeRows(service, now, Math.min(placingBudgetMs, patienceMs));
-  await bringUpToDate(service, now, patienceMs);
+  const skipsCatchUp = operation.method === 'GET' || writesWithoutCatchUp.has(name);
+  const budgetMs = skipsCatchUp ? service.readBudget.forRead(now) : Number.POSITIVE_INFINITY;
+  await placeRows(service, now, Math.min(placingBudgetMs, budgetMs));
+  await bringUpToDate(service, now, budgetMs);
   // The table pairs each name with its handler, whose declared parameters were parsed above.
   const run = handler as (
     service: Service,
@@ -155,7 +155,7 @@ async function callOperation(
     request,
     now,
   } as Call<OperationName>;
-  const result = await called(() => service.pace.ahead(async () => run(service, call)));
+  const result = await called(() => service.scheduler.ahead(async () => run(service, call)));
   if (caller) {
     const count = 'count' in result ? result.count : undefined;
     noteCall(service, caller.userId, now, name, { path: inPath.values, query: inQuery.values }, count);
@@ -167,7 +167,7 @@ async function callOperation(
     try {
       return await attempt();
     } catch (error) {
-      const isShort = error instanceof Refusal && error.code === 'insufficient_funds';
+      const isShort = error instanceof ErrorResponse && error.code === 'insufficient_funds';
       if (!isShort || !isAnythingDue(service.store, now)) throw error;
     }
     await bringUpToDate(service, now);
@@ -217,7 +217,7 @@ const scheme = ({ target }: Pick<SandboxRequest, 'target'>): string =>
 export function createApp(service: Service): Handle {
   const finish = finisher();
   const respond = async (request: SandboxRequest): Promise<SandboxResponse> => {
-    service.pace.came();
+    service.scheduler.started();
     try {
       // Latency applies between clients and the service, not to people watching in the console.
       if (service.config.latencyMs > 0 && !isSpared(request))
@@ -226,8 +226,8 @@ export function createApp(service: Service): Handle {
       service.deliver();
       return response;
     } catch (error) {
-      const refusal = responseTo(error);
-      if (refusal) return refusal;
+      const errorResponse = responseTo(error);
+      if (errorResponse) return errorResponse;
       if (error instanceof DatabaseError) throw error;
       service.report(error);
       return json(500, {

@@ -15,7 +15,7 @@ export interface SandboxConfig {
   /** Delay before each response, ms. */
   readonly latencyMs: number;
   /** Maximum time a read spends processing due events, ms of real time; the rest is processed in the background. */
-  readonly patienceMs: number;
+  readonly readBudgetMs: number;
   /** Keys per day per client address. */
   readonly mintLimitPerDay: number;
   /** Extra hosts to accept (`name` or `name:port`), besides local names and the address it is reached at. */
@@ -52,7 +52,7 @@ export const servedMintsPerDay = 25;
 /**
  * Keeps reads of a served sandbox fast: due events are also processed in the background, so no read has to do them all.
  */
-export const servedPatienceMs = 5;
+export const servedReadBudgetMs = 5;
 
 /**
  * Builds a sandbox configuration. Minting is practically unlimited by default because every caller of an embedded
@@ -66,7 +66,7 @@ export function sandboxConfig(baseUrl: string, more: Partial<SandboxConfig> = {}
     forwardingDomain: 'forward.sandbox.example',
     speed: 1,
     latencyMs: 0,
-    patienceMs: Number.POSITIVE_INFINITY,
+    readBudgetMs: Number.POSITIVE_INFINITY,
     mintLimitPerDay: 1000,
     allowedHosts: [],
     webhooks: { loopback: true, external: false, named: [] },

@@ -7,14 +7,14 @@ import { tick } from './control/tick.ts';
 import { type OpenSandbox, openSandbox } from './open.ts';
 import type { Reply } from './server/fault-injection.ts';
 import type { SandboxRequest } from './server/wire.ts';
-import { RunTime, readKeptFaults } from './store/run-time.ts';
+import { RunTime, readStoredFaults } from './store/run-time.ts';
 import { Store } from './store/store.ts';
 import { emptyStore } from './store/tables.ts';
 
 export { sandboxFile } from './config.ts';
 
 /** Default address of a served sandbox. The embedded one uses it in links and shop URLs too, so both look the same. */
-export const usualBaseUrl = 'http://127.0.0.1:4848';
+export const defaultBaseUrl = 'http://127.0.0.1:4848';
 
 interface EmbeddedOptions {
   readonly stateDir: string;
@@ -47,7 +47,7 @@ export async function openEmbedded({
 }: EmbeddedOptions): Promise<Embedded> {
   const sandbox = await openSandbox({
     file: sandboxFile(stateDir),
-    baseUrl: usualBaseUrl,
+    baseUrl: defaultBaseUrl,
     config: { speed },
     ...(seed !== undefined && { seed }),
     now,
@@ -63,7 +63,7 @@ export async function openEmbedded({
     ...sandbox,
     async send(request) {
       const text = runTime.faultsText;
-      const isQuiet = text === undefined || readKeptFaults(text).faults.length === 0;
+      const isQuiet = text === undefined || readStoredFaults(text).faults.length === 0;
       if (isQuiet || isControl(request.target)) return { kind: 'whole', response: await handle(request) };
       const { replyWithFaults } = await import('./control/faults.ts');
       const faulty = { store: service.store, text, signal: closing.signal };

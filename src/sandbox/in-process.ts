@@ -11,7 +11,7 @@ import type { Played } from './scenarios/play.ts';
 import type { Outcome } from './scenarios/rehearse.ts';
 import { type Reply, replyTo } from './server/fault-injection.ts';
 import type { Fault } from './server/faults.ts';
-import { type Logged, mostKept, RequestLog } from './server/request-log.ts';
+import { type Logged, maxLogEntries, RequestLog } from './server/request-log.ts';
 import type { Handle, SandboxRequest, SandboxResponse } from './server/wire.ts';
 import { addressOf, type Delivery, readDeliveries } from './webhooks/read.ts';
 
@@ -21,7 +21,7 @@ export { NotEmpty, type ScenarioProblem, ScenarioRefused } from './scenarios/pro
 export type { Outcome } from './scenarios/rehearse.ts';
 export { type Fault, readFault } from './server/faults.ts';
 export type { Logged } from './server/request-log.ts';
-export { halfOf, piecesOf, type SandboxBody, type SandboxResponse } from './server/wire.ts';
+export { chunksOf as piecesOf, halfOf, type SandboxBody, type SandboxResponse } from './server/wire.ts';
 export type { Delivery } from './webhooks/read.ts';
 
 /** The response a client sees when a connection ends early. */
@@ -66,7 +66,7 @@ export interface InProcess {
   /** @returns the new time, ms since the epoch. */
   advance(ms: number): Promise<number>;
   /** @returns the name of the snapshot and its time, ms since the epoch. */
-  keep(): Promise<{ readonly name: string; readonly at: number }>;
+  saveSnapshot(): Promise<{ readonly name: string; readonly at: number }>;
   restore(name: string): Promise<void>;
   /** The newest 1,000 requests, oldest first. */
   requests(): Logged[];
@@ -117,30 +117,30 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     async send({ method, target, headers, body }, signal) {
       if (drawing.isRefused()) return { kind: 'reset' };
       const drawn = drawing.draw({ method, target, headers });
-      const noted = requests.begin({
+      const logged = requests.begin({
         at: time(),
         method,
         target,
         headers,
         fault: drawn.fault ?? drawn.altering[0],
       });
-      noted.took(body);
+      logged.bodyRead(body);
       const ending = AbortSignal.any([signal, closing.signal]);
-      return await replyTo({ target, drawn, noted, signal: ending }, () =>
+      return await replyTo({ target, drawn, logged, signal: ending }, () =>
         handle({
           method: method === 'HEAD' ? 'GET' : method,
           target,
           headers,
           body,
           remoteAddress: host,
-          identified: noted.identified,
-          came: noted.came,
+          identified: logged.identified,
+          started: logged.started,
         }),
       );
     },
     trigger: (body) => fire(body, apiKey),
     advance: async (ms) => (await control.advance(ms)).now,
-    async keep() {
+    async saveSnapshot() {
       // Avoids clashes with snapshots taken over the socket.
       const name = `test-${randomUUID()}`;
       return { name, at: await control.snapshot(name) };
@@ -148,11 +148,11 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     restore: (name) => control.restore(name),
     requests: () =>
       requests
-        .newest(mostKept)
+        .latest(maxLogEntries)
         .map(({ request }) => request)
         .toReversed(),
     deliveries: () =>
-      readDeliveries(store, { before: Number.MAX_SAFE_INTEGER, limit: mostKept })
+      readDeliveries(store, { before: Number.MAX_SAFE_INTEGER, limit: maxLogEntries })
         .map((delivery) => ({ ...delivery, url: addressOf(delivery.url) }))
         .toReversed(),
     async close() {

@@ -6,15 +6,15 @@ import { createApp } from './app.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import type { Listing } from './catalogue/listing.ts';
 import { givenListingsName, type SandboxConfig, sandboxConfig } from './config.ts';
-import { Patience } from './control/due-transitions.ts';
+import { CatchUpBudget } from './control/due-transitions.ts';
 import type { SandboxFaults } from './control/faults.ts';
-import { Pace, untilDone } from './control/scheduler.ts';
+import { PriorityScheduler, untilDone } from './control/scheduler.ts';
 import { fillRecords } from './orders/records.ts';
 import type { RequestLog } from './server/request-log.ts';
 import type { Control, Service } from './server/service.ts';
 import type { Handle } from './server/wire.ts';
 import { SandboxClock } from './store/clock.ts';
-import { Identity } from './store/identity.ts';
+import { IdGenerator } from './store/identity.ts';
 import { RunTime } from './store/run-time.ts';
 import type { Sealer } from './store/secrets.ts';
 import { Store } from './store/store.ts';
@@ -39,7 +39,7 @@ export interface OpenOptions {
   /** How to wait for a lock held by another process. */
   readonly waiting?: Waiting;
   /** Called with files that were accessible to other users until their permissions were tightened. */
-  readonly tell?: Warn;
+  readonly warn?: Warn;
 }
 
 export interface OpenSandbox {
@@ -65,7 +65,7 @@ export async function openSandbox({
   report,
   requests,
   faults: startFaults,
-  tell = () => {},
+  warn: tell = () => {},
   readsCopy,
   waiting,
 }: OpenOptions): Promise<OpenSandbox> {
@@ -74,8 +74,8 @@ export async function openSandbox({
   const reportBug = (error: unknown): void => {
     if (!signal?.aborted || error !== signal.reason) report(error);
   };
-  const store = await Store.open(file, { tell, waiting, readsCopy });
-  const identity = await Identity.open(store, seed);
+  const store = await Store.open(file, { warn: tell, waiting, readsCopy });
+  const identity = await IdGenerator.open(store, seed);
   await fillRecords(store);
   const closers: (() => void)[] = [];
   const closing = new AbortController();
@@ -89,7 +89,7 @@ export async function openSandbox({
   let sealer: Sealer | undefined;
   const service: Service = {
     store,
-    identity,
+    idGenerator: identity,
     clock: new SandboxClock(store, now),
     config: {
       ...started,
@@ -118,13 +118,13 @@ export async function openSandbox({
       return controlling;
     },
     deliver: () => outbox.wake(),
-    pace: new Pace(),
-    patience: new Patience(store, started.patienceMs),
+    scheduler: new PriorityScheduler(),
+    readBudget: new CatchUpBudget(store, started.readBudgetMs),
     ...(requests && { requests }),
     report: reportBug,
   };
   const outbox = new Outbox(service);
-  const { handle, settled } = counted(dated(createApp(service), service.clock));
+  const { handle, drained } = counted(dated(createApp(service), service.clock));
   return {
     handle,
     service,
@@ -134,7 +134,7 @@ export async function openSandbox({
       closing.abort(new Error('the sandbox was closed'));
       // Close the outbox first: an advance in progress waits for webhooks and would not end otherwise.
       const ending = controlling ? outbox.close() : undefined;
-      await settled();
+      await drained();
       await (ending ?? outbox.close());
       // Operations in progress still read the store.
       if (controlling) await (await controlling).idle();
@@ -197,7 +197,7 @@ async function givenListings(given: string, seed: number): Promise<ReadonlyMap<n
 function dated(app: Handle, clock: SandboxClock): Handle {
   let [second, date] = [Number.NaN, ''];
   return async (request) => {
-    request.came?.(clock.now());
+    request.started?.(clock.now());
     const response = await app(request);
     const now = Math.floor(clock.now() / 1000);
     if (now !== second) [second, date] = [now, new Date(now * 1000).toUTCString()];
@@ -209,7 +209,7 @@ function dated(app: Handle, clock: SandboxClock): Handle {
 const closeLimitMs = 2000;
 
 /** Tracks requests in progress. `settled` waits for all of them, even if their clients are gone. */
-function counted(app: Handle): { handle: Handle; settled(): Promise<void> } {
+function counted(app: Handle): { handle: Handle; drained(): Promise<void> } {
   const underWay = new Set<Promise<unknown>>();
   return {
     handle: (request) => {
@@ -219,7 +219,7 @@ function counted(app: Handle): { handle: Handle; settled(): Promise<void> } {
       response.then(done, done);
       return response;
     },
-    async settled() {
+    async drained() {
       if (underWay.size > 0) await untilDone(Promise.allSettled(underWay), closeLimitMs);
     },
   };

@@ -24,7 +24,7 @@ const queries: Readonly<Record<Kind, string>> = {
 /**
  * Lists a key's entries in the embedded sandbox, newest first. Opens the file read-only and does not process due work.
  * @param open opens a file read-only. @param limit -1 for all.
- * @param beginning prefix of the ids. @throws if the file is missing or from an older version.
+ * @param prefix prefix of the ids. @throws if the file is missing or from an older version.
  */
 export function peekSandbox(
   open: (file: string) => Sqlite,
@@ -32,13 +32,13 @@ export function peekSandbox(
   apiKey: string,
   kind: Kind,
   limit: number,
-  beginning = '',
+  prefix = '',
 ): readonly Choice[] {
   const database = open(sandboxFile(stateDir));
   try {
     return database
       .prepare(`${queries[kind]} LIMIT ?`)
-      .all(ownerOf(database, apiKey), beginning, `${beginning}~`, limit)
+      .all(ownerOf(database, apiKey), prefix, `${prefix}~`, limit)
       .map((row: object) => {
         const { id, text } = Object.assign(Object.create(null), row);
         return { id: String(id), text: String(text) };

@@ -5,7 +5,7 @@ import type { Scenario } from '../api/scenario/scenario.ts';
 import type { Waiting } from '../platform/async.ts';
 import type { Warn } from '../platform/private-files.ts';
 import { createApp } from './app.ts';
-import { type SandboxConfig, servedMintsPerDay, servedPatienceMs } from './config.ts';
+import { type SandboxConfig, servedMintsPerDay, servedReadBudgetMs } from './config.ts';
 import { SandboxFaults } from './control/faults.ts';
 import { tick } from './control/tick.ts';
 import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
@@ -43,7 +43,7 @@ export interface ServeOptions extends Omit<SocketOptions, 'requests' | 'signal' 
   readonly file: string;
   readonly seed?: number;
   readonly config?: Partial<SandboxConfig>;
-  readonly tell?: Warn;
+  readonly warn?: Warn;
   /** Called with each finished request, with secrets removed. */
   readonly onRequest?: (request: ServedRequest) => void;
   readonly waiting?: Waiting;
@@ -69,14 +69,14 @@ export interface Served {
 /** Serves the sandbox over HTTP. @throws Error if the port is in use, DatabaseError if the data cannot be used. */
 export async function serveSandbox(options: ServeOptions): Promise<Served> {
   const requests = new RequestLog(findRoute, options.onRequest);
-  const config = { mintLimitPerDay: servedMintsPerDay, patienceMs: servedPatienceMs, ...options.config };
+  const config = { mintLimitPerDay: servedMintsPerDay, patienceMs: servedReadBudgetMs, ...options.config };
   let keys: Served['keys'] = [];
   const { server, baseUrl, sandbox, owner } = await openBehindSocket(
     { ...options, requests },
     async (more) => {
       const isNew = options.file !== ':memory:' && !existsSync(options.file);
       const opened = await openSandbox({ ...options, ...more, requests, config });
-      if (options.scenario) keys = await begun(opened, options, isNew);
+      if (options.scenario) keys = await loadScenario(opened, options, isNew);
       return opened;
     },
   );
@@ -97,7 +97,7 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
 }
 
 /** Loads a scenario. @throws the refusal, after closing the sandbox. */
-async function begun(
+async function loadScenario(
   opened: OpenSandbox,
   { scenario, file }: Pick<ServeOptions, 'scenario' | 'file'>,
   isNew: boolean,

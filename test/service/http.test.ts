@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { errorCodes } from '../../src/api/error-codes.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
-import { usualLimits } from '../../src/sandbox/server/request.ts';
+import { defaultLimits } from '../../src/sandbox/server/request.ts';
 import { orderBody } from '../order-body.ts';
 import { TestService } from './service.ts';
 import { exchange } from './socket.ts';
@@ -184,7 +184,7 @@ test('a body that is too large is refused alike over HTTP and in the process', a
     report: () => {},
   });
   const service = await TestService.start();
-  const order = { ...orderBody('https://a.example'), po_number: 'x'.repeat(usualLimits.bytes) };
+  const order = { ...orderBody('https://a.example'), po_number: 'x'.repeat(defaultLimits.bytes) };
   const embedded = await opened.handle({
     method: 'POST',
     target: '/orders',
@@ -202,8 +202,8 @@ test('a body that is too large is refused alike over HTTP and in the process', a
 test('a body that is too large is a page for a browser, like every refusal of a form', async () => {
   const service = await TestService.start();
   onTestFinished(() => service.stop());
-  const body = 'x'.repeat(usualLimits.bytes + 1);
+  const body = 'x'.repeat(defaultLimits.bytes + 1);
   const page = await service.send('POST', '/console/mint', body, null, { accept: 'text/html' });
   expect([page.status, page.headers.get('content-type')]).toEqual([413, 'text/html; charset=utf-8']);
-  expect(page.text).toContain(`The body is larger than ${usualLimits.bytes} bytes.`);
+  expect(page.text).toContain(`The body is larger than ${defaultLimits.bytes} bytes.`);
 });

@@ -203,9 +203,9 @@ test.each([
   ['http://example.com/', 'only loopback', undefined],
 ])('%s: %s by default, %s with external ones', (url, usual, external) => {
   const check = (allow: boolean, expected: string | undefined) => {
-    const { refusal } = targetOf(new URL(url), { loopback: true, external: allow, named: [] });
-    if (expected === undefined) expect(refusal).toBeUndefined();
-    else expect(refusal).toContain(expected);
+    const { denial } = targetOf(new URL(url), { loopback: true, external: allow, named: [] });
+    if (expected === undefined) expect(denial).toBeUndefined();
+    else expect(denial).toContain(expected);
   };
   check(false, usual);
   check(true, external);

@@ -34,7 +34,7 @@ export async function* play(context: Context, file: ScenarioFile): AsyncGenerato
           expected: expected ?? null,
           actual: actual ?? null,
         })),
-        took_ms: Math.round(outcome.tookMs * 1000) / 1000,
+        took_ms: Math.round(outcome.durationMs * 1000) / 1000,
       };
     }
   } finally {

@@ -66,7 +66,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       return await sandbox().advance(ms);
     },
     async snapshot() {
-      const saved = await sandbox().keep();
+      const saved = await sandbox().saveSnapshot();
       const snapshot = Object.freeze({ takenAt: saved.at });
       snapshots.set(snapshot, saved.name);
       return snapshot;

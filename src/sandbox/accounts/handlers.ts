@@ -1,7 +1,7 @@
 import type { Shape } from '../../api/schemas/index.ts';
 import { retailerNamed } from '../catalogue/retailers.ts';
 import type { AllHandlers, Call } from '../server/handler.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import { deleteAccount } from './changes.ts';
 import { accountOf, findAccount, shownAccount } from './records.ts';
@@ -26,13 +26,13 @@ export const accountHandlers = {
 
   'account.create': async (service, { caller, body, now }) => {
     const retailer = retailerId(body.retailer);
-    const { store, identity, config } = service;
+    const { store, idGenerator, config } = service;
     const sealer = await service.sealer();
     return store.transaction(() => {
       refuseSameLogin(service, caller.userId, body.email, retailer);
-      const id = identity.uuid('account');
-      const shortId = `${config.prefix}_acct_${identity.token('account', 12)}`;
-      const forwarding = `fwd-${identity.token('forwarding', 12).toLowerCase()}@${config.forwardingDomain}`;
+      const id = idGenerator.uuid('account');
+      const shortId = `${config.prefix}_acct_${idGenerator.token('account', 12)}`;
+      const forwarding = `fwd-${idGenerator.token('forwarding', 12).toLowerCase()}@${config.forwardingDomain}`;
       store.run(
         `INSERT INTO accounts (id, short_id, user_id, email, retailer, password, totp_secret, retailer_config,
            forwarding_email, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -94,7 +94,9 @@ function ownAccount({ store }: Service, { caller, path }: AccountCall) {
   const shortId = path.short_id;
   const account = findAccount(store, caller.userId, shortId);
   if (account) return account;
-  throw new Refusal('not_found', `There is no managed account ${shortId}.`, { resource: 'managed_account' });
+  throw new ErrorResponse('not_found', `There is no managed account ${shortId}.`, {
+    resource: 'managed_account',
+  });
 }
 
 const shown = (service: Service, call: AccountCall): Shape<'ManagedAccount'> =>
@@ -124,8 +126,12 @@ function refuseSameLogin(
     except,
   );
   if (!row) return;
-  throw new Refusal('already_exists', 'An account with this email is stored for this retailer already.', {
-    resource: 'managed_account',
-    identifier: String(row.short_id),
-  });
+  throw new ErrorResponse(
+    'already_exists',
+    'An account with this email is stored for this retailer already.',
+    {
+      resource: 'managed_account',
+      identifier: String(row.short_id),
+    },
+  );
 }

@@ -100,7 +100,7 @@ const outcomes: readonly ErrorType[] = ['login_failed', 'account_locked', 'accou
  * Why sign-in with an account fails, if it does: a simulated outcome, no password, or a required second factor that the
  * account cannot provide by secret or forwarded message.
  */
-export function accountTrouble(account: Account, sealer: Sealer, twoFactor: boolean): ErrorType | undefined {
+export function accountProblem(account: Account, sealer: Sealer, twoFactor: boolean): ErrorType | undefined {
   const configured = account.config?.[rehearsed];
   const outcome = outcomes.find((known) => known === configured);
   if (outcome) return outcome;

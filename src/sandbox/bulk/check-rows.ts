@@ -4,7 +4,7 @@ import type { Shape } from '../../api/schemas/index.ts';
 import { setImmediate } from '../../platform/own-timers.ts';
 import { refuseAtOnce, walletTerms } from '../orders/create.ts';
 import type { OrderBody } from '../orders/lifecycle/types.ts';
-import { Invalid, Refusal } from '../server/refusal.ts';
+import { ErrorResponse, Invalid } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 
 export interface CheckedRow {
@@ -45,7 +45,7 @@ export async function checkRows(
     if (errors.length === 0) {
       const { value, issues } = checkShape('OrderCreate', orderOfRow(plan, values, row), 'body');
       if (value) {
-        const refused = await refusalOf(service, userId, value);
+        const refused = await rejectionOf(service, userId, value);
         if (refused) errors.push(refused);
         else body = value;
       } else errors.push(...issues.map(({ loc, msg }) => `${loc.slice(1).join('.')} ${msg}`));
@@ -71,19 +71,19 @@ export async function checkRows(
 }
 
 /** Column to which a refusal at creation applies. */
-const columns: Partial<Record<Refusal['code'], string>> = {
+const columns: Partial<Record<ErrorResponse['code'], string>> = {
   unsupported_country: 'country',
   invalid_shipping_address: 'address_line1',
   bad_request: 'retailer_credentials_id',
 };
 
-async function refusalOf(service: Service, userId: string, body: OrderBody): Promise<string | undefined> {
+async function rejectionOf(service: Service, userId: string, body: OrderBody): Promise<string | undefined> {
   try {
     await refuseAtOnce(service, userId, body, true);
     return undefined;
   } catch (error) {
     if (error instanceof Invalid) return `product_url: ${error.issues.map(({ msg }) => msg).join('; ')}`;
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ErrorResponse)) throw error;
     return `${columns[error.code] ?? 'product_url'}: ${error.message} (${error.code})`;
   }
 }

@@ -2,7 +2,7 @@ import { bulkListSeparator } from '../../api/bulk-columns.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import type { AllHandlers, Call } from '../server/handler.ts';
 import { csvLine } from '../server/handler.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import { lowerCeiling, requireFunds, walletOf } from '../wallet/wallet.ts';
 import { type CheckedRow, checkRows } from './check-rows.ts';
@@ -31,12 +31,12 @@ export const bulkHandlers = {
   },
 
   'bulk.create': async (service, { caller, body, now }) => {
-    const { store, identity, config } = service;
+    const { store, idGenerator, config } = service;
     const { userId } = caller;
     const rows = await checkRows(service, userId, body.rows);
     return store.transaction(() => {
       requireFunds(walletOf(store, userId).spendable, estimateOf(rows), [lowerCeiling]);
-      const id = insertBatch(store, identity, { userId, upload: body, rows, now, speed: config.speed });
+      const id = insertBatch(store, idGenerator, { userId, upload: body, rows, now, speed: config.speed });
       return { value: batchOf(service, userId, id) };
     });
   },
@@ -63,7 +63,7 @@ const ownBatch = (service: Service, { caller, path }: Pick<Call<'bulk.get'>, 'ca
 function batchOf({ store }: Service, userId: string, id: string) {
   const batch = findBatch(store, userId, id);
   if (batch) return batch;
-  throw new Refusal('not_found', `There is no batch ${id}.`, { resource: 'batch' });
+  throw new ErrorResponse('not_found', `There is no batch ${id}.`, { resource: 'batch' });
 }
 
 const columns = ['index', 'status', 'order_id', 'order_status', 'error', 'recipient'] as const;

@@ -4,8 +4,8 @@ import { bringUpToDate, isAnythingDue } from '../control/due-transitions.ts';
 import { mayGoOn, OneRun } from '../control/scheduler.ts';
 import { prepareOrder } from '../orders/create.ts';
 import type { OrderBody } from '../orders/lifecycle/types.ts';
-import { Refusal } from '../server/refusal.ts';
-import type { Piece, Service } from '../server/service.ts';
+import { ErrorResponse } from '../server/refusal.ts';
+import type { Chunk, Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 
 /** Whether any batch row is due by `now` (ms) and not placed yet. */
@@ -33,24 +33,24 @@ export const placeRows = (service: Service, now: number, budgetMs: number): Prom
   );
 
 async function placeUntil(service: Service, now: number, end: number): Promise<void> {
-  const { store, pace } = service;
+  const { store, scheduler: pace } = service;
   for (;;) {
-    const { piece } = pace;
+    const { chunk: piece } = pace;
     const due = store.all(
       `SELECT r.batch_seq, r.place, r.due, r.body, b.user_id, u.email FROM batch_rows r
        JOIN batches b ON b.seq = r.batch_seq JOIN users u ON u.id = b.user_id
        WHERE r.due <= ? ORDER BY r.due, r.batch_seq, r.place LIMIT ?`,
       now,
-      piece.most,
+      piece.maxRecords,
     );
     if (due.length === 0) return;
-    const began = realMs();
+    const startedAt = realMs();
     const prepared: Prepared[] = [];
     for (const row of due) {
-      if (!mayGoOn(piece, began, prepared.length)) break;
+      if (!mayGoOn(piece, startedAt, prepared.length)) break;
       prepared.push(await placing(service, row));
     }
-    await placeInTurn(service, prepared, realMs() - began);
+    await placeInTurn(service, prepared, realMs() - startedAt);
     if (realMs() >= end) return;
   }
 }
@@ -73,11 +73,13 @@ interface Prepared {
  * @param preparedMs time spent preparing them.
  */
 async function placeInTurn(service: Service, rows: readonly Prepared[], preparedMs: number): Promise<void> {
-  const { store, pace } = service;
+  const { store, scheduler: pace } = service;
   let left = rows;
   let before = preparedMs;
   while (left.length > 0) {
-    const { placed, isShort, workedMs } = await store.derived(() => placeSome(store, pace.piece, left));
+    const { placed, isShort, workedMs } = await store.unsyncedTransaction(() =>
+      placeSome(store, pace.chunk, left),
+    );
     left = left.slice(placed);
     const [first] = left;
     if (first && isShort) await bringUpToDate(service, first.due);
@@ -94,19 +96,19 @@ interface Placed {
 }
 
 /** Places as many rows as one piece allows. Call within a transaction. */
-function placeSome(store: Store, piece: Piece, rows: readonly Prepared[]): Placed {
-  const began = realMs();
+function placeSome(store: Store, chunk: Chunk, rows: readonly Prepared[]): Placed {
+  const startedAt = realMs();
   let placed = 0;
   let isShort = false;
   for (const row of rows) {
     isShort = !row.place();
     if (isShort) break;
     placed += 1;
-    if (!mayGoOn(piece, began, placed)) break;
+    if (!mayGoOn(chunk, startedAt, placed)) break;
   }
   for (const [batch, due] of new Map(rows.slice(0, placed).map((row) => [row.batch, row.due])))
     finish(store, batch, due);
-  return { placed, isShort, workedMs: realMs() - began };
+  return { placed, isShort, workedMs: realMs() - startedAt };
 }
 
 async function placing(service: Service, row: StoredRow): Promise<Prepared> {
@@ -123,10 +125,10 @@ async function placing(service: Service, row: StoredRow): Promise<Prepared> {
     );
   const fail = (error: unknown): void => {
     if (error instanceof DatabaseError) throw error;
-    if (!(error instanceof Refusal)) report(error);
+    if (!(error instanceof ErrorResponse)) report(error);
     settle(
       undefined,
-      error instanceof Refusal
+      error instanceof ErrorResponse
         ? `${error.code}: ${described(error)}`
         : 'internal_error: this row could not be placed',
     );
@@ -134,11 +136,11 @@ async function placing(service: Service, row: StoredRow): Promise<Prepared> {
   const isOpen = (): boolean =>
     store.get('SELECT due FROM batch_rows WHERE batch_seq = ? AND place = ?', batch, place)?.due != null;
   const isShort = (error: unknown): boolean =>
-    error instanceof Refusal && error.code === 'insufficient_funds' && isAnythingDue(store, due);
+    error instanceof ErrorResponse && error.code === 'insufficient_funds' && isAnythingDue(store, due);
   const orderer = { userId: String(row.user_id), email: row.email === null ? null : String(row.email) };
   // Safe cast: this column was written from a validated body.
   const body = JSON.parse(String(row.body)) as OrderBody;
-  const keep = await prepareOrder(service, orderer, body).catch((error: unknown) => () => {
+  const save = await prepareOrder(service, orderer, body).catch((error: unknown) => () => {
     throw error;
   });
   return {
@@ -147,7 +149,7 @@ async function placing(service: Service, row: StoredRow): Promise<Prepared> {
     place: () => {
       if (!isOpen()) return true;
       try {
-        store.attempt(() => settle(keep(due), null));
+        store.attempt(() => settle(save(due), null));
       } catch (error) {
         if (isShort(error)) return false;
         fail(error);
@@ -158,7 +160,7 @@ async function placing(service: Service, row: StoredRow): Promise<Prepared> {
 }
 
 /** Error text of a row; names the existing order, so that the sender can find it. */
-const described = ({ code, message, details }: Refusal): string =>
+const described = ({ code, message, details }: ErrorResponse): string =>
   code === 'already_exists' ? `${message} It is order ${details.identifier}.` : message;
 
 /**

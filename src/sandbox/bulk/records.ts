@@ -1,5 +1,5 @@
 import type { Shape } from '../../api/schemas/index.ts';
-import type { Identity } from '../store/identity.ts';
+import type { IdGenerator } from '../store/identity.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import type { CheckedRow } from './check-rows.ts';
 
@@ -15,7 +15,7 @@ const [firstRowMs, nextRowMs] = [300, 1];
  */
 export function insertBatch(
   store: Store,
-  identity: Identity,
+  identity: IdGenerator,
   {
     userId,
     upload,

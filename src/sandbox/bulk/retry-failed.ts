@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { walletTerms } from '../orders/create.ts';
 import type { OrderBody } from '../orders/lifecycle/types.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { lowerCeiling, requireFunds, walletOf } from '../wallet/wallet.ts';
@@ -17,9 +17,9 @@ interface Failed {
 
 /**
  * Rows of a batch that produced no order, or one that failed, and that no retry has placed. Excludes rows that are not
- * valid orders. @param most maximum number of rows examined; all by default.
+ * valid orders. @param limit maximum number of rows examined; all by default.
  */
-function failedRows(store: Store, { id, seq, user_id }: StoredRow, most = -1): Failed[] {
+function failedRows(store: Store, { id, seq, user_id }: StoredRow, limit = -1): Failed[] {
   const isTaken = (key: string): boolean =>
     store.get('SELECT 1 FROM orders WHERE user_id = ? AND idempotency_key = ?', String(user_id), key) !==
     undefined;
@@ -29,7 +29,7 @@ function failedRows(store: Store, { id, seq, user_id }: StoredRow, most = -1): F
        WHERE r.batch_seq = ? AND r.body IS NOT NULL AND (r.error IS NOT NULL OR o.status = 'order_failed')
        ORDER BY r.place LIMIT ?`,
       Number(seq),
-      most,
+      limit,
     )
     .map((row) => {
       // Safe cast: this column was written from a validated body.
@@ -44,10 +44,10 @@ const batchOf = (store: Store, id: string): StoredRow | undefined =>
   store.get('SELECT id, seq, user_id, filename FROM batches WHERE id = ?', id);
 
 /** How many of a batch's first `most` failed rows a retry would place. */
-export const retryableCount = (store: Store, id: string, most: number): number =>
+export const retryableCount = (store: Store, id: string, limit: number): number =>
   store.cached(`retryable of ${id}`, () => {
     const batch = batchOf(store, id);
-    return batch ? failedRows(store, batch, most).length : 0;
+    return batch ? failedRows(store, batch, limit).length : 0;
   });
 
 /**
@@ -57,21 +57,21 @@ export const retryableCount = (store: Store, id: string, most: number): number =
  * no row has failed, insufficient_funds.
  */
 export function retryFailed(service: Service, id: string, newId: string, now: number): Promise<void> {
-  const { store, identity, config } = service;
+  const { store, idGenerator, config } = service;
   return store.transaction(() => {
     if (store.get('SELECT 1 FROM batches WHERE id = ?', newId)) return;
     const batch = batchOf(store, id);
-    if (!batch) throw new Refusal('not_found', `There is no batch ${id}.`, { resource: 'batch' });
+    if (!batch) throw new ErrorResponse('not_found', `There is no batch ${id}.`, { resource: 'batch' });
     const failed = failedRows(store, batch);
     if (failed.length === 0)
-      throw new Refusal('bad_request', 'No row of this batch has failed that could be placed again.');
+      throw new ErrorResponse('bad_request', 'No row of this batch has failed that could be placed again.');
     const rows = failed.map((one, index) => again(one, index, config.orderFeeCents));
     const userId = String(batch.user_id);
     const required = rows.reduce((sum, { cents }) => sum + cents, 0);
     requireFunds(walletOf(store, userId).spendable, required, [lowerCeiling]);
     const filename = batch.filename === null ? null : String(batch.filename);
     const upload = { filename, notify_on_complete: false };
-    insertBatch(store, identity, { userId, upload, rows, now, speed: config.speed, newId });
+    insertBatch(store, idGenerator, { userId, upload, rows, now, speed: config.speed, newId });
   });
 }
 

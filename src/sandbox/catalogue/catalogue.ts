@@ -6,8 +6,8 @@ import {
 } from '../../api/enums.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import type { Sqlite } from '../../platform/sqlite/load.ts';
-import { refusalRehearsedBy } from '../orders/lifecycle/creation.ts';
-import { Refusal } from '../server/refusal.ts';
+import { rehearsedErrorCode } from '../orders/lifecycle/creation.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import { hash } from '../store/random.ts';
 import { imagesOf, legacyRecord, productDetails } from './details.ts';
 import { type Listing, listingAt, listingCount } from './listing.ts';
@@ -15,19 +15,19 @@ import { offersOf } from './offers.ts';
 import { type ListingRef, numberOfSku, readPage, readSku, refOf, refOfVariant } from './product-id.ts';
 import {
   domainOf,
-  isSeen,
+  isObserved,
   isUnsupported,
+  observedStores,
   publicRetailer,
   type Retailer,
   retailerNamed,
   retailerOf,
   retailers,
-  seenStores,
   type Traits,
   traits,
 } from './retailers.ts';
 import { findEverywhere, findWithin, type RetailerSearch, retailerPage, type Search } from './search.ts';
-import { said } from './sorts.ts';
+import { localized } from './sorts.ts';
 import { atVariant } from './variants.ts';
 
 export interface OpenCatalogue {
@@ -137,9 +137,19 @@ export class Catalogue {
   }
 
   /** @param seen also include stores that were seen but are not curated. */
-  retailers({ name, seen, limit, offset }: { name?: string; seen: boolean; limit: number; offset: number }) {
+  retailers({
+    name,
+    includeObserved,
+    limit,
+    offset,
+  }: {
+    name?: string;
+    includeObserved: boolean;
+    limit: number;
+    offset: number;
+  }) {
     const part = name?.toLowerCase() ?? '';
-    const found = (seen ? [...retailers, ...seenStores] : retailers).filter(
+    const found = (includeObserved ? [...retailers, ...observedStores] : retailers).filter(
       (it) => it.retailer.includes(part) || it.name.toLowerCase().includes(part),
     );
     return { retailers: found.slice(offset, offset + limit).map(publicRetailer), total: found.length };
@@ -209,7 +219,7 @@ export const openCatalogue = (options: OpenCatalogue): Catalogue => new Catalogu
 function supported(retailer: string): Retailer {
   const seller = retailerNamed(retailer);
   if (seller) return seller;
-  throw new Refusal(
+  throw new ErrorResponse(
     'unsupported_retailer',
     `There is no retailer "${retailer}"; the list of retailers names them.`,
     {
@@ -277,7 +287,7 @@ function rehearsedAgainst(
   country: string | undefined,
   shopUrl: string,
 ): UnsupportedReason | undefined {
-  const code = refusalRehearsedBy(url, shopUrl);
+  const code = rehearsedErrorCode(url, shopUrl);
   const reason = unsupportedReasons.find((known) => known === code);
   return reason === 'unsupported_country' && country === undefined ? undefined : reason;
 }
@@ -304,7 +314,7 @@ function reasonAgainst(
 
 function supportOf(domain: string, retailer: Retailer | undefined, shopUrl: string): Check['support'] {
   if (retailer) return retailer.support;
-  if (isSeen(domain)) return 'observed';
+  if (isObserved(domain)) return 'observed';
   return domain === domainOf(shopUrl) || loopback.test(domain) ? 'verified' : 'untested';
 }
 
@@ -406,7 +416,7 @@ function fill(index: Sqlite, seed: number, mark: number, own: Iterable<Listing>)
 
 /** Products are searchable by their English name in every country. */
 const keywordsOf = ({ sort, item, brand }: Listing): string =>
-  `${sort.category} ${said(item.name, 'US')} ${brand}`;
+  `${sort.category} ${localized(item.name, 'US')} ${brand}`;
 
 /** Who can order it: 2 anyone in the US, 1 anyone elsewhere, 0 only with an account; -1 is never shown. */
 function reachOf({ seller, currency }: Listing): number {

@@ -2,7 +2,7 @@ import type { Shape } from '../../api/schemas/index.ts';
 import { Random } from '../store/random.ts';
 import type { Listing } from './listing.ts';
 import type { RetailerKind } from './retailers.ts';
-import { said, shopNamed } from './sorts.ts';
+import { localized, shopNamed } from './sorts.ts';
 import { type Variant, variantId, variantProductId, variantsOf } from './variants.ts';
 
 type Details = Shape<'ProductDetailsPayload'>;
@@ -112,7 +112,7 @@ function sharedDetails(listing: Listing, { timestamp, images }: Retrieval): Lega
     main_image: pictures[0],
     images: pictures,
     ...specificsOf(listing),
-    categories: [sort.category, said(item.name, 'US')],
+    categories: [sort.category, localized(item.name, 'US')],
     ...(sort.category === 'Books' && { authors: [brand] }),
     product_description: own?.description ?? `${title}. ${random.some(sort.bullets, 2).join('. ')}.`,
     ...codesOf(listing),
@@ -189,6 +189,6 @@ const each = 3;
 
 /** Image URLs of a listing, under a base without a trailing slash; the first is the main one. */
 export const imagesOf = ({ seller, sku }: Listing, base: string): [string, ...string[]] => {
-  const picture = (place: number): string => `${base}/${seller.retailer}/${sku}-${place}.jpg`;
+  const picture = (position: number): string => `${base}/${seller.retailer}/${sku}-${position}.jpg`;
   return [picture(1), ...Array.from({ length: each - 1 }, (_, index) => picture(index + 2))];
 };

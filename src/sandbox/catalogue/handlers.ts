@@ -1,6 +1,6 @@
 import { countryProblem } from '../../api/country.ts';
 import type { AllHandlers, Call } from '../server/handler.ts';
-import { Invalid, Refusal } from '../server/refusal.ts';
+import { ErrorResponse, Invalid } from '../server/refusal.ts';
 import { refuseDataCall } from '../wallet/usage.ts';
 import {
   legacyProduct,
@@ -42,7 +42,7 @@ export const retailerHandlers = {
     const catalogue = await service.catalogue();
     const found = catalogue.retailers({
       ...(query.name !== undefined && { name: query.name }),
-      seen: query.include?.includes('all') ?? false,
+      includeObserved: query.include?.includes('all') ?? false,
       limit: query.limit,
       offset: query.offset,
     });
@@ -52,7 +52,7 @@ export const retailerHandlers = {
   'retailer.check': async (service, { query }) => {
     const { url } = query;
     if (!isWebAddress(url))
-      throw new Refusal('bad_request', `"${url}" is not an http or https URL.`, { url });
+      throw new ErrorResponse('bad_request', `"${url}" is not an http or https URL.`, { url });
     const catalogue = await service.catalogue();
     return { value: catalogue.check(url, countryIn(query.country), service.config.shopUrl) };
   },

@@ -3,7 +3,7 @@ import { Random } from '../store/random.ts';
 import { goods } from './goods.ts';
 import { pageOf, productIdOf, skuOf } from './product-id.ts';
 import { type Retailer, retailers } from './retailers.ts';
-import { authors, brands, type Item, type Option, type Sort, said, shopNamed, shops } from './sorts.ts';
+import { authors, brands, type Item, localized, type Option, type Sort, shopNamed, shops } from './sorts.ts';
 
 /** A generated listing, opened at its first variant. Money is in cents of `currency`. */
 export interface Listing {
@@ -141,18 +141,18 @@ function brandOf(random: Random, { kind, name }: Retailer, { category }: Sort): 
 }
 
 function titleOf(random: Random, { home, kind }: Retailer, sort: Sort, item: Item, brand: string): string {
-  const name = said(item.name, home);
-  const trait = said(random.pick(sort.traits), home);
-  const size = said(random.pick(sort.sizes), home);
+  const name = localized(item.name, home);
+  const trait = localized(random.pick(sort.traits), home);
+  const size = localized(random.pick(sort.sizes), home);
   const isUnbranded = kind === 'handmade' || kind === 'storefront' || sort.category === 'Books';
   if (isUnbranded) return `${name}, ${trait}, ${size}`;
   return home === 'US' ? `${brand} ${trait} ${name}, ${size}` : `${brand} ${name}, ${trait}, ${size}`;
 }
 
 /** Favours low prices, with the usual price endings. */
-function priceOf(random: Random, { cents: [least, most] }: Item): number {
-  const somewhere = least + (most - least) * random.next() ** 1.5;
-  return Math.max(least, Math.floor(somewhere / 100) * 100 + random.pick(endings));
+function priceOf(random: Random, { cents: [minCents, maxCents] }: Item): number {
+  const somewhere = minCents + (maxCents - minCents) * random.next() ** 1.5;
+  return Math.max(minCents, Math.floor(somewhere / 100) * 100 + random.pick(endings));
 }
 
 function shippingOf(random: Random, { freeFromCents }: Retailer, { handsOver }: Item, cents: number): number {

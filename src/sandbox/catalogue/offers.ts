@@ -31,7 +31,7 @@ export function offersOf(listing: Listing): Offer[] {
   if (isMarketplace && !listing.available) return [];
   const random = Random.of(listing.seed, 'offers');
   const others = isMarketplace ? otherTerms(random, listing) : [];
-  return [ownTerms(listing), ...others].map((terms, place) => offerOf(random, listing, terms, place));
+  return [ownTerms(listing), ...others].map((terms, index) => offerOf(random, listing, terms, index));
 }
 
 /** The first offer. Handmade listings are sold by their shop, all others by the retailer itself. */
@@ -51,9 +51,9 @@ function otherTerms(random: Random, { cents, sort, own }: Listing): Terms[] {
     const isNew = random.chance(chances.new);
     const usedAs = sort.usedAs[random.integer(0, sort.usedAs.length - 1)];
     const condition = isNew ? 'New' : (usedAs ?? 'New');
-    const [least, most] = worth[condition];
+    const [lower, upper] = worth[condition];
     return {
-      price: Math.max(1, Math.round((cents * random.integer(least, most)) / 100)),
+      price: Math.max(1, Math.round((cents * random.integer(lower, upper)) / 100)),
       condition,
       seller: sellerNamed(name, false),
       minimum_quantity: condition === 'New' && random.chance(chances.pair) ? 2 : 1,
@@ -87,17 +87,17 @@ function sellerNamed(name: string, isRetailer: boolean): Offer['seller'] {
   };
 }
 
-function offerOf(random: Random, listing: Listing, terms: Terms, place: number): Offer {
+function offerOf(random: Random, listing: Listing, terms: Terms, index: number): Offer {
   const { first_party: isRetailer } = terms.seller;
   const { kind } = listing.seller;
-  const least = kind === 'handmade' ? random.integer(2, 4) : random.integer(0, 1);
+  const lower = kind === 'handmade' ? random.integer(2, 4) : random.integer(0, 1);
   return {
-    offer_id: `${listing.sku}-${listing.variant}-${place}`,
+    offer_id: `${listing.sku}-${listing.variant}-${index}`,
     ...terms,
     available: listing.available,
     marketplace_fulfilled: kind === 'marketplace' && (isRetailer || random.chance(chances.fulfilled)),
     international: !isRetailer && kind === 'marketplace' && random.chance(chances.international),
-    handling_days: { min: least, max: least + random.integer(1, 2) },
+    handling_days: { min: lower, max: lower + random.integer(1, 2) },
     shipping_options: shippingOptions(random, listing),
   };
 }

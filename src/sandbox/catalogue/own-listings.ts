@@ -17,9 +17,9 @@ const slugLength = 60;
 
 /** A scenario's listings, keyed by listing number. Skips listings whose retailer is unknown. */
 export function ownListings(given: readonly GivenListing[], seed: number): Map<number, Listing> {
-  const listings = given.flatMap((one, place) => {
+  const listings = given.flatMap((one, index) => {
     const seller = retailerNamed(one.retailer);
-    return seller ? [ownListing(one, seller, firstNumber + place, seed)] : [];
+    return seller ? [ownListing(one, seller, firstNumber + index, seed)] : [];
   });
   return new Map(listings.map((listing) => [listing.number, listing]));
 }

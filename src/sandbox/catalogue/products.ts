@@ -1,7 +1,7 @@
 import { limits } from '../../api/limits.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import type { QueryOf } from '../server/handler.ts';
-import { Invalid, Refusal } from '../server/refusal.ts';
+import { ErrorResponse, Invalid } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -50,10 +50,10 @@ export async function refuseProduct(
   const traits = catalogue.traits(retailer);
   if (what === 'offers' && !traits.offers) {
     const message = `${retailer} is a store domain, whose products have no offers; read the product's details.`;
-    throw new Refusal('bad_request', message, { retailer });
+    throw new ErrorResponse('bad_request', message, { retailer });
   }
   if (async && !traits.async)
-    throw new Refusal('bad_request', `async is not supported for ${retailer}.`, { retailer });
+    throw new ErrorResponse('bad_request', `async is not supported for ${retailer}.`, { retailer });
 }
 
 /** Returns the legacy v1 record of a product. @throws Refusal, same as for details. */
@@ -90,16 +90,16 @@ interface Freshness {
 }
 
 /** Default TTL of a cached reading, ms; applies when the request sets no freshness. */
-const keptMs = 24 * 3600 * 1000;
+const defaultTtlMs = 24 * 3600 * 1000;
 /** Time it takes to read a retailer's page, ms; scaled by `speed`, like order timelines. */
 const readingMs = 1500;
 
 /** Oldest acceptable reading, ms since the epoch. Windows below the minimum are widened to it. */
 function oldestAllowed({ maxAge, newerThan }: Freshness, now: number): number {
-  const least = limits.maxAgeSeconds.min * 1000;
-  if (maxAge != null) return now - Math.max(least, maxAge * 1000);
-  if (newerThan != null) return Math.min(now - least, newerThan * 1000);
-  return now - keptMs;
+  const minAgeMs = limits.maxAgeSeconds.min * 1000;
+  if (maxAge != null) return now - Math.max(minAgeMs, maxAge * 1000);
+  if (newerThan != null) return Math.min(now - minAgeMs, newerThan * 1000);
+  return now - defaultTtlMs;
 }
 
 interface Product {

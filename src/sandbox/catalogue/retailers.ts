@@ -126,14 +126,14 @@ const rows: readonly Row[] = [
 ];
 
 /** Stores that have been observed but whose listings are not curated. */
-const seenRows: readonly Row[] = [
+const observedRows: readonly Row[] = [
   storefront('quietkettle.example', 'Quiet Kettle', { sells: ['Tea'], support: 'observed' }),
   storefront('northpier.example', 'North Pier', { sells: ['Apparel'], support: 'observed' }),
 ];
 
-const numbered = [...rows, ...seenRows].map((row, index): Retailer => ({ ...row, number: index + 1 }));
+const numbered = [...rows, ...observedRows].map((row, index): Retailer => ({ ...row, number: index + 1 }));
 export const retailers: readonly Retailer[] = numbered.slice(0, rows.length);
-export const seenStores: readonly Retailer[] = numbered.slice(rows.length);
+export const observedStores: readonly Retailer[] = numbered.slice(rows.length);
 
 /** Known shops that do not support ordering. */
 const unsupportedDomains: readonly string[] = [
@@ -145,7 +145,7 @@ const unsupportedDomains: readonly string[] = [
 export const isUnsupported = (domain: string): boolean => unsupportedDomains.includes(domain);
 
 /** Whether a store has been observed. */
-export const isSeen = (domain: string): boolean => seenStores.some(({ host }) => host === domain);
+export const isObserved = (domain: string): boolean => observedStores.some(({ host }) => host === domain);
 
 /** The host of a URL without `www.`; empty if the URL has none. */
 export const domainOf = (url: string): string =>
@@ -201,7 +201,7 @@ export interface Traits {
   readonly offers: boolean;
 }
 
-const usual: Traits = {
+const defaultTraits: Traits = {
   pageProducts: 24,
   pageResults: 24,
   pages: true,
@@ -213,22 +213,22 @@ const usual: Traits = {
 
 export const traits: Readonly<Record<RetailerKind, Traits>> = {
   general: {
-    ...usual,
+    ...defaultTraits,
     pageProducts: 40,
     pageResults: 40,
     freeShipping: 'filters',
     agentFreeShipping: 'filters',
   },
-  marketplace: { ...usual, pageProducts: 16, pageResults: 16 },
+  marketplace: { ...defaultTraits, pageProducts: 16, pageResults: 16 },
   electronics: {
-    ...usual,
+    ...defaultTraits,
     pageProducts: limits.electronicsPageProducts,
     pageResults: limits.electronicsPageResults,
     freeShipping: 'filters',
   },
-  handmade: { ...usual, async: false },
+  handmade: { ...defaultTraits, async: false },
   storefront: {
-    ...usual,
+    ...defaultTraits,
     pageProducts: limits.storeDomainResults,
     pageResults: limits.storeDomainResults,
     pages: false,
@@ -237,5 +237,5 @@ export const traits: Readonly<Record<RetailerKind, Traits>> = {
     async: false,
     offers: false,
   },
-  plain: usual,
+  plain: defaultTraits,
 };

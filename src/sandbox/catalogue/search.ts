@@ -2,7 +2,7 @@ import type { SearchSort } from '../../api/enums.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import type { Sqlite } from '../../platform/sqlite/load.ts';
 import type { TestSlug } from '../orders/lifecycle/index.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import { imagesOf } from './details.ts';
 import type { Listing } from './listing.ts';
 import { offersOf } from './offers.ts';
@@ -122,16 +122,16 @@ function count(index: Sqlite, narrowed: string, given: readonly (string | number
 const numbersOf = (rows: readonly object[]): number[] =>
   rows.map((row) => Number({ number: 0, ...row }.number));
 
-const mostWords = 16;
-const longestWord = 64;
+const maxWords = 16;
+const maxWordLength = 64;
 
 /** Builds an FTS5 expression from a query. Quotes every word so that none is parsed as an operator. */
 function matchExpression(query: string, operator: 'AND' | 'OR'): string | undefined {
   const words = query.normalize('NFKC').match(/[\p{L}\p{N}]+/gu) ?? [];
   if (words.length === 0) return undefined;
   return words
-    .slice(0, mostWords)
-    .map((word) => `"${Array.from(word).slice(0, longestWord).join('')}"*`)
+    .slice(0, maxWords)
+    .map((word) => `"${Array.from(word).slice(0, maxWordLength).join('')}"*`)
     .join(` ${operator} `);
 }
 
@@ -185,13 +185,13 @@ function refuseAtStoreDomain(
   shipping: Traits['freeShipping'],
 ): void {
   if (!pages && page !== 1) {
-    throw new Refusal('bad_request', `${retailer} is a store domain, which has one page: omit page.`, {
+    throw new ErrorResponse('bad_request', `${retailer} is a store domain, which has one page: omit page.`, {
       retailer,
       page,
     });
   }
   if (shipping === 'refused') {
-    throw new Refusal('bad_request', `${retailer} is a store domain: free_shipping cannot be used.`, {
+    throw new ErrorResponse('bad_request', `${retailer} is a store domain: free_shipping cannot be used.`, {
       retailer,
     });
   }

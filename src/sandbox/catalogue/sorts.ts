@@ -46,12 +46,17 @@ export interface Sort {
 const languages: Readonly<Record<string, 0 | 1 | 2>> = { US: 0, DE: 1, IT: 2 };
 
 /** A word in the language of a country's shops. */
-export const said = (word: Word, country: string): string =>
+export const localized = (word: Word, country: string): string =>
   typeof word === 'string' ? word : word[languages[country] ?? 0];
 
-export const item = (name: Word, least: number, most: number, handsOver?: 'download' | 'both'): Item => ({
+export const item = (
+  name: Word,
+  minCents: number,
+  maxCents: number,
+  handsOver?: 'download' | 'both',
+): Item => ({
   name,
-  cents: [least, most],
+  cents: [minCents, maxCents],
   ...(handsOver && { handsOver }),
 });
 

@@ -3,7 +3,7 @@ import { type Content, html } from '../../platform/html.ts';
 import { deleteAccount, noteForwarded } from '../accounts/changes.ts';
 import { type Account, accountOf, shownAccount } from '../accounts/records.ts';
 import type { SandboxConfig } from '../config.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import { foreignJson } from '../server/secrets.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { formAction, Misfilled, seeOther } from './form-action.ts';
@@ -11,8 +11,8 @@ import {
   type Conditions,
   conditionOf,
   filterBar,
+  latest,
   listPage,
-  newest,
   readFilters,
   userCondition,
   userNames,
@@ -139,7 +139,7 @@ export const accountPage: Page<'consoleAccount'> = ({ service: { store, clock, c
     ['User', html`<a href="${walletPath(userId)}">${userNames(store, [userId])(userId)}</a>`],
     ['Added', age(account.createdAt, now)],
   ];
-  const orders = readOrdersOnAccount(store, account.id, newest);
+  const orders = readOrdersOnAccount(store, account.id, latest);
   const body = html`<section id="facts"><dl>${facts
     .filter(([, value]) => value !== null)
     .map(
@@ -179,14 +179,14 @@ export const accountEvent = formAction<'consoleAccountEvent'>(
       : { path: accountsPath, text: 'All accounts' },
   async ({ service, path: { id, event } }, form) => {
     const account = findNamed(service.store, id);
-    if (!account) throw new Refusal('not_found', 'There is no such account any more.');
+    if (!account) throw new ErrorResponse('not_found', 'There is no such account any more.');
     const now = service.clock.now();
     if (event === 'forwarded') await noteForwarded(service.store, account.id, now);
     else if (event === 'delete') {
       if (form.get('sure') !== 'yes')
         throw new Misfilled('Deleting it makes the orders that wait for it fail: tick that this is meant.');
       await deleteAccount(service, account.id, now);
-    } else throw new Refusal('not_found', 'No such thing can happen to an account.');
+    } else throw new ErrorResponse('not_found', 'No such thing can happen to an account.');
     return seeOther(event === 'delete' ? accountsPath : `${accountsPath}/${id}`);
   },
 );

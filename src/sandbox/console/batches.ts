@@ -170,13 +170,13 @@ const rowsTable = (rows: Rows): Content =>
       )}</tbody></table>`;
 
 /** Caps the count, which live pages run every second. */
-const mostCounted = 200;
+const maxCounted = 200;
 
 /** Renders a button that retries the failed rows of a batch; null if none can be retried. */
 function retryForm({ store, config }: Service, id: string): Content {
-  const count = retryableCount(store, id, mostCounted);
+  const count = retryableCount(store, id, maxCounted);
   if (count === 0) return null;
-  return html`<form method="post" action="${batchesPath}/${id}/retry" id="retry-${id}" class="actions">${onceField()}<button>Retry ${count === mostCounted ? 'the' : count} failed ${count === 1 ? 'row' : 'rows'}<span class="unseen"> of batch ${id.slice(0, 8)}</span></button> <small>became no order, or one that failed; in a new batch, each at most once</small></form>${sameFromTerminal(
+  return html`<form method="post" action="${batchesPath}/${id}/retry" id="retry-${id}" class="actions">${onceField()}<button>Retry ${count === maxCounted ? 'the' : count} failed ${count === 1 ? 'row' : 'rows'}<span class="unseen"> of batch ${id.slice(0, 8)}</span></button> <small>became no order, or one that failed; in a new batch, each at most once</small></form>${sameFromTerminal(
     config,
     `same-retry-${id}`,
     [{ what: `retrying batch ${id.slice(0, 8)}`, errand: ['bulk', 'retry', id], curl: null }],

@@ -5,7 +5,7 @@ import type { Service } from '../server/service.ts';
 import { readDeliveries } from '../webhooks/read.ts';
 import { deliveriesPath, deliveriesTable } from './deliveries.ts';
 import { keysTable, readKeys } from './keys.ts';
-import { newest } from './lists.ts';
+import { latest } from './lists.ts';
 import { ordersPath, ordersTable, readOrders } from './orders.ts';
 import { consolePage, faultsPath, keysPath, type Page, timePath } from './page.ts';
 import { copied, dateTime, duration } from './parts.ts';
@@ -15,15 +15,15 @@ import { readRequests, requestsPath, requestsTable } from './requests.ts';
 export const frontPage: Page<'console'> = async ({ service }) => {
   const { store, clock, config } = service;
   const now = clock.now();
-  const orders = readOrders(store, newest);
-  const deliveries = readDeliveries(store, newest);
+  const orders = readOrders(store, latest);
+  const deliveries = readDeliveries(store, latest);
   const body = html`<p class="lead">The whole service, rehearsed on this machine: nothing is bought and no money moves.
 <a href="${shopPath}">The shop</a> has a product for every outcome.</p>
 ${firstOrder(config, orders.length === 0)}${figures(service, now, (await service.control()).faults().faults)}
 ${section('orders', 'Orders', ordersPath, ordersTable(orders, now))}
 ${section('deliveries', 'Webhook deliveries', deliveriesPath, deliveriesTable(config, deliveries, { now, back: 'console' }))}
-${section('requests', 'Requests', requestsPath, requestsTable(service, readRequests(service, newest)))}
-${section('keys', 'Keys and wallets', keysPath, keysTable(service, readKeys(service, newest), now))}`;
+${section('requests', 'Requests', requestsPath, requestsTable(service, readRequests(service, latest)))}
+${section('keys', 'Keys and wallets', keysPath, keysTable(service, readKeys(service, latest), now))}`;
   return consolePage('The sandbox', body, { live: true, isFront: true });
 };
 

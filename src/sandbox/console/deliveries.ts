@@ -1,7 +1,7 @@
 import { webhookEventHeader, webhookEvents, webhookIdHeader } from '../../api/events.ts';
 import { type Content, html } from '../../platform/html.ts';
 import type { SandboxConfig } from '../config.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { SandboxResponse } from '../server/wire.ts';
 import type { Store } from '../store/store.ts';
@@ -152,9 +152,9 @@ function counts(store: Store, filters: Filters<Name>, name: Name, expression: st
     .map((row) => ({ value: String(row.value), text: String(row.value), count: Number(row.count) }));
 }
 
-const mostAttempts = 50;
+const maxAttempts = 50;
 /** Longest body included in a copyable command line, characters. */
-const longestInLine = 10_000;
+const maxInlineLength = 10_000;
 
 /** Page of a delivery: what was sent where, and the result of each attempt. */
 export const deliveryPage: Page<'consoleDelivery'> = ({ service, path: { id } }) => {
@@ -170,14 +170,14 @@ export const deliveryPage: Page<'consoleDelivery'> = ({ service, path: { id } })
 <section id="facts"><dl><dt>Event</dt><dd><code>${event}</code> <span class="soft">${webhookEvents[event]}</span></dd>
 <dt>Order</dt><dd><a class="mono" href="${ordersPath}/${orderId}">${orderId}</a></dd><dt>Address</dt><dd class="mono">${addressOf(url)}</dd>
 <dt>Queued</dt><dd>${age(createdAt, now)}</dd></dl></section>
-<section id="attempts"><header><h2>Attempts</h2></header>${attemptsTable(readAttempts(store, seq, mostAttempts))}${
-    attempts > mostAttempts && html`<p class="soft">The newest ${mostAttempts} of ${attempts}.</p>`
+<section id="attempts"><header><h2>Attempts</h2></header>${attemptsTable(readAttempts(store, seq, maxAttempts))}${
+    attempts > maxAttempts && html`<p class="soft">The newest ${maxAttempts} of ${attempts}.</p>`
   }</section>
 <section id="sent"><header><h2>What is sent</h2></header>${headersTable(headersOf(url, { event, eventId, json }))}${block}${
     isCut &&
     html`<p class="soft">Cut: its beginning, of ${Buffer.byteLength(json).toLocaleString('en-US')} bytes.</p>`
   }</section>${
-    json.length <= longestInLine &&
+    json.length <= maxInlineLength &&
     html`
 <div class="card" id="same">${sameAs('the delivery', { curl: receiverCall(found) })}<p class="soft">Straight to the receiver whose address stands in <code>WEBHOOK_URL</code>.</p></div>`
   }`;
@@ -201,7 +201,7 @@ const attemptsTable = (attempts: readonly Attempt[]): Content =>
     : html`<table class="stack"><thead><tr><th class="fit">Time (UTC)</th><th>Result</th><th class="fit number">Took</th></tr></thead><tbody>${attempts.map(
         (attempt) =>
           html`<tr><td class="fit number"><time datetime="${new Date(attempt.at).toISOString()}">${dateTime(attempt.at)}</time></td>
-<td><span class="${attempt.error === null ? 'good' : 'bad'}">${said(attempt)}</span></td><td class="fit number">${attempt.tookMs} ms</td></tr>`,
+<td><span class="${attempt.error === null ? 'good' : 'bad'}">${attemptText(attempt)}</span></td><td class="fit number">${attempt.tookMs} ms</td></tr>`,
       )}</tbody></table>`;
 
 interface Sent {
@@ -264,7 +264,7 @@ function again({ id, orderId, event, state, attempts }: Delivery, back: Back): C
 
 function outcome(delivery: Delivery, now: number): Content {
   const { state, at, last } = delivery;
-  const result = last && html` <small>${said(last)}, ${last.tookMs} ms</small>`;
+  const result = last && html` <small>${attemptText(last)}, ${last.tookMs} ms</small>`;
   if (state === 'delivered') return html`<span class="badge good">delivered</span>${result}`;
   if (state === 'given up') return html`<span class="badge bad">given up</span>${result}`;
   if (state === 'behind') return html`<span class="soft">waits behind an earlier one</span>`;
@@ -273,15 +273,17 @@ function outcome(delivery: Delivery, now: number): Content {
 }
 
 /** The result of an attempt, in words. */
-export const said = ({ status, error }: Pick<NonNullable<Delivery['last']>, 'status' | 'error'>): string =>
-  error ?? `HTTP ${status}`;
+export const attemptText = ({
+  status,
+  error,
+}: Pick<NonNullable<Delivery['last']>, 'status' | 'error'>): string => error ?? `HTTP ${status}`;
 
 /** Handles the replay button of a delivery. */
 export const replayDelivery = formAction<'consoleReplay'>(
   () => ({ path: deliveriesPath, text: 'All deliveries' }),
   async ({ service, path: { id } }, form) => {
-    const orderId = await replay(service.store, service.identity, id, service.clock.now());
-    if (orderId === undefined) throw new Refusal('not_found', 'There is no such delivery any more.');
+    const orderId = await replay(service.store, service.idGenerator, id, service.clock.now());
+    if (orderId === undefined) throw new ErrorResponse('not_found', 'There is no such delivery any more.');
     const backTo = new Map<string | null, string>([
       ['deliveries', deliveriesPath],
       ['delivery', `${deliveriesPath}/${id}`],
@@ -296,9 +298,9 @@ type Found = NonNullable<ReturnType<typeof readDelivery>>;
 /** Size limit of the form, bytes. URL encoding can take nine bytes per character. */
 const largestForm = 512 * 1024;
 /** Longest body that can be edited on a page, characters. */
-const longestEdited = 24_000;
+const maxEditableLength = 24_000;
 /** Longest call offered as a copyable command, characters. */
-const longestCall = 10_000;
+const maxCallLength = 10_000;
 
 const editPath = (deliveryId: string): string => `${deliveriesPath}/${deliveryId}/edit`;
 
@@ -315,7 +317,7 @@ export const replayEditedPage: Page<'consoleReplayEdited'> = async ({ service, r
   } catch (error) {
     if (error instanceof Misfilled)
       return formPage(service, found, { form, problem: error.message, status: 400 });
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ErrorResponse)) throw error;
     // The input is rendered into a new form with a new token, so submitting again works.
     const problem =
       'Not sent: this form has sent a delivery already, with other values. Send it again if you mean a second one.';
@@ -327,8 +329,8 @@ async function send(service: Service, found: Found, form: URLSearchParams): Prom
   const { store, config, clock } = service;
   const given = (form.get('url') ?? '').trim();
   const url = given === '' ? found.url : given;
-  const refusal = refusedTarget(url, config.webhooks);
-  if (refusal !== undefined) throw new Misfilled(`Nothing is sent there: ${refusal}.`);
+  const denial = refusedTarget(url, config.webhooks);
+  if (denial !== undefined) throw new Misfilled(`Nothing is sent there: ${denial}.`);
   // Browsers submit forms with CRLF line endings.
   const text = (form.get('body') ?? '').replaceAll('\r\n', '\n');
   const body = text === editable(found.body) ? found.body : text;
@@ -362,7 +364,7 @@ function formPage({ config }: Service, found: Found, filled?: Filled): SandboxRe
   const text = filled?.form.get('body') ?? editable(found.body);
   const isSame = filled?.form.get('event') === 'same';
   const title = `Replay ${event}, edited`;
-  if (text.length > longestEdited)
+  if (text.length > maxEditableLength)
     return consolePage(
       title,
       html`<p class="lead">Its body is too large to be edited on a page. ${back(orderId)}</p>`,
@@ -378,7 +380,7 @@ function formPage({ config }: Service, found: Found, filled?: Filled): SandboxRe
 ${text}</textarea></label>
 <label>${webhookIdHeader}<select name="event"><option value="new"${!isSame && html` selected`}>a new one: a receiver takes it for another event</option><option value="same"${isSame && html` selected`}>the same, ${eventId.slice(0, 8)}: a receiver may know it already</option></select></label>
 <div class="actions"><button class="main">Send it</button></div></form>
-${found.body.length <= longestCall && sameFromTerminal(config, 'same-replay', [{ what: 'sending it', errand: null, curl: receiverCall(found) }], 'Sends the body as it was, straight to the receiver whose address stands in WEBHOOK_URL.')}`;
+${found.body.length <= maxCallLength && sameFromTerminal(config, 'same-replay', [{ what: 'sending it', errand: null, curl: receiverCall(found) }], 'Sends the body as it was, straight to the receiver whose address stands in WEBHOOK_URL.')}`;
   return consolePage(title, page, { status: filled?.status ?? 200, section: 'deliveries', copies: true });
 }
 

@@ -7,9 +7,9 @@ import type { Page } from './page.ts';
 import { consolePage, faultsPath } from './page.ts';
 import { controlCall, sameFromTerminal } from './terminal-commands.ts';
 
-const mostFaults = 100;
-const longestFault = 1000;
-const mostSeed = 2 ** 31 - 1;
+const maxFaults = 100;
+const maxFaultLength = 1000;
+const maxSeed = 2 ** 31 - 1;
 
 /** Every fault that can be selected. */
 const kinds = Object.keys(sandboxFaults).flatMap((written) => written.split(', '));
@@ -57,7 +57,7 @@ function addForms(config: SandboxConfig): Content {
 <label>Where, if not everywhere<input name="where" class="mono" placeholder="POST /orders" autocomplete="off" spellcheck="false"></label>
 <button>Switch it on</button></form>
 <form method="post" action="${faultsPath}/on" class="inline">
-<label>Or as --fault takes it<input name="fault" class="mono" required maxlength="${longestFault}" placeholder="${example}" autocomplete="off" spellcheck="false"></label>
+<label>Or as --fault takes it<input name="fault" class="mono" required maxlength="${maxFaultLength}" placeholder="${example}" autocomplete="off" spellcheck="false"></label>
 <button>Switch on what is written</button></form>${sameFromTerminal(config, 'same-on', [
     controlCall(config, 'switching one on', ['fault', example], {
       action: 'faults',
@@ -68,7 +68,7 @@ function addForms(config: SandboxConfig): Content {
 
 const seedForm = (seed: number): Content =>
   html`<p class="soft">Which request a fault falls on follows from it. With each change the draws begin anew.</p>
-<form method="post" action="${faultsPath}/seed" class="inline"><label>Seed<input name="seed" type="number" min="0" max="${mostSeed}" required value="${seed}" autocomplete="off"></label><button>Begin anew with it</button></form>`;
+<form method="post" action="${faultsPath}/seed" class="inline"><label>Seed<input name="seed" type="number" min="0" max="${maxSeed}" required value="${seed}" autocomplete="off"></label><button>Begin anew with it</button></form>`;
 
 /** Wraps a form handler: applies `change` to the active faults, then redirects to the page. */
 const changing =
@@ -85,10 +85,10 @@ export const switchOn = formAction<'consoleFaultOn'>(
   back,
   changing(async (form, on, control) => {
     const fault = (form.get('fault') ?? composed(form)).trim();
-    if (fault.length > longestFault) throw new Misfilled(`A fault takes at most ${longestFault} characters.`);
+    if (fault.length > maxFaultLength)
+      throw new Misfilled(`A fault takes at most ${maxFaultLength} characters.`);
     if (on.includes(fault)) return;
-    if (on.length >= mostFaults)
-      throw new Misfilled(`At most ${mostFaults} faults can be on: switch one off.`);
+    if (on.length >= maxFaults) throw new Misfilled(`At most ${maxFaults} faults can be on: switch one off.`);
     await control.changeFaults({ add: [fault] });
   }),
 );
@@ -106,8 +106,8 @@ export const setSeed = formAction<'consoleFaultSeed'>(
   back,
   changing(async (form, _, control) => {
     const text = (form.get('seed') ?? '').trim();
-    if (!/^\d{1,10}$/.test(text) || Number(text) > mostSeed)
-      throw new Misfilled(`Seed takes a whole number from 0 to ${mostSeed}.`);
+    if (!/^\d{1,10}$/.test(text) || Number(text) > maxSeed)
+      throw new Misfilled(`Seed takes a whole number from 0 to ${maxSeed}.`);
     await control.changeFaults({ seed: Number(text) });
   }),
 );

@@ -1,7 +1,7 @@
 import { readAmount } from '../../api/amount.ts';
 import { characterCount, limits } from '../../api/limits.ts';
 import { type Content, html } from '../../platform/html.ts';
-import { Invalid, Refusal } from '../server/refusal.ts';
+import { ErrorResponse, Invalid } from '../server/refusal.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from '../server/wire.ts';
 import { htmlPage } from './html.ts';
 import { consolePage, type Page } from './page.ts';
@@ -38,21 +38,21 @@ export const formAction =
       return await act(visit, form);
     } catch (error) {
       if (error instanceof Misfilled)
-        return refusalPage('Not like this', error.message, { status: 400, back: backOf(visit) });
+        return errorPage('Not like this', error.message, { status: 400, back: backOf(visit) });
       if (error instanceof Invalid) {
-        const said = error.issues.map(
+        const messages = error.issues.map(
           ({ loc, msg }) => html`<p><code>${loc.slice(1).join('.')}</code> ${msg}</p>`,
         );
-        return refusalPage('Not like this', said, { status: 422, back: backOf(visit) });
+        return errorPage('Not like this', messages, { status: 422, back: backOf(visit) });
       }
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof ErrorResponse)) throw error;
       const { code, message } = error;
       const status = code === 'not_found' ? 404 : code === 'rate_limit_exceeded' ? 429 : 409;
-      return refusalPage('Not now', html`${message} <code>${code}</code>`, { status, back: backOf(visit) });
+      return errorPage('Not now', html`${message} <code>${code}</code>`, { status, back: backOf(visit) });
     }
   };
 
-const refusalPage = (
+const errorPage = (
   title: string,
   why: Content,
   { status, back }: { readonly status: number; readonly back: WayBack },
@@ -74,8 +74,8 @@ export const seeOther = (location: string): SandboxResponse => ({
  * A hidden field with a unique token per form, so that resubmitting has no further effect.
  * @param isKept whether the token survives when the browser restores the page; used by forms that place an order.
  */
-export const onceField = ({ isKept = false }: { readonly isKept?: boolean } = {}): Content =>
-  html`<input type="hidden" name="once" value="${crypto.randomUUID()}" autocomplete="off"${isKept && html` data-kept`}>`;
+export const onceField = ({ isPersistent = false }: { readonly isPersistent?: boolean } = {}): Content =>
+  html`<input type="hidden" name="once" value="${crypto.randomUUID()}" autocomplete="off"${isPersistent && html` data-kept`}>`;
 
 /** The token of a form's `onceField`. @throws Misfilled. */
 export function onceIn(form: URLSearchParams): string {

@@ -91,14 +91,14 @@ export const siteLinks: readonly Link[] = [
   { path: operations['openapi.get'].path, text: 'API' },
 ];
 
-const longestShown = 200;
+const maxShownLength = 200;
 
 /**
  * Browser page for an unknown path or method. @param allowed methods that the path supports; empty if the path does not
  * exist.
  */
 export function unknownPage(method: string, pathname: string, allowed: string): SandboxResponse {
-  const path = html`<code>${pathname.slice(0, longestShown)}${pathname.length > longestShown && '…'}</code>`;
+  const path = html`<code>${pathname.slice(0, maxShownLength)}${pathname.length > maxShownLength && '…'}</code>`;
   const places = html`<ul>${siteLinks.map(({ path: to, text }) => html`<li><a href="${to}">${text}</a></li>`)}</ul>`;
   if (allowed === '') {
     const body = html`<p class="lead">There is nothing at ${path}. The address may have been cut short. What there is:</p>${places}`;

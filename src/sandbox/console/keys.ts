@@ -52,12 +52,12 @@ export const keysPage: Page<'consoleKeys'> = ({ service, search }) =>
       html`${rows.length > 0 && mintForm(service.config)}${keysTable(service, rows, service.clock.now())}`,
   });
 
-const longestName = 100;
+const maxNameLength = 100;
 
 /** Renders the mint form with the equivalent commands. */
 export const mintForm = (config: SandboxConfig): Content =>
   html`<form method="post" action="${keysPath}" class="inline" id="mint">${onceField()}
-<label>Name, if you like<input name="name" maxlength="${longestName}" autocomplete="off"></label><button class="main">Mint a key</button></form>
+<label>Name, if you like<input name="name" maxlength="${maxNameLength}" autocomplete="off"></label><button class="main">Mint a key</button></form>
 ${sameFromTerminal(config, 'same-mint', [
   {
     what: 'minting a key',
@@ -72,7 +72,7 @@ export const mintKeyPage = formAction<'consoleMint'>(
   async ({ service, request }, form) => {
     const once = onceIn(form);
     const name = (form.get('name') ?? '').trim();
-    if (name.length > longestName) throw new Misfilled(`Name takes at most ${longestName} characters.`);
+    if (name.length > maxNameLength) throw new Misfilled(`Name takes at most ${maxNameLength} characters.`);
     const minted = await mintByForm(service, {
       id: once,
       name: name === '' ? null : name,

@@ -18,12 +18,12 @@ export interface Part {
 const pageSize = 25;
 
 /** Rows shown per list on the home page. */
-export const newest: Part = { before: Number.MAX_SAFE_INTEGER, limit: 8 };
+export const latest: Part = { before: Number.MAX_SAFE_INTEGER, limit: 8 };
 
 /** Parses the requested window from a query string. */
 function partOf(search: string): Part {
   const [before = ''] = readQuery(search).before ?? [];
-  return { before: /^[1-9]\d{0,15}$/.test(before) ? Number(before) : newest.before, limit: pageSize };
+  return { before: /^[1-9]\d{0,15}$/.test(before) ? Number(before) : latest.before, limit: pageSize };
 }
 
 interface Paged<Row> {
@@ -61,16 +61,16 @@ export function listPage<Row>({
   return consolePage(title ?? text, body, { live: true, section, isList: true });
 }
 
-const usualWords = { first: 'Newest', next: 'Older' };
+const defaultWords = { first: 'Newest', next: 'Older' };
 
 /** Renders one page of a list, with links to the newest rows and, if there are more, to the next older ones. */
 export function pagedTable<Row>(paged: Paged<Row>): Content {
-  const { path, search, filters = {}, read, numberOf, table, words = usualWords } = paged;
+  const { path, search, filters = {}, read, numberOf, table, words = defaultWords } = paged;
   const { before, limit } = partOf(search);
   const found = read({ before, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
-  const isFirst = before === newest.before;
+  const isFirst = before === latest.before;
   const newer = !isFirst && html`<a href="${addressOf(path, filters)}">${words.first}</a>`;
   const older =
     found.length > limit &&
@@ -90,12 +90,12 @@ function nothing<Row>({ table, filters = {} }: Paged<Row>, isFirst: boolean): Co
 export type Filters<N extends string = string> = Readonly<Record<N, string>>;
 
 /** Maximum length of a filter value; longer than any real search. */
-const longest = 200;
+const maxLength = 200;
 
 /** Reads the filters from a query string. */
 export function readFilters<N extends string>(search: string, names: readonly N[]): Filters<N> {
   const query = new URLSearchParams(search);
-  const given = (name: N): string => (query.get(name) ?? '').trim().slice(0, longest);
+  const given = (name: N): string => (query.get(name) ?? '').trim().slice(0, maxLength);
   return Object.fromEntries(names.map((name) => [name, given(name)])) as Filters<N>;
 }
 
@@ -277,7 +277,7 @@ interface OrderCounts {
   readonly retailers: readonly Choice[];
 }
 
-const mostRetailers = 50;
+const maxRetailers = 50;
 
 /** Counts orders by kind, each with the other filters applied. */
 export function countOrders({ store, config }: Service, filters: Filters<Name>): OrderCounts {
@@ -317,7 +317,7 @@ function retailers(store: Store, config: SandboxConfig, filters: Filters<Name>):
   const rows = store.all(
     `SELECT host, count(*) AS count FROM order_hosts ${narrowed} GROUP BY host ORDER BY count DESC, host LIMIT ?`,
     ...values,
-    mostRetailers,
+    maxRetailers,
   );
   return rows.map((row) => {
     const host = String(row.host);
@@ -332,14 +332,14 @@ function hostText(host: string, { shopUrl }: SandboxConfig): string {
   return retailer ? `${retailer.name} (${host})` : host;
 }
 
-const mostOffered = 30;
+const maxOffered = 30;
 
 /** Emails of users, those with the most orders first. */
 export const usersToOffer = (store: Store): string[] =>
   store
     .all(
       'SELECT email FROM users WHERE email IS NOT NULL GROUP BY email ORDER BY sum(order_count) DESC LIMIT ?',
-      mostOffered,
+      maxOffered,
     )
     .map(({ email }) => String(email));
 

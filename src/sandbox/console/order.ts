@@ -19,13 +19,13 @@ import {
 import { milestones, nextDue } from '../orders/lifecycle/index.ts';
 import type { OrderRecord } from '../orders/lifecycle/types.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { type Entry, entriesOf } from '../wallet/ledger.ts';
 import type { LedgerKind } from '../wallet/wallet.ts';
 import { readAttemptsOf, readDeliveriesOf } from '../webhooks/read.ts';
-import { deliveriesPath, deliveriesTable, said } from './deliveries.ts';
+import { attemptText, deliveriesPath, deliveriesTable } from './deliveries.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther, type WayBack } from './form-action.ts';
 import { userNames } from './lists.ts';
 import { ordersPath, stateOf } from './orders.ts';
@@ -47,7 +47,7 @@ import { controlCall, curlCall, sameFromTerminal, sameRequest, triggerCall } fro
 import { advanceBy } from './time.ts';
 import { ledgerWords, signed } from './wallet.ts';
 
-const mostDeliveries = 50;
+const maxDeliveries = 50;
 
 /** Page of an order: everything known about it, and the events that can be triggered. */
 export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } }) => {
@@ -59,7 +59,7 @@ export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } })
     ...rest,
     checkpoints,
   }));
-  const deliveries = readDeliveriesOf(service.store, record.id, mostDeliveries);
+  const deliveries = readDeliveriesOf(service.store, record.id, maxDeliveries);
   const nameOf = userNames(service.store, [order.userId]);
   const body = html`<div class="neighbours">${siblingLinks('order', siblingsOf(service, order.seq))}</div><p>${stateBadge(stateOf(record))} <span class="soft">placed ${age(Date.parse(record.created_at), now)} by ${nameOf(order.userId)}</span></p>
 <div class="slot holds" id="now">${failure(record)}${await orderActions(service, order, now)}</div>
@@ -99,8 +99,8 @@ function failure({ job_result: result, items }: OrderRecord): Content {
   if (!result || result.success) return null;
   const { error, error_type: type, error_details: details } = result;
   const hint = type === null ? undefined : errorTypeHint(type);
-  const said = error ?? details?.message ?? 'It failed, and nobody said why.';
-  return html`<section id="failure"><header><h2 class="bad">Why it failed</h2></header><p>${said}${
+  const reason = error ?? details?.message ?? 'It failed, and nobody said why.';
+  return html`<section id="failure"><header><h2 class="bad">Why it failed</h2></header><p>${reason}${
     type !== null && html` <code class="soft">${type}</code>`
   }</p>${hint !== undefined && html`<p class="soft">${hint}</p>`}${details?.field_errors.map(
     ({ field, message }) => html`<p><code>${field}</code> ${message}</p>`,
@@ -191,13 +191,13 @@ const back: readonly LedgerKind[] = ['refund', 'credit', 'payout'];
 
 /** Total row: the amount kept. Excludes payments by challenge and their payouts, as paying in is not a cost. */
 function outcome(entries: readonly Entry[]): Content {
-  const kept = -entries
+  const retained = -entries
     .filter(({ kind }) => kind !== 'payment' && kind !== 'payout')
     .reduce((sum, { cents }) => sum + cents, 0);
   const fee = -entries.filter(({ kind }) => kind === 'fee').reduce((sum, { cents }) => sum + cents, 0);
   const isBack = entries.some(({ kind }) => back.includes(kind));
   const name = isBack ? 'Kept in the end' : 'Paid in all';
-  return html`<tr class="total"><th scope="row">${name}${isBack && kept > 0 && kept === fee && ', the fee'}</th><td class="fit number">${money(kept)}</td></tr>`;
+  return html`<tr class="total"><th scope="row">${name}${isBack && retained > 0 && retained === fee && ', the fee'}</th><td class="fit number">${money(retained)}</td></tr>`;
 }
 
 const walletLink = (userId: string): Content =>
@@ -222,7 +222,7 @@ const ranks: Readonly<Record<FeedEntry['kind'], number>> = { request: 0, state: 
  * Maximum number of entries shown; earlier ones are omitted. Polling every second would otherwise make the page very
  * long.
  */
-const mostShown = 120;
+const maxShown = 120;
 
 /**
  * Renders an order's timeline, oldest first: API requests, state changes, wallet movements, webhook attempts, and when
@@ -230,7 +230,7 @@ const mostShown = 120;
  */
 function orderFeed(service: Service, order: StoredOrder, now: number): Content {
   const { record, plan } = order;
-  const began = Date.parse(record.created_at);
+  const startedAt = Date.parse(record.created_at);
   const due = nextDue(plan);
   const all = [
     ...requests(service, record.id),
@@ -239,12 +239,12 @@ function orderFeed(service: Service, order: StoredOrder, now: number): Content {
     ...attempts(service, record.id),
   ];
   const inOrder = all.toSorted((one, other) => one.at - other.at || ranks[one.kind] - ranks[other.kind]);
-  const left = inOrder.length - mostShown;
-  const shown = left > 0 ? inOrder.slice(-mostShown) : inOrder;
+  const left = inOrder.length - maxShown;
+  const shown = left > 0 ? inOrder.slice(-maxShown) : inOrder;
   return html`<div class="feed holds${due !== null && ' grows'}" tabindex="0" role="group" aria-label="Timeline">${left > 0 && html`<p class="soft">${left.toLocaleString('en-US')} earlier ones are left out.</p>`}<ol class="timeline">${shown.map(
     ({ at, kind, isBad = false, title, source, detail }) =>
       html`<li class="${isBad ? 'bad' : 'done'} ${kind}"><strong>${title}</strong> <small><time datetime="${new Date(at).toISOString()}">${dateTime(at)}</time>${
-        at > began && ` · ${sinceStart(at - began)}`
+        at > startedAt && ` · ${sinceStart(at - startedAt)}`
       } · ${source}</small>${detail != null && html`<br><small>${detail}</small>`}</li>`,
   )}${due !== null && html`<li class="next soft">${due > now ? html`next step ${age(due, now)}` : 'next step now'}</li>`}</ol></div>`;
 }
@@ -303,14 +303,14 @@ function moneyEntries({ store }: Service, { record, body, fee, userId }: StoredO
   ];
 }
 
-const mostAttempts = 200;
+const maxAttempts = 200;
 
 const attempts = ({ store }: Service, orderId: string): FeedEntry[] =>
-  readAttemptsOf(store, orderId, mostAttempts).map(({ at, deliveryId, event, ...attempt }) => ({
+  readAttemptsOf(store, orderId, maxAttempts).map(({ at, deliveryId, event, ...attempt }) => ({
     at,
     kind: 'webhook',
     isBad: attempt.error !== null,
-    title: html`<a href="${deliveriesPath}/${deliveryId}">${event}</a> ${said(attempt)}`,
+    title: html`<a href="${deliveriesPath}/${deliveryId}">${event}</a> ${attemptText(attempt)}`,
     source: `webhook, ${attempt.tookMs} ms`,
   }));
 
@@ -361,7 +361,7 @@ function backToOrder({ path: { id } }: { readonly path: { readonly id: string } 
 /** An event the user can cause on an order: a cancellation or a trigger. */
 type OrderEvent = 'cancel' | OrderTrigger;
 
-const usualError: ErrorType = 'checkout_failed';
+const defaultError: ErrorType = 'checkout_failed';
 
 /**
  * Renders a button for each event possible now; a short note once the order has reached a final state, unless the page
@@ -412,7 +412,7 @@ const advanceCall = (config: SandboxConfig, ms: number) => {
 export const untilDone = formAction<'consoleUntilDone'>(backToOrder, ({ service, path: { id } }, form) => {
   const { store, clock } = service;
   const order = findOrder(store, id, null);
-  if (!order) throw new Refusal('not_found', 'No order has this id here.');
+  if (!order) throw new ErrorResponse('not_found', 'No order has this id here.');
   const path = `${ordersPath}/${id}`;
   const end = order.plan.at(-1)?.at;
   if (end === undefined) return seeOther(path);
@@ -428,7 +428,7 @@ const reasons: Content = html`<select name="error_type" aria-label="Why it fails
     html`<optgroup label="${group}">${Object.entries(errorTypes)
       .filter(([, row]) => row.group === group)
       .map(
-        ([type]) => html`<option value="${type}"${type === usualError && html` selected`}>${type}</option>`,
+        ([type]) => html`<option value="${type}"${type === defaultError && html` selected`}>${type}</option>`,
       )}</optgroup>`,
 )}</select>`;
 
@@ -445,8 +445,8 @@ function callOf(config: SandboxConfig, event: OrderEvent, id: string) {
     event,
     id,
     ...(event === 'failed' && {
-      fields: { error_type: usualError },
-      options: ['--error-type', usualError],
+      fields: { error_type: defaultError },
+      options: ['--error-type', defaultError],
     }),
   });
 }
@@ -460,7 +460,7 @@ export const triggerEvent = formAction<'consoleEvent'>(
     else if (isOrderTrigger(event)) {
       const errorType = event === 'failed' ? errorTypeIn(form) : undefined;
       await forceOrder(service, { trigger: event, id, userId: null, errorType }, now);
-    } else throw new Refusal('not_found', 'No such thing can happen to an order.');
+    } else throw new ErrorResponse('not_found', 'No such thing can happen to an order.');
     return seeOther(`${ordersPath}/${id}`);
   },
 );

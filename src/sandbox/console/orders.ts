@@ -94,12 +94,12 @@ function price({ status, job_result: result, max_price }: OrderRecord): string {
 }
 
 /** Maximum number of lines named; the rest are only counted. */
-const mostNamed = 4;
+const maxNamed = 4;
 
 /** Names each line by the last non-empty path segment of its URL. */
 function itemsOf({ items }: OrderRecord): string {
   const named = items
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map(({ url, quantity }) => `${quantity > 1 ? `${quantity} × ` : ''}${productName(url)}`);
   const more = items.length - named.length;
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;

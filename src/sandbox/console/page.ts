@@ -120,8 +120,8 @@ export const forThisMachine =
     if (why !== undefined) return refused(why);
     // Before a mutation, process everything that is due.
     const now = service.clock.now();
-    const patienceMs = request.method === 'GET' ? service.patience.forRead(now) : Number.POSITIVE_INFINITY;
-    await bringUpToDate(service, now, patienceMs);
+    const budgetMs = request.method === 'GET' ? service.readBudget.forRead(now) : Number.POSITIVE_INFINITY;
+    await bringUpToDate(service, now, budgetMs);
     return page(visit);
   };
 

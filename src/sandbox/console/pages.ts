@@ -14,7 +14,7 @@ import { requestPage, requestsPage } from './requests.ts';
 import { requestReturn, returnEvent, returnPage, returnsPage } from './returns.ts';
 import type { PageName } from './routes.ts';
 import { placeOrder, productPage, shopPage } from './shop.ts';
-import { advanceClock, keepSnapshot, resetSandbox, restoreSnapshot, setSpeed, timePage } from './time.ts';
+import { advanceClock, resetSandbox, restoreSnapshot, saveSnapshot, setSpeed, timePage } from './time.ts';
 import { claimKey, emptyWallet, fundWallet, walletPage } from './wallet.ts';
 
 const pages: { readonly [N in PageName]: Page<N> } = {
@@ -44,7 +44,7 @@ const pages: { readonly [N in PageName]: Page<N> } = {
   consoleTime: forThisMachine(timePage),
   consoleAdvance: forThisMachine(advanceClock),
   consoleSpeed: forThisMachine(setSpeed),
-  consoleSnapshot: forThisMachine(keepSnapshot),
+  consoleSnapshot: forThisMachine(saveSnapshot),
   consoleRestore: forThisMachine(restoreSnapshot),
   consoleReset: forThisMachine(resetSandbox),
   consoleFaults: forThisMachine(faultsPage),

@@ -12,7 +12,7 @@ import {
 import type { Shape } from '../../api/schemas/index.ts';
 import { type Content, type Html, html } from '../../platform/html.ts';
 import type { OrderItem } from '../orders/lifecycle/types.ts';
-import type { KeptBody, KeptSide } from '../server/request-log.ts';
+import type { LoggedBody, LoggedSide } from '../server/request-log.ts';
 
 /** Formats an amount in cents: `1999, USD` as `$19.99`. */
 export const money = (cents: number, currency = 'USD'): string =>
@@ -128,30 +128,30 @@ ${copied(`${what} as ${name}`, text ?? '')}`,
 
 /** Pretty-prints JSON, including truncated JSON. Pure. */
 function prettyJson(json: string): string {
-  const pieces: string[] = [];
+  const chunks: string[] = [];
   let depth = 0;
   const line = (): string => `\n${'  '.repeat(Math.min(depth, 20))}`;
   for (const [token] of json.matchAll(/"(?:[^"\\]|\\[\s\S])*"?|[{}[\],:]|[^\s"{}[\],:]+/g)) {
     if (token === '{' || token === '[') {
       depth += 1;
-      pieces.push(token, line());
+      chunks.push(token, line());
     } else if (token === '}' || token === ']') {
       depth = Math.max(0, depth - 1);
       // Keep an empty object or array on one line.
-      if (/^\s+$/.test(pieces.at(-1) ?? '') && /^[{[]$/.test(pieces.at(-2) ?? '')) pieces.pop();
-      else pieces.push(line());
-      pieces.push(token);
-    } else if (token === ',') pieces.push(token, line());
-    else pieces.push(token === ':' ? ': ' : token);
+      if (/^\s+$/.test(chunks.at(-1) ?? '') && /^[{[]$/.test(chunks.at(-2) ?? '')) chunks.pop();
+      else chunks.push(line());
+      chunks.push(token);
+    } else if (token === ',') chunks.push(token, line());
+    else chunks.push(token === ':' ? ': ' : token);
   }
-  return pieces.join('');
+  return chunks.join('');
 }
 
 /** Limit on displayed text, bytes of markup; escaping can take six per character. */
-const mostShown = 12_000;
+const maxShownBytes = 12_000;
 
 /** Renders headers with secrets redacted. */
-export const headersTable = (headers: KeptSide['headers']): Content =>
+export const headersTable = (headers: LoggedSide['headers']): Content =>
   headers.length > 0 &&
   html`<details class="headers"><summary>${headers.length === 1 ? '1 header' : `${headers.length} headers`}</summary><dl class="mono">${headers.map(
     ([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`,
@@ -160,12 +160,12 @@ export const headersTable = (headers: KeptSide['headers']): Content =>
 /** Renders pretty-printed JSON with a copy button. @param what it is. */
 export function jsonBlock(what: string, json: string): { readonly block: Content; readonly isCut: boolean } {
   const pretty = prettyJson(json);
-  const shown = beginningOf(pretty);
+  const shown = truncated(pretty);
   return { block: copied(`${what} as JSON`, shown), isCut: shown.length < pretty.length };
 }
 
 /** Renders the stored part of a body, with a note if any is missing. @param what it is, `the request’s body`. */
-export function bodyBlock(what: string, { text, bytes, isCut }: KeptBody): Content {
+export function bodyBlock(what: string, { text, bytes, isCut }: LoggedBody): Content {
   if (bytes === 0) return html`<p class="soft">No body.</p>`;
   const size = bytes === null ? '' : `${bytes.toLocaleString('en-US')} bytes`;
   if (text === null)
@@ -174,8 +174,8 @@ export function bodyBlock(what: string, { text, bytes, isCut }: KeptBody): Conte
   return html`${block}${(isCut || isShownInPart) && html`<p class="soft">Cut: its beginning, of ${size}.</p>`}`;
 }
 
-function beginningOf(text: string): string {
-  let room = mostShown;
+function truncated(text: string): string {
+  let room = maxShownBytes;
   for (let at = 0; at < text.length; at += 1) {
     room -= /[&<>"']/.test(text[at] ?? '') ? 6 : Buffer.byteLength(text[at] ?? '');
     if (room < 0) return text.slice(0, at);

@@ -1,5 +1,5 @@
 import { type Content, html } from '../../platform/html.ts';
-import { type Exchange, mostKept } from '../server/request-log.ts';
+import { type Exchange, maxLogEntries } from '../server/request-log.ts';
 import type { Service } from '../server/service.ts';
 import {
   type Choice,
@@ -22,7 +22,7 @@ type Name = (typeof requestFilters)[number];
 type RequestFilters = Filters<Name>;
 
 export const readRequests = ({ requests }: Service, { before, limit }: Part): Exchange[] =>
-  requests?.newest(limit, before) ?? [];
+  requests?.latest(limit, before) ?? [];
 
 /** Renders the requests since the server started, newest first. */
 export function requestsTable({ store }: Service, rows: readonly Exchange[]): Content {
@@ -37,11 +37,11 @@ export function requestsTable({ store }: Service, rows: readonly Exchange[]): Co
       html`<tr id="request-${number}"><td class="fit number"><time>${new Date(at).toISOString().slice(11, 19)}</time></td>
 <td class="mono"><a href="${requestsPath}/${number}">${method} ${target}</a></td><td class="fit">${statusText(status)}${
         fault !== null && html` <small>fault: ${fault}</small>`
-      }</td><td class="fit number">${took(tookMs)}</td><td class="fit">${nameOf(userId)}</td></tr>`,
+      }</td><td class="fit number">${durationText(tookMs)}</td><td class="fit">${nameOf(userId)}</td></tr>`,
   )}</tbody></table>`;
 }
 
-const took = (ms: number): string => `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
+const durationText = (ms: number): string => `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
 
 /** The outcome of a request, as coloured text. */
 export const statusText = (status: number | null): Content =>
@@ -71,7 +71,7 @@ const tests: {
 
 export const requestsPage: Page<'consoleRequests'> = ({ service, search }) => {
   const filters = readFilters(search, requestFilters);
-  const all = readRequests(service, { before: Number.MAX_SAFE_INTEGER, limit: mostKept });
+  const all = readRequests(service, { before: Number.MAX_SAFE_INTEGER, limit: maxLogEntries });
   const nameOf = userNames(
     service.store,
     all.map(({ request }) => request.userId),
@@ -83,7 +83,7 @@ export const requestsPage: Page<'consoleRequests'> = ({ service, search }) => {
   const found = matching();
   return listPage({
     section: 'requests',
-    lead: `The newest ${mostKept.toLocaleString('en-US')} since this server started, without secrets. They are gone when it ends.`,
+    lead: `The newest ${maxLogEntries.toLocaleString('en-US')} since this server started, without secrets. They are gone when it ends.`,
     search,
     filters,
     bar: requestsBar(
@@ -145,22 +145,22 @@ function counts(
 }
 
 /** Longest body included in a copyable command line, characters. */
-const longestInLine = 3_000;
+const maxInlineLength = 3_000;
 
 /** Page of a request: both sides of the exchange, and how to repeat it. */
 export const requestPage: Page<'consoleRequest'> = ({ service, path: { number: text } }) => {
   const { requests, clock } = service;
   const number = /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
-  const [exchange, older] = requests?.newest(2, number + 1) ?? [];
+  const [exchange, older] = requests?.latest(2, number + 1) ?? [];
   if (!exchange || exchange.number !== number)
     return notThere('No such request', 'This request is not kept, or not any more.', { section: 'requests' });
   const { request, sent, received } = exchange;
   const { at, method, target, status, tookMs, fault } = request;
-  const isNewest = requests?.total === number;
+  const isLatest = requests?.total === number;
   const body = html`${siblingLinks('request', {
-    newer: isNewest ? null : `${requestsPath}/${number + 1}`,
+    newer: isLatest ? null : `${requestsPath}/${number + 1}`,
     older: older ? `${requestsPath}/${older.number}` : null,
-  })}<section id="facts"><dl><dt>Response</dt><dd>${statusText(status)} after ${took(tookMs)}</dd>
+  })}<section id="facts"><dl><dt>Response</dt><dd>${statusText(status)} after ${durationText(tookMs)}</dd>
 <dt>Time</dt><dd>${age(at, clock.now())}</dd>${facts(service, exchange)}</dl></section>
 <section id="sent"><header><h2>Request</h2></header>${headersTable(sent.headers)}${bodyBlock('the request', sent.body)}</section>
 <section id="received"><header><h2>Response</h2></header>${
@@ -194,7 +194,7 @@ const lacksSecrets = ({ sent: { body } }: Exchange): boolean => body.text?.inclu
 const isInLine = (exchange: Exchange): boolean => {
   const { bytes, text, isCut } = exchange.sent.body;
   if (bytes === 0) return true;
-  return text !== null && !isCut && text.length <= longestInLine && !lacksSecrets(exchange);
+  return text !== null && !isCut && text.length <= maxInlineLength && !lacksSecrets(exchange);
 };
 
 function again({ config }: Service, exchange: Exchange) {

@@ -10,7 +10,7 @@ import { forceReturn, possibleOutcomes } from '../returns/force.ts';
 import { withLabels } from '../returns/labels.ts';
 import { type ForcedReturn, forcedReturns } from '../returns/lifecycle.ts';
 import { findReturn, returnsOf, type StoredReturn, storedReturn } from '../returns/records.ts';
-import { Invalid, Refusal } from '../server/refusal.ts';
+import { ErrorResponse, Invalid } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
@@ -230,7 +230,7 @@ export const returnEvent = formAction<'consoleReturnEvent'>(
       : { path: returnsPath, text: 'All returns' },
   async ({ service, path: { id, event } }, form) => {
     const kind = forcedReturns.find((name) => name === event);
-    if (!kind) throw new Refusal('not_found', 'No such thing can happen to a return.');
+    if (!kind) throw new ErrorResponse('not_found', 'No such thing can happen to a return.');
     const { order_id } = await forceReturn(service, { id, userId: null }, kind, service.clock.now());
     const isOfOrder = form.get('back') === 'order';
     return seeOther(isOfOrder ? `${ordersPath}/${order_id}#returns` : `${returnsPath}/${id}`);
@@ -271,7 +271,7 @@ export const requestReturn = formAction<'consoleReturn'>(
   async ({ service, path: { id } }, form) => {
     const { store, clock } = service;
     const order = findOrder(store, id, null);
-    if (!order) throw new Refusal('not_found', 'No order has this id here.');
+    if (!order) throw new ErrorResponse('not_found', 'No order has this id here.');
     const quantity = (form.get('quantity') ?? '').trim();
     if (!/^[1-9]\d{0,8}$/.test(quantity)) throw new Misfilled('Quantity takes a whole number above 0.');
     const { checkShape } = await import('../../api/schemas/check.ts');

@@ -15,7 +15,7 @@ import {
 } from '../orders/lifecycle/test-products.ts';
 import type { OrderBody } from '../orders/lifecycle/types.ts';
 import { findOrder } from '../orders/records.ts';
-import { Invalid, Refusal } from '../server/refusal.ts';
+import { ErrorResponse, Invalid } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { centsIn, formAction, Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
@@ -108,7 +108,7 @@ const profileOf = ({ baseUrl }: SandboxConfig): string =>
   `sandbox-${new URL(baseUrl).host.replace(/[^A-Za-z0-9.]+/g, '-')}`;
 
 /** Offers only the users whose keys were used most recently, to keep the list short. */
-const mostUsers = 25;
+const maxUsers = 25;
 
 interface User {
   readonly id: string;
@@ -123,7 +123,7 @@ const usersOf = (store: Store): User[] =>
       `SELECT u.id, u.email, k.name, w.balance - w.reserved AS spendable, max(k.used_at) AS used
        FROM api_keys k JOIN users u ON u.id = k.user_id JOIN wallets w ON w.user_id = u.id
        WHERE k.order_id IS NULL GROUP BY u.id ORDER BY used DESC, u.number DESC LIMIT ?`,
-      mostUsers,
+      maxUsers,
     )
     .map(({ id, email, name, spendable }) => ({
       id: String(id),
@@ -144,7 +144,7 @@ function orderForm({ store, config }: Service, slug: TestSlug): Content {
   const users = usersOf(store);
   if (users.length === 0) return html`<p>An order needs a key, and there is none yet.</p>${mintForm(config)}`;
   const { quantity, ceilingCents, isGift } = rehearsalOf(slug);
-  return html`<form method="post" action="${consolePath}/shop/${slug}" class="inline">${onceField({ isKept: true })}
+  return html`<form method="post" action="${consolePath}/shop/${slug}" class="inline">${onceField({ isPersistent: true })}
 <label>For<select name="user">${users.map(
     ({ id, name, spendable }) =>
       html`<option value="${id}">${name === '' ? '' : `${name} · `}${id.slice(0, 8)}, ${money(spendable)} to spend</option>`,
@@ -192,7 +192,7 @@ export const placeOrder = formAction<'consolePlace'>(
   ({ path: { slug } }) => ({ path: `${shopPath}/${slug}`, text: 'Back to the product' }),
   async (visit, form) => {
     const { service, path } = visit;
-    if (!isTestSlug(path.slug)) throw new Refusal('not_found', 'The shop has no such product.');
+    if (!isTestSlug(path.slug)) throw new ErrorResponse('not_found', 'The shop has no such product.');
     const { store, config, clock } = service;
     const user = store.get('SELECT id, email FROM users WHERE id = ?', form.get('user') ?? '');
     if (!user) throw new Misfilled('Choose for whom to order: this user is not here.');
@@ -215,7 +215,7 @@ export const placeOrder = formAction<'consolePlace'>(
       return seeOther(`${ordersPath}/${order.id}`);
     } catch (error) {
       const id =
-        error instanceof Refusal && error.code === 'already_exists' ? error.details.identifier : null;
+        error instanceof ErrorResponse && error.code === 'already_exists' ? error.details.identifier : null;
       if (typeof id !== 'string') throw error;
       return sentTwice(store, id, body);
     }
@@ -226,7 +226,7 @@ export const placeOrder = formAction<'consolePlace'>(
 function sentTwice(store: Store, id: string, body: OrderBody) {
   const placed = findOrder(store, id, null);
   if (placed && JSON.stringify(placed.body) === JSON.stringify(body)) return seeOther(`${ordersPath}/${id}`);
-  throw new Refusal(
+  throw new ErrorResponse(
     'already_exists',
     `This form has placed order ${id.slice(0, 8)} already, with other values. Load the product's page again to place another.`,
   );

@@ -8,7 +8,7 @@ import { consolePage, type Page, timePath } from './page.ts';
 import { age, dateTime, duration } from './parts.ts';
 import { controlCall, sameFromTerminal } from './terminal-commands.ts';
 
-type Kept = ReturnType<Awaited<ReturnType<Service['control']>>['snapshots']>[number];
+type Snapshot = ReturnType<Awaited<ReturnType<Service['control']>>['snapshots']>[number];
 
 /** Page of the sandbox's clock and snapshots, with the controls to advance and restore them. */
 export const timePage: Page<'consoleTime'> = async ({ service, search }) => {
@@ -54,12 +54,12 @@ const speedForm = ({ config }: Service): Content =>
 const sure = (what: string): Content =>
   html`<label class="check"><input type="checkbox" name="sure" value="yes" required> ${what}</label>`;
 
-function snapshots({ clock, config }: Service, kept: readonly Kept[]): Content {
-  const name = kept[0]?.name ?? 'before';
+function snapshots({ clock, config }: Service, saved: readonly Snapshot[]): Content {
+  const name = saved[0]?.name ?? 'before';
   return html`${
-    kept.length === 0
+    saved.length === 0
       ? html`<p class="soft">No state is kept.</p>`
-      : html`<table class="stack"><thead><tr><th>Name</th><th class="fit">Kept</th><th>Bring it back</th></tr></thead><tbody>${kept.map(
+      : html`<table class="stack"><thead><tr><th>Name</th><th class="fit">Kept</th><th>Bring it back</th></tr></thead><tbody>${saved.map(
           (one) =>
             html`<tr id="snapshot-${one.name}"><td class="mono short">${one.name}</td><td class="fit">${age(one.takenAt, clock.real())}</td>
 <td><form method="post" action="${timePath}/restore" class="inline"><input type="hidden" name="name" value="${one.name}">${sure('What happened since is lost')}<button>Restore<span class="unseen"> ${one.name}</span></button></form></td></tr>`,
@@ -100,7 +100,7 @@ export const setSpeed = formAction<'consoleSpeed'>(back, async ({ service }, for
   return seeOther(`${timePath}#speed`);
 });
 
-export const keepSnapshot = formAction<'consoleSnapshot'>(back, async ({ service }, form) => {
+export const saveSnapshot = formAction<'consoleSnapshot'>(back, async ({ service }, form) => {
   const control = await service.control();
   await control.snapshot((form.get('name') ?? '').trim(), { force: form.get('force') === 'yes' });
   return seeOther(`${timePath}#snapshots`);
@@ -127,7 +127,7 @@ const units = { minutes: 60_000, hours: hourMs, days: 24 * hourMs } as const;
 type Unit = keyof typeof units;
 
 /** Longest step, ms: the furthest time a sandbox can reach. */
-const longestMs = 1e15;
+const maxStepMs = 1e15;
 
 /** Time budget for one page load, ms of real time. The next page has a button to continue. */
 const budgetMs = 5000;
@@ -140,7 +140,7 @@ interface Sent {
 
 /** Responses to submitted forms, by sandbox, so a double-click advances the clock only once. */
 const sent = new WeakMap<Service, Map<string, Sent>>();
-const mostRemembered = 1000;
+const maxRemembered = 1000;
 
 /**
  * Advances the clock by `ms`, processes everything due on the way, and redirects to `path`. If it runs out of time,
@@ -160,7 +160,7 @@ export function advanceBy(
   const response = advance(service, ms, path);
   known.set(once, { step, response });
   for (const oldest of known.keys()) {
-    if (known.size <= mostRemembered) break;
+    if (known.size <= maxRemembered) break;
     known.delete(oldest);
   }
   return response;
@@ -183,8 +183,8 @@ export const advanceClock = formAction<'consoleAdvance'>(
     if (unit !== 'ms' && !isUnit(unit))
       throw new Misfilled(`The clock goes forward in ${Object.keys(units).join(', ')}.`);
     const ms = Number(count) * (unit === 'ms' ? 1 : units[unit]);
-    if (ms > longestMs)
-      throw new Misfilled(`How far takes at most ${Math.floor(longestMs / units.days)} days.`);
+    if (ms > maxStepMs)
+      throw new Misfilled(`How far takes at most ${Math.floor(maxStepMs / units.days)} days.`);
     return advanceBy(service, ms, { once: onceIn(form), path: timePath, step: `${ms}` });
   },
 );

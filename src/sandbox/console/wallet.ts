@@ -1,6 +1,6 @@
 import { type Content, html } from '../../platform/html.ts';
 import { claim } from '../keys/keys.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { StoredRow } from '../store/store.ts';
 import { type EntryWithBalance, holdsOf, readLedger, totalsOf } from '../wallet/ledger.ts';
@@ -70,7 +70,7 @@ const backToWallet = ({ path: { id } }: { readonly path: { readonly id: string }
 });
 
 function checkWallet(service: Service, userId: string): void {
-  if (!hasWallet(service, userId)) throw new Refusal('not_found', 'No wallet is here.');
+  if (!hasWallet(service, userId)) throw new ErrorResponse('not_found', 'No wallet is here.');
 }
 
 /** Adds money to a wallet. Resubmitting the form has no effect. */
@@ -92,9 +92,9 @@ export const emptyWallet = formAction<'consoleEmpty'>(backToWallet, async ({ ser
 });
 
 /** Number of keys shown, newest first. */
-const mostKeys = 25;
+const maxKeys = 25;
 /** Maximum number of holds listed; the rest are only counted. */
-const mostHolds = 8;
+const maxHolds = 8;
 
 /** Page of a user's wallet: all changes, which add up to the balance, and the current holds. */
 export const walletPage: Page<'consoleWallet'> = ({ service, path: { id }, search }) => {
@@ -127,7 +127,7 @@ function sum({ store }: Service, userId: string, { balance, spendable }: Wallet)
   const totals = totalsOf(store, userId);
   const kinds = ledgerKinds.filter((kind) => totals.has(kind));
   const added = kinds.reduce((total, kind) => total + (totals.get(kind) ?? 0), 0);
-  const { holds, count } = holdsOf(store, userId, mostHolds);
+  const { holds, count } = holdsOf(store, userId, maxHolds);
   const line = (name: Content, amount: string, mark = ''): Content =>
     html`<tr class="${mark}"><th scope="row">${name}</th><td class="fit number">${amount}</td></tr>`;
   return html`<table class="sum"><tbody>${kinds.map((kind) => line(ledgerWords[kind], signed(totals.get(kind) ?? 0)))}
@@ -164,7 +164,7 @@ const keysOf = ({ store }: Service, userId: string): StoredRow[] =>
     `SELECT id, name, claim_token, claimed_at, claimed_by, created_at, used_at FROM api_keys
      WHERE user_id = ? AND order_id IS NULL ORDER BY rowid DESC LIMIT ?`,
     userId,
-    mostKeys,
+    maxKeys,
   );
 
 /** @param now ms since the epoch. */
@@ -190,9 +190,10 @@ export const claimKey = formAction<'consoleClaim'>(
     const email = emailIn(form);
     if (email === undefined) throw new Misfilled('That is not an email address.');
     const key = store.get('SELECT user_id, claim_token FROM api_keys WHERE id = ?', id);
-    if (!key || key.claim_token === null) throw new Refusal('not_found', 'There is no such key to claim.');
+    if (!key || key.claim_token === null)
+      throw new ErrorResponse('not_found', 'There is no such key to claim.');
     if ((await claim(store, String(key.claim_token), email, clock.now())) !== 'claimed')
-      throw new Refusal('bad_request', 'This key is claimed already.');
+      throw new ErrorResponse('bad_request', 'This key is claimed already.');
     return seeOther(walletPath(String(key.user_id)));
   },
 );

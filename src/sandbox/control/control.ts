@@ -5,13 +5,13 @@ import { realMs } from '../../platform/clock.ts';
 import { placeRows } from '../bulk/place-rows.ts';
 import { fillRecords } from '../orders/records.ts';
 import { readFault } from '../server/faults.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import type { Control, Exported, Service } from '../server/service.ts';
 import { RunTime } from '../store/run-time.ts';
 import {
   FileSnapshots,
   isSnapshotName,
-  KeptStates,
+  MemorySnapshots,
   type Snapshot,
   type Snapshots,
 } from '../store/snapshots.ts';
@@ -44,18 +44,18 @@ export class SandboxControl implements Control {
     const { store, clock } = options.service;
     this.#options = options;
     this.#snapshots =
-      store.file === ':memory:' ? new KeptStates(store, clock) : new FileSnapshots(store, clock);
+      store.file === ':memory:' ? new MemorySnapshots(store, clock) : new FileSnapshots(store, clock);
     this.#runTime = new RunTime(store);
   }
 
   get state(): ControlState {
-    const { clock, config, identity, store } = this.#options.service;
+    const { clock, config, idGenerator, store } = this.#options.service;
     const { faults, seed } = this.#options.faults.now;
     return {
       sandbox: 'errand',
       now: new Date(clock.now()).toISOString(),
       speed: config.speed,
-      seed: /^\d{1,10}$/.test(identity.seed) ? Number(identity.seed) : null,
+      seed: /^\d{1,10}$/.test(idGenerator.seed) ? Number(idGenerator.seed) : null,
       faults,
       fault_seed: seed,
       stuck: stuckIds(store),
@@ -68,7 +68,8 @@ export class SandboxControl implements Control {
   }
 
   advance(ms: number, budgetMs?: number): Promise<{ readonly now: number; readonly left: number }> {
-    if (!(Number.isFinite(ms) && ms >= 0)) throw new Refusal('bad_request', 'A clock goes forward only.');
+    if (!(Number.isFinite(ms) && ms >= 0))
+      throw new ErrorResponse('bad_request', 'A clock goes forward only.');
     return this.#inTurn(() => advanceThrough(this.#options, ms, budgetMs));
   }
 
@@ -85,7 +86,7 @@ export class SandboxControl implements Control {
   snapshot(name: string, { force = false }: { readonly force?: boolean | undefined } = {}): Promise<number> {
     this.#checkWritable();
     if (!isSnapshotName(name))
-      throw new Refusal(
+      throw new ErrorResponse(
         'bad_request',
         `"${name.slice(0, 100)}" cannot name a snapshot: letters, digits, . _ - only, at most 64.`,
       );
@@ -93,7 +94,9 @@ export class SandboxControl implements Control {
       // Check first to save the work. `take` itself settles races between processes.
       const at = !force && this.#has(name) ? undefined : await this.#snapshots.take(name, force);
       if (at !== undefined) return at;
-      throw new Refusal('already_exists', `There is a snapshot ${name} already.`, { resource: 'snapshot' });
+      throw new ErrorResponse('already_exists', `There is a snapshot ${name} already.`, {
+        resource: 'snapshot',
+      });
     });
   }
 
@@ -102,7 +105,7 @@ export class SandboxControl implements Control {
     return this.#inTurn(async () => {
       if (!this.#has(name)) throw this.#noSnapshot(name);
       const { service } = this.#options;
-      const putBack = this.#runTime.keep();
+      const putBack = this.#runTime.save();
       await this.#snapshots.restore(name, () => {
         releaseAll(service.store);
         putBack();
@@ -124,7 +127,10 @@ export class SandboxControl implements Control {
   async setSpeed(speed: number): Promise<void> {
     this.#checkWritable();
     if (!Number.isInteger(speed) || speed < speeds.min || speed > speeds.max)
-      throw new Refusal('bad_request', `The speed is a whole number from ${speeds.min} to ${speeds.max}.`);
+      throw new ErrorResponse(
+        'bad_request',
+        `The speed is a whole number from ${speeds.min} to ${speeds.max}.`,
+      );
     await this.#options.service.store.transaction(() => this.#runTime.setSpeed(speed));
   }
 
@@ -139,9 +145,12 @@ export class SandboxControl implements Control {
       const on = faults ?? now.faults;
       const unknown = remove.find((text) => !on.includes(text));
       if (unknown !== undefined)
-        throw new Refusal('bad_request', `The fault "${unknown.slice(0, 200)}" is not on; ${listed(on)}.`);
-      const kept = on.filter((text) => !remove.includes(text));
-      return { faults: [...new Set([...kept, ...add])], seed: seed ?? now.seed };
+        throw new ErrorResponse(
+          'bad_request',
+          `The fault "${unknown.slice(0, 200)}" is not on; ${listText(on)}.`,
+        );
+      const existing = on.filter((text) => !remove.includes(text));
+      return { faults: [...new Set([...existing, ...add])], seed: seed ?? now.seed };
     });
   }
 
@@ -157,13 +166,13 @@ export class SandboxControl implements Control {
   }
 
   #has(name: string): boolean {
-    return this.snapshots().some((kept) => kept.name === name);
+    return this.snapshots().some((existing) => existing.name === name);
   }
 
-  #noSnapshot(name: string): Refusal {
-    const known = this.snapshots().map((kept) => kept.name);
+  #noSnapshot(name: string): ErrorResponse {
+    const known = this.snapshots().map((existing) => existing.name);
     const others = known.length > 0 ? `; there are ${known.join(', ')}` : '';
-    return new Refusal('not_found', `There is no snapshot ${name.slice(0, 100)}${others}.`, {
+    return new ErrorResponse('not_found', `There is no snapshot ${name.slice(0, 100)}${others}.`, {
       resource: 'snapshot',
     });
   }
@@ -181,14 +190,14 @@ export class SandboxControl implements Control {
   }
 }
 
-const listed = (on: readonly string[]): string =>
+const listText = (on: readonly string[]): string =>
   on.length === 0 ? 'none is' : `there are ${on.join(', ')}`;
 
 /** @throws Refusal if the text is not a valid fault. */
 function checkFault(text: string): void {
   if (readFault(text)) return;
   const forms = Object.keys(sandboxFaults).join(', ');
-  throw new Refusal('bad_request', `"${text.slice(0, 200)}" is not a fault; write one of ${forms}.`);
+  throw new ErrorResponse('bad_request', `"${text.slice(0, 200)}" is not a fault; write one of ${forms}.`);
 }
 
 interface Advancing {

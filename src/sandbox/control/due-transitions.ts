@@ -7,11 +7,11 @@ import { loadSettle } from '../orders/settle.ts';
 import { advanceReturn } from '../returns/lifecycle.ts';
 import { storedReturn } from '../returns/records.ts';
 import { loadSettleReturn } from '../returns/settle.ts';
-import type { ReadPatience, Service } from '../server/service.ts';
+import type { ReadBudget, Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { mayGoOn, OneRun } from './scheduler.ts';
 
-type Due = Pick<Service, 'store' | 'identity' | 'report' | 'pace'>;
+type Due = Pick<Service, 'store' | 'idGenerator' | 'report' | 'scheduler'>;
 type AdvanceRow = (row: StoredRow, now: number) => void;
 
 interface Kind {
@@ -58,18 +58,14 @@ const runs = new OneRun();
 
 /**
  * Processes everything due by `now` (ms). Cost depends on the amount due, not on the size of the store.
- * @param patienceMs budget in real time; whatever remains is left to the next caller.
+ * @param budgetMs budget in real time; whatever remains is left to the next caller.
  */
-export function bringUpToDate(
-  service: Due,
-  now: number,
-  patienceMs = Number.POSITIVE_INFINITY,
-): Promise<void> {
+export function bringUpToDate(service: Due, now: number, budgetMs = Number.POSITIVE_INFINITY): Promise<void> {
   return runs.join(
     service.store,
     () => isAnythingDue(service.store, now),
     (end) => advanceUntil(service, now, end),
-    patienceMs,
+    budgetMs,
   );
 }
 
@@ -77,10 +73,10 @@ async function advanceUntil(service: Due, now: number, end: number): Promise<voi
   for (const kind of kinds) {
     if (nextDue(service.store, kind.table) > now) continue;
     const advanceRow = await kind.load(service);
-    for (let began = realMs(); ; began = realMs()) {
+    for (let startedAt = realMs(); ; startedAt = realMs()) {
       if (!(await advanceSome(service, kind, advanceRow, now))) break;
       if (realMs() >= end) return;
-      await service.pace.pause(realMs() - began);
+      await service.scheduler.pause(realMs() - startedAt);
     }
   }
 }
@@ -98,22 +94,22 @@ const nextDue = (store: Store, table: string): number =>
 
 /** @returns whether more may remain. */
 async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now: number): Promise<boolean> {
-  const { store, pace } = service;
-  const { piece } = pace;
+  const { store, scheduler: pace } = service;
+  const { chunk } = pace;
   const some = (advanceOne: (row: StoredRow) => void): Promise<boolean> =>
-    store.derived(() => {
-      const began = realMs();
+    store.unsyncedTransaction(() => {
+      const startedAt = realMs();
       // Read inside the transaction: another process may have processed some already.
       const due = store.all(
         `SELECT ${kind.columns} FROM ${kind.table} WHERE next_due <= ? ORDER BY next_due LIMIT ?`,
         now,
-        piece.most,
+        chunk.maxRecords,
       );
       for (const [done, row] of due.entries()) {
-        if (!mayGoOn(piece, began, done)) return true;
+        if (!mayGoOn(chunk, startedAt, done)) return true;
         advanceOne(row);
       }
-      return due.length === piece.most;
+      return due.length === chunk.maxRecords;
     });
   try {
     return await some((row) => advanceRow(row, now));
@@ -154,13 +150,13 @@ const idOf = (store: Store, table: string, seq: number): string =>
 /** SQL for stuck records: due later than the next step of their plan. Served by an index. */
 const isStuck = "next_due > json_extract(plan, '$[0].at')";
 
-const mostNamed = 20;
+const maxNamed = 20;
 
 /** Ids of stuck orders and returns, oldest first. */
 export const stuckIds = (store: Store): string[] =>
   kinds
     .flatMap(({ table }) =>
-      store.all(`SELECT id FROM ${table} WHERE ${isStuck} ORDER BY seq LIMIT ${mostNamed}`),
+      store.all(`SELECT id FROM ${table} WHERE ${isStuck} ORDER BY seq LIMIT ${maxNamed}`),
     )
     .map(({ id }) => String(id));
 
@@ -171,22 +167,22 @@ const leapMs = 500;
  * Decides how long a read waits for due work. Backlog from normally passing time gets only a short wait. Work that a
  * clock jump made due is always finished before anyone sees the new time.
  */
-export class Patience implements ReadPatience {
+export class CatchUpBudget implements ReadBudget {
   readonly #store: Store;
-  readonly #usualMs: number;
+  readonly #defaultMs: number;
   #drift = Number.NEGATIVE_INFINITY;
   #leaptTo = 0;
 
-  /** @param usualMs in real time. */
-  constructor(store: Store, usualMs: number) {
+  /** @param defaultMs in real time. */
+  constructor(store: Store, defaultMs: number) {
     this.#store = store;
-    this.#usualMs = usualMs;
+    this.#defaultMs = defaultMs;
   }
 
   forRead(now: number): number {
     const drift = now - realMs();
     if (drift - this.#drift > leapMs) this.#leaptTo = now;
     this.#drift = drift;
-    return isAnythingDue(this.#store, this.#leaptTo) ? Number.POSITIVE_INFINITY : this.#usualMs;
+    return isAnythingDue(this.#store, this.#leaptTo) ? Number.POSITIVE_INFINITY : this.#defaultMs;
   }
 }

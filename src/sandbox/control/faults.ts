@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Draw, drawFaults, drawRefusals, type Reply, replyTo } from '../server/fault-injection.ts';
 import { type Fault, readFault } from '../server/faults.ts';
 import { halfOf, type SandboxRequest, type SandboxResponse } from '../server/wire.ts';
-import { type KeptFaults, RunTime, readKeptFaults } from '../store/run-time.ts';
+import { RunTime, readStoredFaults, type StoredFaults } from '../store/run-time.ts';
 import type { Store } from '../store/store.ts';
 
 /** Faults and the seed of their random draws. */
@@ -40,13 +40,13 @@ export class SandboxFaults {
   }
 
   /** The active faults. */
-  get now(): KeptFaults {
+  get now(): StoredFaults {
     const { faults, seed } = this.#current;
     return { faults: faults.map(({ text }) => text), seed };
   }
 
   /** Replaces the active faults atomically across processes. @param change throws to reject the change. */
-  async change(change: (now: KeptFaults) => KeptFaults): Promise<void> {
+  async change(change: (now: StoredFaults) => StoredFaults): Promise<void> {
     await this.#store.transaction(() => this.#runTime.setFaults(change(this.now), randomUUID()));
   }
 
@@ -87,7 +87,7 @@ export class SandboxFaults {
 
 /** Parses stored faults. Skips those of a later version that this one does not know. */
 export function settingsIn(text: string): FaultSettings {
-  const { faults, seed } = readKeptFaults(text);
+  const { faults, seed } = readStoredFaults(text);
   return {
     faults: faults.flatMap((fault) => readFault(fault) ?? []),
     seed,
@@ -116,7 +116,7 @@ export async function replyWithFaults(
   const draw = `${seed} ${number}`;
   if (drawRefusals(faults, draw)()) return { kind: 'reset' };
   const drawn = drawFaults(faults, draw)(request);
-  const reply = await replyTo({ target: request.target, drawn, noted: { done: () => {} }, signal }, work);
+  const reply = await replyTo({ target: request.target, drawn, logged: { done: () => {} }, signal }, work);
   if (reply.kind !== 'half') return reply;
   const { half } = await halfOf(reply.response.body);
   return { kind: 'half', response: { ...reply.response, body: half } };

@@ -1,12 +1,12 @@
 import { realMs } from '../../platform/clock.ts';
 import { clearTimeout, setImmediate, setTimeout } from '../../platform/own-timers.ts';
-import type { Piece, Scheduler } from '../server/service.ts';
+import type { Chunk, Scheduler } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 
 /** Short, so that requests are not delayed. */
-const amongRequests: Piece = { most: 20, longestMs: 4 };
+const amongRequests: Chunk = { maxRecords: 20, maxMs: 4 };
 /** Long enough that fsync takes a negligible share of the time. */
-const alone: Piece = { most: 100, longestMs: 16 };
+const alone: Chunk = { maxRecords: 100, maxMs: 16 };
 /** Minimum number of records per transaction, however long they take; amortizes its cost. */
 const fewest = 10;
 
@@ -17,24 +17,24 @@ const expectedMs = 100;
  * Whether a unit of work that started at `began` (`realMs`) may continue. @param done number of records processed so
  * far.
  */
-export const mayGoOn = ({ longestMs }: Piece, began: number, done: number): boolean =>
-  done < fewest || realMs() - began < longestMs;
+export const mayGoOn = ({ maxMs: longestMs }: Chunk, startedAt: number, done: number): boolean =>
+  done < fewest || realMs() - startedAt < longestMs;
 
 /** Ratio of pause to work for background jobs while a request is being handled. */
 const pauseFactor = 2;
 
 /** Gives requests priority over background work without ever stopping it. */
-export class Pace implements Scheduler {
+export class PriorityScheduler implements Scheduler {
   #working = 0;
-  #cameAt = Number.NEGATIVE_INFINITY;
+  #lastRequestAt = Number.NEGATIVE_INFINITY;
   readonly #waiting: (() => void)[] = [];
 
-  came(): void {
-    this.#cameAt = realMs();
+  started(): void {
+    this.#lastRequestAt = realMs();
   }
 
-  get piece(): Piece {
-    return realMs() - this.#cameAt < expectedMs ? amongRequests : alone;
+  get chunk(): Chunk {
+    return realMs() - this.#lastRequestAt < expectedMs ? amongRequests : alone;
   }
 
   async ahead<T>(work: () => Promise<T>): Promise<T> {
@@ -80,20 +80,20 @@ export class OneRun {
 
   /**
    * Does the remaining work, or waits for the run in progress.
-   * @param work must finish by the given `realMs` time. @param patienceMs budget in real time. A run that has already
+   * @param work must finish by the given `realMs` time. @param budgetMs budget in real time. A run that has already
    * taken longer is not waited for.
    */
   async join(
     store: Store,
     isAnyLeft: () => boolean,
     work: (end: number) => Promise<void>,
-    patienceMs: number,
+    budgetMs: number,
   ): Promise<void> {
-    const began = realMs();
+    const startedAt = realMs();
     while (isAnyLeft()) {
       const running = this.#running.get(store);
-      if (!running) return this.#begin(store, () => work(began + patienceMs));
-      const end = Math.min(began, running.since) + patienceMs;
+      if (!running) return this.#begin(store, () => work(startedAt + budgetMs));
+      const end = Math.min(startedAt, running.since) + budgetMs;
       if (realMs() >= end) return;
       await untilDone(running.done, end - realMs());
     }
@@ -108,10 +108,10 @@ export class OneRun {
 }
 
 /** Resolves when the work settles, or after `mostMs`. Errors are left to the caller. */
-export function untilDone(work: Promise<unknown>, mostMs: number): Promise<void> {
+export function untilDone(work: Promise<unknown>, maxMs: number): Promise<void> {
   return new Promise((resolve) => {
     // A timer cannot wait forever.
-    const timer = mostMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(resolve, Math.max(0, mostMs));
+    const timer = maxMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(resolve, Math.max(0, maxMs));
     const done = (): void => {
       clearTimeout(timer);
       resolve();

@@ -1,8 +1,8 @@
 import type { ControlAction, ControlActions } from '../../api/control.ts';
 import { isObject, type JsonObject } from '../../api/json.ts';
-import { isOfAnotherPage, stranger } from '../server/hosts.ts';
-import { Invalid, json, Refusal } from '../server/refusal.ts';
-import { readJson, usualLimits } from '../server/request.ts';
+import { isCrossOrigin, stranger } from '../server/hosts.ts';
+import { ErrorResponse, Invalid, json } from '../server/refusal.ts';
+import { defaultLimits, readJson } from '../server/request.ts';
 import type { Control, Service } from '../server/service.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from '../server/wire.ts';
 
@@ -10,7 +10,7 @@ import { headerOf, type SandboxRequest, type SandboxResponse } from '../server/w
 const advanceBudgetMs = 5000;
 
 /** Longest clock step, ms: the furthest time a sandbox can reach. */
-const longestMs = 1e15;
+const maxStepMs = 1e15;
 
 type Fields<A extends ControlAction> = {
   readonly [F in keyof ControlActions[A]]-?: Field<ControlActions[A][F]>;
@@ -56,7 +56,7 @@ const flag: Field<boolean> = {
 
 const actions: { readonly [A in ControlAction]: Action<A> } = {
   advance: {
-    fields: { ms: whole(0, longestMs) },
+    fields: { ms: whole(0, maxStepMs) },
     run: async (control, { ms }) => {
       const { left } = await control.advance(ms, advanceBudgetMs);
       return { left_ms: left };
@@ -125,9 +125,12 @@ export async function controlSandbox(
   const control = await service.control();
   if (action === undefined) return json(200, control.state);
   if (!isAction(action))
-    throw new Refusal('not_found', `A sandbox has no action ${action.slice(0, 100)}; there are ${names}.`);
+    throw new ErrorResponse(
+      'not_found',
+      `A sandbox has no action ${action.slice(0, 100)}; there are ${names}.`,
+    );
   if (!/^application\/json\b/i.test(headerOf(request, 'content-type') ?? ''))
-    throw new Refusal('bad_request', 'An action takes a JSON object: Content-Type application/json.');
+    throw new ErrorResponse('bad_request', 'An action takes a JSON object: Content-Type application/json.');
   const more = await runAction(action, control, request);
   return json(200, { ...control.state, ...more });
 }
@@ -139,9 +142,9 @@ const isAction = (name: string): name is ControlAction => Object.hasOwn(actions,
 function checkOrigin({ config }: Service, request: SandboxRequest): void {
   const why =
     stranger(request, config.baseUrl) ??
-    (isOfAnotherPage(request) ? 'this request comes from a page of another site' : undefined);
+    (isCrossOrigin(request) ? 'this request comes from a page of another site' : undefined);
   if (why === undefined) return;
-  throw new Refusal(
+  throw new ErrorResponse(
     'forbidden',
     `A sandbox is controlled by the user who serves it, on the same machine: ${why}.`,
     { resource: 'sandbox_control' },
@@ -154,7 +157,7 @@ function runAction<A extends ControlAction>(
   request: SandboxRequest,
 ): Promise<object> {
   const { fields, run }: Action<A> = actions[action];
-  const value: unknown = request.body.length === 0 ? {} : readJson(request.body, usualLimits);
+  const value: unknown = request.body.length === 0 ? {} : readJson(request.body, defaultLimits);
   if (!isObject(value))
     throw new Invalid([{ loc: ['body'], msg: 'Input should be an object', type: 'object' }]);
   checkFields(action, fields, value);

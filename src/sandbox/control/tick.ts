@@ -18,7 +18,7 @@ export function tick(service: Service): () => Promise<void> {
   let round = Promise.resolve();
   let isOver = false;
   let timer: NodeJS.Timeout | undefined;
-  let lastTrouble: string | undefined;
+  let lastError: string | undefined;
   const work = async (): Promise<boolean> => {
     const { store, clock } = service;
     // Start both at once; otherwise a request could find one idle and start it itself.
@@ -27,13 +27,13 @@ export function tick(service: Service): () => Promise<void> {
       bringUpToDate(service, clock.now(), roundMs),
     ]);
     service.deliver();
-    lastTrouble = undefined;
+    lastError = undefined;
     return isAnyRowDue(store, clock.now()) || isAnythingDue(store, clock.now());
   };
   const report = (error: unknown): false => {
     // A full disk persists: report it once, and again only after a successful round.
-    if (error instanceof DatabaseError && error.message === lastTrouble) return false;
-    lastTrouble = error instanceof DatabaseError ? error.message : undefined;
+    if (error instanceof DatabaseError && error.message === lastError) return false;
+    lastError = error instanceof DatabaseError ? error.message : undefined;
     service.report(error instanceof DatabaseError ? error.message : error);
     return false;
   };
@@ -42,7 +42,7 @@ export function tick(service: Service): () => Promise<void> {
     timer = setTimeout(() => {
       round = work()
         .catch(report)
-        .then((goesOn) => wait(goesOn ? 0 : tickMs));
+        .then((continues) => wait(continues ? 0 : tickMs));
     }, ms);
     // Don't keep the process alive for this timer.
     timer.unref();

@@ -8,8 +8,8 @@ import { forceOrder, type OrderTrigger } from '../orders/interventions.ts';
 import { forceReturn } from '../returns/force.ts';
 import type { ForcedReturn } from '../returns/lifecycle.ts';
 import { type Caller, identify } from '../server/caller.ts';
-import { Invalid, json, Refusal } from '../server/refusal.ts';
-import { readJson, usualLimits } from '../server/request.ts';
+import { ErrorResponse, Invalid, json } from '../server/refusal.ts';
+import { defaultLimits, readJson } from '../server/request.ts';
 import type { Service } from '../server/service.ts';
 import type { SandboxRequest, SandboxResponse } from '../server/wire.ts';
 import { empty, fund } from '../wallet/wallet.ts';
@@ -64,7 +64,7 @@ const decide =
   async ({ service: { store }, trigger, now }) => {
     if (await decideDevice(store, trigger.id, { decision, email: rehearsingHuman, now }))
       return { id: trigger.id };
-    throw new Refusal('not_found', `No device waits with the code ${trigger.id}.`);
+    throw new ErrorResponse('not_found', `No device waits with the code ${trigger.id}.`);
   };
 
 const fires: Readonly<Record<SandboxTrigger, Fire>> = {
@@ -80,7 +80,7 @@ const fires: Readonly<Record<SandboxTrigger, Fire>> = {
   'return-credited': returned('credited'),
   'account-forwarded': async ({ service: { store }, caller, trigger, now }) => {
     const account = findAccount(store, caller.userId, trigger.id);
-    if (!account) throw new Refusal('not_found', `There is no managed account ${trigger.id}.`);
+    if (!account) throw new ErrorResponse('not_found', `There is no managed account ${trigger.id}.`);
     await noteForwarded(store, account.id, now);
     return { id: account.shortId };
   },
@@ -93,7 +93,7 @@ const fires: Readonly<Record<SandboxTrigger, Fire>> = {
     }),
   'key-claimed': async ({ service: { store }, caller, now }) => {
     const done = await claim(store, claimOf(store, caller.keyHash).token, rehearsingHuman, now);
-    if (done !== 'claimed') throw new Refusal('bad_request', 'This sandbox is claimed already.');
+    if (done !== 'claimed') throw new ErrorResponse('bad_request', 'This sandbox is claimed already.');
     return { email: rehearsingHuman };
   },
   'device-approve': decide('approved'),
@@ -101,7 +101,7 @@ const fires: Readonly<Record<SandboxTrigger, Fire>> = {
 };
 
 function readTrigger({ body }: SandboxRequest): Trigger {
-  const value: unknown = readJson(body, usualLimits);
+  const value: unknown = readJson(body, defaultLimits);
   const fields: Readonly<Record<string, unknown>> =
     typeof value === 'object' && value !== null ? { ...value } : {};
   const text = (name: string): string => (typeof fields[name] === 'string' ? fields[name] : '');

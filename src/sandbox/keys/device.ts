@@ -2,14 +2,14 @@ import { limits } from '../../api/limits.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { devicePath } from '../config.ts';
 import { hashKey } from '../server/caller.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import { secretToken } from '../store/identity.ts';
 import type { Store } from '../store/store.ts';
 import { mintKey } from './keys.ts';
 
 /** Time to approve a code, seconds. */
-const lifeSeconds = 900;
+const lifetimeSeconds = 900;
 /** Alphabet of user codes: consonants that are hard to confuse. */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ';
 
@@ -37,7 +37,7 @@ export function startDevice(
       name,
       limits.deviceIntervalSeconds,
       now,
-      now + lifeSeconds * 1000,
+      now + lifetimeSeconds * 1000,
       from,
     );
     const uri = `${config.baseUrl}${devicePath}`;
@@ -46,7 +46,7 @@ export function startDevice(
       user_code: userCode,
       verification_uri: uri,
       verification_uri_complete: `${uri}?user_code=${userCode}`,
-      expires_in: lifeSeconds,
+      expires_in: lifetimeSeconds,
       interval: limits.deviceIntervalSeconds,
       human_message: `Open ${uri} and enter the code ${userCode}.`,
       next: 'Show the code to a person, then POST /device/token with device_code every interval seconds.',
@@ -61,7 +61,7 @@ function refuseTooMany(store: Store, address: string, now: number): void {
   );
   if (Number(row?.waiting) < waitingAtOnce) return;
   const seconds = Math.max(1, Math.ceil((Number(row?.first) - now) / 1000));
-  throw new Refusal(
+  throw new ErrorResponse(
     'rate_limit_exceeded',
     `${waitingAtOnce} device codes of this address wait already.`,
     { limit: waitingAtOnce },
@@ -88,8 +88,8 @@ export async function pollDevice(
   const polled = await store.transaction(() => {
     const row = store.get('SELECT * FROM devices WHERE code_hash = ?', hash);
     if (!row || row.state === 'spent' || Number(row.expires_at) <= now)
-      throw new Refusal('expired_token', 'This device code has expired, was used, or never was one.');
-    if (row.state === 'denied') throw new Refusal('access_denied', 'The sign-in was denied.');
+      throw new ErrorResponse('expired_token', 'This device code has expired, was used, or never was one.');
+    if (row.state === 'denied') throw new ErrorResponse('access_denied', 'The sign-in was denied.');
     if (row.state === 'pending') return { waiting: notePoll(store, hash, row, now) };
     store.run("UPDATE devices SET state = 'spent' WHERE code_hash = ?", hash);
     const name = row.name === null ? null : String(row.name);
@@ -112,7 +112,12 @@ export async function pollDevice(
 }
 
 /** Records a poll. Polling too fast increases the interval permanently (RFC 8628, 3.5). */
-function notePoll(store: Store, hash: string, row: Readonly<Record<string, unknown>>, now: number): Refusal {
+function notePoll(
+  store: Store,
+  hash: string,
+  row: Readonly<Record<string, unknown>>,
+  now: number,
+): ErrorResponse {
   const before = Number(row.interval_s);
   const sinceMs = row.polled_at === null ? Number.POSITIVE_INFINITY : now - Number(row.polled_at);
   // Negative if the system clock was set back in between.
@@ -120,8 +125,8 @@ function notePoll(store: Store, hash: string, row: Readonly<Record<string, unkno
   const interval = isFast ? before + limits.deviceIntervalSeconds : before;
   store.run('UPDATE devices SET polled_at = ?, interval_s = ? WHERE code_hash = ?', now, interval, hash);
   return isFast
-    ? new Refusal('slow_down', `Polled too fast; wait ${interval} seconds.`, { interval })
-    : new Refusal('authorization_pending', 'Nobody has approved yet.', { interval });
+    ? new ErrorResponse('slow_down', `Polled too fast; wait ${interval} seconds.`, { interval })
+    : new ErrorResponse('authorization_pending', 'Nobody has approved yet.', { interval });
 }
 
 export type Decision = 'approved' | 'denied';

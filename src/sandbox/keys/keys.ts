@@ -1,6 +1,6 @@
 import type { Shape } from '../../api/schemas/index.ts';
 import { hashKey } from '../server/caller.ts';
-import { Refusal, usedForm } from '../server/refusal.ts';
+import { ErrorResponse, usedForm } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import { lastMs } from '../store/clock.ts';
 import { secretToken } from '../store/identity.ts';
@@ -30,11 +30,11 @@ interface Minted {
 
 /** Creates a user with a funded wallet and a key. Must run in a transaction. */
 export function mintKey(
-  { store, identity, config }: Service,
+  { store, idGenerator, config }: Service,
   { email, name, from, now, balance = config.startBalanceCents, ...given }: Minting,
 ): Minted {
-  const userId = identity.uuid('user');
-  const id = given.id ?? identity.uuid('key');
+  const userId = idGenerator.uuid('user');
+  const id = given.id ?? idGenerator.uuid('key');
   const key = given.key ?? `${config.prefix}_test_${secretToken(32)}`;
   const claimToken = secretToken(24);
   insertUser(store, { id: userId, email: email ?? null, createdAt: now });
@@ -49,7 +49,7 @@ export function mintKey(
     now,
     now,
   );
-  openWallet(store, userId, identity.uuid('wallet'), balance, now);
+  openWallet(store, userId, idGenerator.uuid('wallet'), balance, now);
   return { id, userId, key, claimToken };
 }
 
@@ -73,7 +73,7 @@ export function refuseTooMany(store: Store, address: string, perDay: number, now
   );
   if (Number(row?.minted) < perDay) return;
   const seconds = Math.max(1, Math.ceil((Number(row?.first) + dayMs - now) / 1000));
-  throw new Refusal(
+  throw new ErrorResponse(
     'rate_limit_exceeded',
     `${perDay} keys a day can be minted from one address; --mint-limit of a served sandbox changes that.`,
     { limit: perDay },

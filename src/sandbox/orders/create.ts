@@ -2,7 +2,7 @@ import { destinationCountries } from '../../api/enums.ts';
 import {
   type Account,
   accountFor,
-  accountTrouble,
+  accountProblem,
   findAccount,
   freeAt,
   placingEnds,
@@ -11,11 +11,11 @@ import { lineFacts } from '../catalogue/offers.ts';
 import type { SandboxConfig } from '../config.ts';
 import { userNumber } from '../keys/keys.ts';
 import type { Caller } from '../server/caller.ts';
-import { Invalid, Refusal } from '../server/refusal.ts';
+import { ErrorResponse, Invalid } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import { insufficientFunds, lowerCeiling, requireFunds, reserve, walletOf } from '../wallet/wallet.ts';
 import { createOrder, creationRefusal, slugOf } from './lifecycle/index.ts';
-import type { LineFacts, OrderBody, OrderPlan, Surroundings } from './lifecycle/types.ts';
+import type { LineFacts, OrderBody, OrderEnvironment, OrderPlan } from './lifecycle/types.ts';
 import { insertOrder, loadRecordText } from './records.ts';
 
 /** A stored order: its id, row number and serialized record. */
@@ -37,8 +37,8 @@ export async function acceptOrder(
   body: OrderBody,
   now: number,
 ): Promise<string> {
-  const keep = await prepareOrder(service, caller, body);
-  return (await service.store.grouped(() => keep(now))).text;
+  const save = await prepareOrder(service, caller, body);
+  return (await service.store.grouped(() => save(now))).text;
 }
 
 /**
@@ -51,30 +51,30 @@ export async function prepareOrder(
   body: OrderBody,
   feeCents = service.config.orderFeeCents,
 ): Promise<(createdAt: number) => Accepted> {
-  const { store, identity, config } = service;
+  const { store, idGenerator, config } = service;
   const { userId, email } = orderer;
   refuseExisting(service, userId, body);
   await refuseAtOnce(service, userId, body);
-  const surroundings = await surroundingsOf(service, body);
+  const environment = await environmentOf(service, body);
   const recordText = await loadRecordText();
   const turn = await turnOnAccount(service, userId, body);
   return (createdAt) => {
     refuseExisting(service, userId, body);
     const { reserved, fee, paysGoods } = walletTerms(body, feeCents);
     const { spendable } = walletOf(store, userId);
-    const rails = paysGoods ? [...accountRails(service, userId, surroundings.lines), lowerCeiling] : [];
+    const rails = paysGoods ? [...accountRails(service, userId, environment.lines), lowerCeiling] : [];
     if (creationRefusal(body, config.shopUrl)?.code === 'insufficient_funds') {
       const required = Math.max(1, reserved);
       throw insufficientFunds(Math.min(spendable, required - 1), required, rails);
     }
     requireFunds(spendable, reserved, rails);
     const account = orderAccount(service, userId, body);
-    const id = identity.uuid('order');
-    const key = body.idempotency_key ?? identity.uuid('idempotency_key');
+    const id = idGenerator.uuid('order');
+    const key = body.idempotency_key ?? idGenerator.uuid('idempotency_key');
     const queue = turn(createdAt);
     const state = createOrder({
-      ...surroundings,
-      ...queue.surroundings,
+      ...environment,
+      ...queue.environment,
       order: body,
       orderId: id,
       createdAt,
@@ -111,7 +111,7 @@ function refuseExisting({ store }: Service, userId: string, body: OrderBody): vo
     body.idempotency_key,
   );
   if (!row) return;
-  throw new Refusal('already_exists', 'An order with this idempotency_key exists already.', {
+  throw new ErrorResponse('already_exists', 'An order with this idempotency_key exists already.', {
     resource: 'order',
     identifier: String(row.id),
   });
@@ -140,8 +140,8 @@ export function walletTerms(order: OrderBody, feeCents: number): WalletTerms {
 }
 
 /** Collects the external inputs that determine an order's future. */
-export async function surroundingsOf(service: Service, body: OrderBody): Promise<Surroundings> {
-  const { config, identity } = service;
+export async function environmentOf(service: Service, body: OrderBody): Promise<OrderEnvironment> {
+  const { config, idGenerator: identity } = service;
   const isTest = (url: string): boolean => slugOf(url, config.shopUrl) !== null;
   const catalogue = body.products.every(({ url }) => isTest(url)) ? undefined : await service.catalogue();
   const factsOf = (line: OrderBody['products'][number]): LineFacts | null => {
@@ -167,11 +167,13 @@ function orderAccount({ store }: Service, userId: string, body: OrderBody): Acco
   if (id == null) return undefined;
   const account = findAccount(store, userId, id);
   if (account) return account;
-  throw new Refusal('bad_request', `There is no managed account ${id}.`, { retailer_credentials_id: id });
+  throw new ErrorResponse('bad_request', `There is no managed account ${id}.`, {
+    retailer_credentials_id: id,
+  });
 }
 
 interface Turn {
-  readonly surroundings: Pick<Surroundings, 'startAt' | 'accountError'>;
+  readonly environment: Pick<OrderEnvironment, 'startAt' | 'accountError'>;
   held(plan: OrderPlan): { accountId: string; start: number; end: number } | null;
 }
 
@@ -184,7 +186,7 @@ async function turnOnAccount(
   userId: string,
   body: OrderBody,
 ): Promise<(createdAt: number) => Turn> {
-  if (!orderAccount(service, userId, body)) return () => ({ surroundings: {}, held: () => null });
+  if (!orderAccount(service, userId, body)) return () => ({ environment: {}, held: () => null });
   const sealer = await service.sealer();
   const catalogue = await service.catalogue();
   const twoFactor = body.products.some(({ url }) => catalogue.sellerOf(url)?.twoFactor);
@@ -192,9 +194,9 @@ async function turnOnAccount(
     const account = orderAccount(service, userId, body);
     if (!account) throw new Error('an order on an account has one');
     const start = freeAt(service.store, account.id, createdAt);
-    const accountError = accountTrouble(account, sealer, twoFactor);
+    const accountError = accountProblem(account, sealer, twoFactor);
     return {
-      surroundings: { startAt: start, ...(accountError && { accountError }) },
+      environment: { startAt: start, ...(accountError && { accountError }) },
       held: (plan) => ({ accountId: account.id, start, end: placingEnds(plan) }),
     };
   };
@@ -224,7 +226,7 @@ function accountRails(
 /**
  * Maximum lines per order. The specification sets no limit, but every transition costs time proportional to the lines.
  */
-const mostLines = 500;
+const maxLines = 500;
 
 /**
  * Rejects an order for problems known before it is queued, except for the wallet balance.
@@ -238,16 +240,16 @@ export async function refuseAtOnce(
   isDryRun = false,
 ): Promise<void> {
   const { config } = service;
-  if (body.products.length > mostLines) {
-    const msg = `This sandbox takes at most ${mostLines} products an order`;
+  if (body.products.length > maxLines) {
+    const msg = `This sandbox takes at most ${maxLines} products an order`;
     throw new Invalid([{ loc: ['body', 'products'], msg, type: 'too_long' }]);
   }
   const refused = creationRefusal(body, config.shopUrl);
   if (refused && refused.code !== 'insufficient_funds' && !(isDryRun && refused.isLate))
-    throw new Refusal(refused.code, refused.message, refused.details);
+    throw new ErrorResponse(refused.code, refused.message, refused.details);
   const country = body.shipping_address.country.toUpperCase();
   if (!destinationCountries.some((served) => served === country)) {
-    throw new Refusal(
+    throw new ErrorResponse(
       'unsupported_country',
       `Orders are delivered to ${destinationCountries.join(', ')}, not to ${country}.`,
       { country },
@@ -266,11 +268,11 @@ export async function refuseAtOnce(
     );
     const isMember = account !== undefined && reason === 'guest_checkout_not_supported';
     if (reason && !isMember)
-      throw new Refusal(reason, detail ?? `${url} cannot be ordered to ${country}.`, { url, country });
+      throw new ErrorResponse(reason, detail ?? `${url} cannot be ordered to ${country}.`, { url, country });
     const retailer = catalogue.sellerOf(url)?.retailer;
     if (account?.retailer && account.retailer !== retailer) {
       const message = `The managed account ${account.shortId} is one at ${account.retailer}, and ${url} is not sold there.`;
-      throw new Refusal('bad_request', message, { retailer_credentials_id: account.shortId, url });
+      throw new ErrorResponse('bad_request', message, { retailer_credentials_id: account.shortId, url });
     }
   }
 }

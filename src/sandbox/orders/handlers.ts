@@ -3,7 +3,7 @@ import { eachPlainField } from '../../api/order-fields.ts';
 import { setImmediate } from '../../platform/own-timers.ts';
 import { withRefunds } from '../payments/payments.ts';
 import { type AllHandlers, type Call, csvLine, type QueryOf } from '../server/handler.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { acceptOrder, prepareOrder } from './create.ts';
 import { cancelOrder } from './interventions.ts';
@@ -70,8 +70,8 @@ function ownOrder(store: Store, { path, caller }: Pick<Call<'order.get'>, 'path'
   return order;
 }
 
-const notFound = (id: string, headers = {}): Refusal =>
-  new Refusal('not_found', `There is no order ${id}.`, { resource: 'order' }, headers);
+const notFound = (id: string, headers = {}): ErrorResponse =>
+  new ErrorResponse('not_found', `There is no order ${id}.`, { resource: 'order' }, headers);
 
 type Cell = (order: OrderRecord) => string | number | boolean | null | undefined;
 
@@ -180,31 +180,31 @@ function conditionOf<N extends FilterName>(name: N, query: Query): Condition[] {
   return value === undefined || value === '' ? [] : [filters[name](value, query)];
 }
 
-interface Listed {
+interface OrderPage {
   readonly texts: readonly string[];
   readonly total: number;
 }
 
 /** A page of orders as JSON texts, newest first, with the total count. */
-export function listOrders(store: Store, userId: string, query: QueryOf<'order.list'>): Listed {
+export function listOrders(store: Store, userId: string, query: QueryOf<'order.list'>): OrderPage {
   const last = lastPage(store);
   const name = JSON.stringify([userId, query]);
-  if (last.page?.name !== name) last.page = { name, listed: readPage(store, userId, query) };
-  return last.page.listed;
+  if (last.page?.name !== name) last.page = { name, result: readPage(store, userId, query) };
+  return last.page.result;
 }
 
 /** Caches the last page until the store changes, since polling clients all request the same one. */
-const lastPage = (store: Store): { page?: { readonly name: string; readonly listed: Listed } } =>
+const lastPage = (store: Store): { page?: { readonly name: string; readonly result: OrderPage } } =>
   store.cached('page of orders', () => ({}));
 
-function readPage(store: Store, userId: string, query: QueryOf<'order.list'>): Listed {
+function readPage(store: Store, userId: string, query: QueryOf<'order.list'>): OrderPage {
   const conditions = conditionsOf(userId, query);
   const { include, limit, offset } = query;
   const column = include?.includes('tracking_events') ? 'record' : 'listed';
   const page = { column, limit, offset } as const;
   const rows = conditions.isFiltered
     ? filteredPage(store, conditions, page)
-    : newestPage(store, userId, page);
+    : unfilteredPage(store, userId, page);
   return {
     texts: rows.map((row) => String(row.text)),
     total: countOrders(store, userId, conditions),
@@ -236,7 +236,7 @@ const filteredPage = (
 const bookmark = (store: Store, userId: string, offset: number): { last?: readonly [number, number] } =>
   store.cached(`orders of ${userId} before ${offset}`, () => ({}));
 
-function newestPage(store: Store, userId: string, { column, limit, offset }: Page): StoredRow[] {
+function unfilteredPage(store: Store, userId: string, { column, limit, offset }: Page): StoredRow[] {
   const { last } = offset > 0 ? bookmark(store, userId, offset) : {};
   // Get the cache entry before reading: a change in between then invalidates it.
   const following = bookmark(store, userId, offset + limit);
@@ -305,26 +305,26 @@ export const retryHandlers = {
     const { store } = service;
     const id = path.request_id;
     const failed = findOrder(store, id, caller.userId);
-    if (!failed) throw new Refusal('not_found', `There is no order ${id}.`, { resource: 'order' });
+    if (!failed) throw new ErrorResponse('not_found', `There is no order ${id}.`, { resource: 'order' });
     const before = retriedAs(store, id);
     if (before !== null) return { value: { request_id: before } };
     const { status, job_result: result } = failed.record;
     if (status !== 'order_failed') {
       const message = `The order is ${status}: only a failed order can be retried.`;
-      throw new Refusal('bad_request', message, { status });
+      throw new ErrorResponse('bad_request', message, { status });
     }
     const errorType = result?.error_type ?? '';
     if (permanent.has(errorType)) {
       const message = `The order failed with ${errorType}, which a retry cannot mend; place a corrected order.`;
-      throw new Refusal('bad_request', message, { error_type: errorType });
+      throw new ErrorResponse('bad_request', message, { error_type: errorType });
     }
     const { idempotency_key: _, ...body } = failed.body;
-    const keep = await prepareOrder(service, caller, body);
+    const save = await prepareOrder(service, caller, body);
     return store.transaction(() => {
       // Concurrent retries yield one order: the second finds the one created by the first.
       const meanwhile = retriedAs(store, id);
       if (meanwhile !== null) return { value: { request_id: meanwhile } };
-      const made = keep(now);
+      const made = save(now);
       store.run('UPDATE orders SET retried_as = ? WHERE id = ?', made.id, id);
       return { value: { request_id: made.id } };
     });

@@ -1,10 +1,10 @@
 import type { SandboxTrigger } from '../../api/control.ts';
 import type { OrderStatus } from '../../api/enums.ts';
 import type { ErrorType } from '../../api/error-types.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import { noteIntervention } from '../store/interventions.ts';
-import { surroundingsOf } from './create.ts';
+import { environmentOf } from './create.ts';
 import { cancelPending, forceTransition } from './lifecycle/index.ts';
 import type { ForcedKind } from './lifecycle/types.ts';
 import { findOrder, type StoredOrder, storedOrder } from './records.ts';
@@ -43,14 +43,14 @@ export async function forceOrder(
 ): Promise<OrderStatus> {
   const { store } = service;
   const found = findOrder(store, id, userId);
-  if (!found) throw new Refusal('not_found', `There is no order ${id}.`, { resource: 'order' });
-  const surroundings = await surroundingsOf(service, found.body);
+  if (!found) throw new ErrorResponse('not_found', `There is no order ${id}.`, { resource: 'order' });
+  const environment = await environmentOf(service, found.body);
   const settle = await loadSettle(service);
   return store.transaction(() => {
     const state = findOrder(store, id, userId) ?? found;
     const kind = orderTriggers[trigger];
-    const reached = forceTransition({ state, kind, now, surroundings, ...(errorType && { errorType }) });
-    if ('refused' in reached) throw new Refusal('bad_request', reached.refused, { event: trigger });
+    const reached = forceTransition({ state, kind, now, environment, ...(errorType && { errorType }) });
+    if ('refused' in reached) throw new ErrorResponse('bad_request', reached.refused, { event: trigger });
     settle(state, reached);
     noteIntervention(store, id, { at: now, event: trigger, errorType: errorType ?? null });
     return reached.record.status;
@@ -63,12 +63,11 @@ export async function possibleTriggers(
   state: StoredOrder,
   now: number,
 ): Promise<OrderTrigger[]> {
-  const surroundings = await surroundingsOf(service, state.body);
+  const environment = await environmentOf(service, state.body);
   return Object.keys(orderTriggers)
     .filter(isOrderTrigger)
     .filter(
-      (trigger) =>
-        !('refused' in forceTransition({ state, kind: orderTriggers[trigger], now, surroundings })),
+      (trigger) => !('refused' in forceTransition({ state, kind: orderTriggers[trigger], now, environment })),
     );
 }
 
@@ -81,10 +80,10 @@ export async function cancelOrder(
   const settle = await loadSettle(service);
   await service.store.transaction(() => {
     const order = findOrder(service.store, id, userId);
-    if (!order) throw new Refusal('not_found', `There is no order ${id}.`, { resource: 'order' });
+    if (!order) throw new ErrorResponse('not_found', `There is no order ${id}.`, { resource: 'order' });
     const reached = cancelPending(order, now);
     if ('refused' in reached)
-      throw new Refusal('order_not_cancellable', reached.refused, { status: order.record.status });
+      throw new ErrorResponse('order_not_cancellable', reached.refused, { status: order.record.status });
     settle(order, reached);
     noteIntervention(service.store, id, { at: now, event: 'cancelled', errorType: null });
   });
@@ -111,19 +110,19 @@ export async function failWaitingFor(service: Service, accountId: string, now: n
   if (first.length === 0) return;
   const settle = await loadSettle(service);
   for (let orders = first; orders.length > 0; orders = waiting()) {
-    const surroundings = new Map<number, Awaited<ReturnType<typeof surroundingsOf>>>();
-    for (const { seq, body } of orders) surroundings.set(seq, await surroundingsOf(service, body));
+    const environment = new Map<number, Awaited<ReturnType<typeof environmentOf>>>();
+    for (const { seq, body } of orders) environment.set(seq, await environmentOf(service, body));
     await store.transaction(() => {
       // Read again: another process may have handled some already.
       for (const order of waiting()) {
-        const found = surroundings.get(order.seq);
+        const found = environment.get(order.seq);
         if (!found) continue;
         const errorType = 'login_failed';
         const reached = forceTransition({
           state: order,
           kind: 'failed',
           now,
-          surroundings: found,
+          environment: found,
           errorType,
         });
         if ('refused' in reached) throw new Error(`order ${order.record.id} waits, and ${reached.refused}`);

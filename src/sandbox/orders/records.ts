@@ -61,7 +61,7 @@ export function insertOrder(store: Store, row: NewRow): number {
     row.fee,
     row.walletPaid ? 1 : 0,
     row.text,
-    listed(record, row.text),
+    listText(record, row.text),
     JSON.stringify(row.body),
     JSON.stringify(row.state.plan),
     nextDue(row.state.plan),
@@ -96,7 +96,7 @@ export function updateOrder(
     'UPDATE orders SET status = ?, record = ?, listed = ?, plan = ?, next_due = ?, reserved = ? WHERE seq = ?',
     record.status,
     text,
-    listed(record, text),
+    listText(record, text),
     JSON.stringify(plan),
     nextDue(plan),
     reserved,
@@ -156,7 +156,7 @@ export function storedOrder(row: StoredRow): StoredOrder {
 }
 
 /** The record as shown in lists, where checkpoints are only included on request. @param whole the serialized record. */
-function listed(record: OrderRecord, whole: string): string {
+function listText(record: OrderRecord, whole: string): string {
   if (record.tracking_numbers.length === 0) return whole;
   const tracking_numbers = record.tracking_numbers.map(
     ({ checkpoints: _, ...rest }): Shape<'TrackingNumber'> => rest,
@@ -175,16 +175,16 @@ export function loadRecordText(): Promise<RecordText> {
 }
 
 /** @param isKept the record comes from the store, so a newer version may have added fields unknown to this one. */
-type RecordText = (record: OrderRecord, isKept?: 'kept') => string;
+type RecordText = (record: OrderRecord, isStored?: 'kept') => string;
 
 /** Caches the lazy import, since every order needs it. */
 let loading: Promise<RecordText> | undefined;
 
 async function load(): Promise<RecordText> {
   const { checkShape } = await import('../../api/schemas/check.ts');
-  return (record, isKept) => {
+  return (record, isStored) => {
     const { issues: found = [] } = checkShape('OrderResponse', record, 'response');
-    const issues = isKept ? found.filter(({ type }) => type !== 'extra_forbidden') : found;
+    const issues = isStored ? found.filter(({ type }) => type !== 'extra_forbidden') : found;
     if (issues.length > 0) throw new Error(`an order became none: ${JSON.stringify(issues.slice(0, 5))}`);
     return JSON.stringify(record);
   };

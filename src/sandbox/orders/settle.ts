@@ -15,14 +15,17 @@ export type Settle = (order: StoredOrder, reached: Advanced) => void;
  * reservation when placing ends, and records purchase, fee and refund in the ledger. It must run in a transaction, and
  * throws if the order would violate the contract.
  */
-export async function loadSettle({ store, identity }: Pick<Service, 'store' | 'identity'>): Promise<Settle> {
+export async function loadSettle({
+  store,
+  idGenerator,
+}: Pick<Service, 'store' | 'idGenerator'>): Promise<Settle> {
   const recordText = await loadRecordText();
   return (order, reached) => {
     const reserved = moveMoney(store, order, reached.steps);
     const record = withReturnsClosed(store, order, reached);
     updateOrder(store, order.seq, { ...reached, record }, { text: recordText(record, 'kept'), reserved });
     freeAccount(store, order, reached.steps);
-    enqueueEvents(store, identity, { userId: order.userId, webhooks: order.body.webhooks }, reached.steps);
+    enqueueEvents(store, idGenerator, { userId: order.userId, webhooks: order.body.webhooks }, reached.steps);
   };
 }
 

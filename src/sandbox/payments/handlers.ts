@@ -12,7 +12,7 @@ import { prepareOrder, refuseAtOnce } from '../orders/create.ts';
 import { creationRefusal } from '../orders/lifecycle/index.ts';
 import { hashKey } from '../server/caller.ts';
 import type { AllHandlers, Call } from '../server/handler.ts';
-import { Invalid, Refusal } from '../server/refusal.ts';
+import { ErrorResponse, Invalid } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { enter, insufficientFunds, lowerCeiling, openWallet } from '../wallet/wallet.ts';
@@ -64,7 +64,7 @@ interface Ordered {
  * takes the payment in the transaction that stores the order. @throws Refusal, Invalid.
  */
 async function acceptAgentOrder(service: Service, call: OrderCall): Promise<Ordered> {
-  const { store, identity, config } = service;
+  const { store, idGenerator, config } = service;
   const { body, request, query, now } = call;
   refuseUnpayable(call);
   const till = await openTill(
@@ -76,18 +76,18 @@ async function acceptAgentOrder(service: Service, call: OrderCall): Promise<Orde
   await refuseBeforePayment(service, call);
   const payment = await verified(service, till, now);
   // Each order gets its own user: the wallet holds the payment, and the key can read nothing else.
-  const userId = await store.transaction(() => identity.uuid('user'));
+  const userId = await store.transaction(() => idGenerator.uuid('user'));
   const fee = till.bill.cents - body.max_price;
-  const keep = await prepareOrder(service, { userId, email: null }, body, fee);
+  const save = await prepareOrder(service, { userId, email: null }, body, fee);
   return store.transaction(() => {
     refuseRepeated(service, till, body.idempotency_key);
-    openPayersWallet(store, userId, identity.uuid('wallet'), payment);
-    const { id: orderId, text } = keep(now);
+    openPayersWallet(store, userId, idGenerator.uuid('wallet'), payment);
+    const { id: orderId, text } = save(now);
     store.run('UPDATE ledger SET order_id = ? WHERE user_id = ?', orderId, userId);
     const taken = { ...payment, orderId, idempotencyKey: body.idempotency_key ?? null };
     insertPayment(store, taken);
     const key = temporaryKey(till.secret, config.prefix, orderId);
-    keepTemporaryKey(store, { key, id: identity.uuid('key'), userId, orderId, now });
+    saveTemporaryKey(store, { key, id: idGenerator.uuid('key'), userId, orderId, now });
     return { text, headers: orderHeaders(taken, key) };
   });
 }
@@ -96,9 +96,9 @@ async function acceptAgentOrder(service: Service, call: OrderCall): Promise<Orde
  * Keeps amounts, including the fee, far below the largest integer that JSON numbers represent exactly. @throws Invalid.
  */
 function refuseUnpayable({ body }: OrderCall): void {
-  const most = 1e12;
-  if (body.max_price <= most) return;
-  const msg = `Input should be less than or equal to ${most} for an order that is paid by challenge`;
+  const maxCents = 1e12;
+  if (body.max_price <= maxCents) return;
+  const msg = `Input should be less than or equal to ${maxCents} for an order that is paid by challenge`;
   throw new Invalid([{ loc: ['body', 'max_price'], msg, type: 'too_big' }]);
 }
 
@@ -107,7 +107,7 @@ async function refuseBeforePayment(service: Service, { body }: OrderCall): Promi
   const { mode = 'wallet' } = body.payment ?? {};
   if (mode !== 'wallet') {
     const message = `An order without an account is paid by its challenge, not by payment.mode ${mode}.`;
-    throw new Refusal('bad_request', message, { mode });
+    throw new ErrorResponse('bad_request', message, { mode });
   }
   await refuseAtOnce(service, '', body);
   if (creationRefusal(body, service.config.shopUrl)?.code === 'insufficient_funds')
@@ -121,12 +121,15 @@ async function refuseBeforePayment(service: Service, { body }: OrderCall): Promi
  */
 function refuseRepeated(
   { store, config }: Service,
-  { bill, credential, secret, refusal }: Till,
+  { bill, credential, secret, errorResponse }: Till,
   key: string | null | undefined,
 ): void {
   const spent = credential && paymentBy(store, credential.challenge.id);
   if (spent && (spent.digest !== bill.digest || spent.orderId === null))
-    throw refusal('invalid-challenge', 'The challenge has been paid with already, for another request.');
+    throw errorResponse(
+      'invalid-challenge',
+      'The challenge has been paid with already, for another request.',
+    );
   const made = spent ?? (key == null ? undefined : paymentUnderKey(store, key));
   if (!made || made.orderId === null) return;
   const details = { resource: 'order', ...(made.digest === bill.digest && { identifier: made.orderId }) };
@@ -134,7 +137,7 @@ function refuseRepeated(
     ? 'This payment has made its order already.'
     : 'An order with this idempotency_key exists already; nothing was paid.';
   const headers = spent && orderHeaders(made, temporaryKey(secret, config.prefix, made.orderId));
-  throw new Refusal('already_exists', message, details, headers);
+  throw new ErrorResponse('already_exists', message, details, headers);
 }
 
 const orderHeaders = (payment: Payment, key: string): Record<string, string> => ({
@@ -163,7 +166,7 @@ async function demandPayment<N extends PaidOperation>(
   return () =>
     store.transaction(() => {
       if (paymentBy(store, payment.challengeId))
-        throw till.refusal('invalid-challenge', 'The challenge has been paid with already.');
+        throw till.errorResponse('invalid-challenge', 'The challenge has been paid with already.');
       insertPayment(store, payment);
       return receiptHeaders(payment);
     });
@@ -188,7 +191,7 @@ interface KeyRow {
  * Stores the hash of an order's key. The key has no client address, so it counts against no mint limit. Must run in a
  * transaction.
  */
-function keepTemporaryKey(store: Store, { key, id, userId, orderId, now }: KeyRow): void {
+function saveTemporaryKey(store: Store, { key, id, userId, orderId, now }: KeyRow): void {
   store.run(
     "INSERT INTO api_keys (hash, user_id, id, minted_from, created_at, used_at, order_id) VALUES (?, ?, ?, 'payment', ?, ?, ?)",
     hashKey(key),

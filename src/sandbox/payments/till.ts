@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../api/error-codes.ts';
 import type { Operation } from '../../api/operation.ts';
 import { type ParameterValues, readParameters } from '../../api/operation.ts';
 import { type OperationName, operations } from '../../api/operations/index.ts';
-import { Invalid, Refusal } from '../server/refusal.ts';
+import { ErrorResponse, Invalid } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { SandboxRequest } from '../server/wire.ts';
 import {
@@ -45,7 +45,7 @@ export interface Till {
   /** The credential of the request; verified to be issued here and unmodified. */
   readonly credential: Credential | undefined;
   /** Builds the 402 to throw. */
-  refusal(problem: Problem, detail: string): Refusal;
+  errorResponse(problem: Problem, detail: string): ErrorResponse;
 }
 
 /**
@@ -64,15 +64,16 @@ export async function openTill(service: Service, paid: PaidRequest, cents: numbe
     realm: new URL(service.config.baseUrl).host,
   };
   const secret = await paymentSecret(service);
-  const refusal: Till['refusal'] = (problem, detail) => unpaid(bill, secret, now, problem, detail);
+  const errorResponse: Till['errorResponse'] = (problem, detail) =>
+    unpaid(bill, secret, now, problem, detail);
   const credential = readCredential(request);
   if (credential === 'malformed') {
     const form = 'base64url of {"challenge":{…},"payload":{…}}';
-    throw refusal('malformed-credential', `The credential cannot be read; it is ${form}.`);
+    throw errorResponse('malformed-credential', `The credential cannot be read; it is ${form}.`);
   }
   if (credential && !isIssued(credential.challenge, secret))
-    throw refusal('invalid-challenge', 'The challenge was not issued here, or was changed.');
-  return { secret, bill, credential, refusal };
+    throw errorResponse('invalid-challenge', 'The challenge was not issued here, or was changed.');
+  return { secret, bill, credential, errorResponse };
 }
 
 /**
@@ -80,8 +81,8 @@ export async function openTill(service: Service, paid: PaidRequest, cents: numbe
  * @throws Refusal 402 if there is no credential, or it does not pay this bill.
  */
 export async function verified(
-  { store, identity, config }: Service,
-  { bill, credential, refusal }: Till,
+  { store, idGenerator, config }: Service,
+  { bill, credential, errorResponse: refusal }: Till,
   now: number,
 ): Promise<Payment> {
   if (!credential)
@@ -93,7 +94,7 @@ export async function verified(
   if (failure) throw refusal(...failure);
   const { id: challengeId, method } = challenge;
   const { operation, cents, digest } = bill;
-  const reference = `pay_${await store.transaction(() => identity.token('payment', 24))}`;
+  const reference = `pay_${await store.transaction(() => idGenerator.token('payment', 24))}`;
   const bought = { orderId: null, idempotencyKey: null };
   return { challengeId, method, reference, operation, cents, digest, source, ...bought, at: now };
 }
@@ -103,7 +104,7 @@ function advertised({ config }: Service, requested: unknown): readonly PaymentMe
   const methods = config.paymentMethods.filter((method) => method === requested);
   if (methods.length > 0) return methods;
   const message = `There is no payment method ${requested}; there are ${config.paymentMethods.join(', ')}.`;
-  throw new Refusal('bad_request', message, { methods: config.paymentMethods });
+  throw new ErrorResponse('bad_request', message, { methods: config.paymentMethods });
 }
 
 const secretName = 'payment_secret';
@@ -115,11 +116,11 @@ const secretName = 'payment_secret';
 async function paymentSecret(service: Pick<Service, 'store' | 'sealer'>): Promise<Buffer> {
   const { store } = service;
   const sealer = await service.sealer();
-  const kept = (): string | undefined => {
+  const stored = (): string | undefined => {
     const sealed = store.meta(secretName);
     return sealed === undefined ? undefined : sealer.open(sealed, secretName);
   };
-  return Buffer.from(kept() ?? (await store.transaction(() => kept() ?? make())), 'base64');
+  return Buffer.from(stored() ?? (await store.transaction(() => stored() ?? make())), 'base64');
 
   function make(): string {
     const fresh = randomBytes(32).toString('base64');
@@ -196,10 +197,10 @@ type Problem = keyof typeof problems;
  * Builds a 402 with a new challenge for each method of the bill. The body is both a problem document (RFC 9457) and the
  * service's error body, so clients of either can parse it.
  */
-function unpaid(bill: Bill, secret: Buffer, now: number, problem: Problem, detail: string): Refusal {
+function unpaid(bill: Bill, secret: Buffer, now: number, problem: Problem, detail: string): ErrorResponse {
   const { title, code } = problems[problem];
   const challenges = bill.methods.map((method) => challengeOf(bill, method, secret, now));
-  return new Refusal(
+  return new ErrorResponse(
     code,
     detail,
     { methods: bill.methods, amount: String(bill.cents), currency: billCurrency },
@@ -239,14 +240,14 @@ export function isProbe(
  * Builds the response to a probe. Its challenges are not bound to any terms, so they cannot be used to pay; for orders
  * they state only the fee.
  */
-export async function probeRefusal(
+export async function probeResponse(
   service: Service,
   operation: PaidOperation,
   { request, rawQuery, now }: { request: SandboxRequest; rawQuery: RawQuery; now: number },
-): Promise<Refusal> {
+): Promise<ErrorResponse> {
   const { query: specs = {}, body }: Operation = operations[operation];
   const { values, issues } = readParameters(body?.joinsQuery ? {} : specs, [], 'query', rawQuery);
   if (issues.length > 0) throw new Invalid(issues);
-  const { refusal } = await openTill(service, { operation, request, query: values, now }, 0);
+  const { errorResponse: refusal } = await openTill(service, { operation, request, query: values, now }, 0);
   return refusal('payment-required', 'This call is paid by challenge: send its terms to get the price.');
 }

@@ -3,7 +3,7 @@ import type { ItemStatus } from '../../api/enums.ts';
 import type { OrderRecord } from '../orders/lifecycle/types.ts';
 import { findOrder, loadRecordText, type StoredOrder, updateOrder } from '../orders/records.ts';
 import type { Caller } from '../server/caller.ts';
-import { Refusal, usedForm } from '../server/refusal.ts';
+import { ErrorResponse, usedForm } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import { boughtQuantity, circumstancesOf, withoutStopped, withReturn } from './credit.ts';
 import type { ReturnBody, ReturnRecord, ReturnState } from './lifecycle.ts';
@@ -23,16 +23,17 @@ export async function acceptReturn(
 ): Promise<ReturnState> {
   const recordText = await loadRecordText();
   const body = withLowerCaseIds(given);
-  const { store, identity } = service;
+  const { store, idGenerator } = service;
   return store.transaction(() => {
     const made = newId === undefined ? undefined : findReturn(store, newId, userId);
-    if (made && !isAskedAgain(made.record, body)) throw usedForm('requested a return');
+    if (made && !isSameRequest(made.record, body)) throw usedForm('requested a return');
     if (made) return made;
     const order = findOrder(store, body.order_id, userId);
-    if (!order) throw new Refusal('not_found', `There is no order ${body.order_id}.`, { resource: 'order' });
+    if (!order)
+      throw new ErrorResponse('not_found', `There is no order ${body.order_id}.`, { resource: 'order' });
     const earlier = returnsOf(store, order.seq);
     refuseReturn(order.record, body, earlier);
-    const record = newRecord(newId ?? identity.uuid('return'), body, now);
+    const record = newRecord(newId ?? idGenerator.uuid('return'), body, now);
     const others = earlier.map((other) => other.record);
     const facts = circumstancesOf(service, order.record, record, others);
     const state = { record, plan: planReturn(body.reason, now, facts), labels: 0 };
@@ -40,16 +41,16 @@ export async function acceptReturn(
     const shown = withReturn(order.record, record);
     const isStopped = body.reason === 'forced_cancellation' && !facts.hasShipped;
     const plan = isStopped ? withoutStopped(shown, order.plan, body.items) : order.plan;
-    keepOrder(order, { record: shown, plan });
+    saveOrder(order, { record: shown, plan });
     return state;
   });
 
-  function keepOrder({ seq, reserved }: StoredOrder, state: Pick<StoredOrder, 'record' | 'plan'>): void {
+  function saveOrder({ seq, reserved }: StoredOrder, state: Pick<StoredOrder, 'record' | 'plan'>): void {
     updateOrder(store, seq, state, { text: recordText(state.record, 'kept'), reserved });
   }
 }
 
-const isAskedAgain = ({ order_id, items, reason }: ReturnRecord, body: ReturnBody): boolean =>
+const isSameRequest = ({ order_id, items, reason }: ReturnRecord, body: ReturnBody): boolean =>
   isDeepStrictEqual(
     { order_id, items, reason },
     { order_id: body.order_id, items: body.items, reason: body.reason },
@@ -113,14 +114,16 @@ function refuseReturn(order: OrderRecord, body: ReturnBody, earlier: readonly Re
 function itemOf(order: OrderRecord, { order_item_id }: ReturnedItem): Item {
   const item = order.items.find(({ id }) => id === order_item_id);
   if (item) return item;
-  throw new Refusal('bad_request', `Order ${order.id} has no item ${order_item_id}.`, { order_item_id });
+  throw new ErrorResponse('bad_request', `Order ${order.id} has no item ${order_item_id}.`, {
+    order_item_id,
+  });
 }
 
 function refuseTwice(lines: readonly ReturnedItem[]): void {
   const ids = lines.map(({ order_item_id }) => order_item_id);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice === undefined) return;
-  throw new Refusal('bad_request', `Item ${twice} stands twice in the return; add the quantities up.`, {
+  throw new ErrorResponse('bad_request', `Item ${twice} stands twice in the return; add the quantities up.`, {
     order_item_id: twice,
   });
 }
@@ -134,7 +137,7 @@ function refuseOpen(lines: readonly ReturnedItem[], earlier: readonly ReturnStat
       ),
   );
   if (!open) return;
-  throw new Refusal('already_exists', 'A return of these items is open already.', {
+  throw new ErrorResponse('already_exists', 'A return of these items is open already.', {
     resource: 'return_request',
     identifier: open.record.id,
   });
@@ -171,5 +174,5 @@ function refuseQuantity(
 const returnedUnits = (earlier: readonly ReturnRecord[]): ReturnRecord['items'] =>
   earlier.filter(({ status }) => status !== 'denied').flatMap(({ items }) => items);
 
-const notAllowed = (message: string, details: Readonly<Record<string, unknown>>): Refusal =>
-  new Refusal('return_not_allowed', message, details);
+const notAllowed = (message: string, details: Readonly<Record<string, unknown>>): ErrorResponse =>
+  new ErrorResponse('return_not_allowed', message, details);

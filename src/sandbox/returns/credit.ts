@@ -29,7 +29,7 @@ export function creditFor(order: OrderRecord, items: Units, before: readonly Uni
   const charged = (goods: number): number =>
     Math.round(chargedCents(price) * Math.min(1, goods / price.subtotal));
   return items.reduce((sum, { order_item_id: id, quantity }) => {
-    const { start, unitPrice } = placeInCart(order, id);
+    const { start, unitPrice } = cartPositionOf(order, id);
     // Each unit has a fixed position in the cart, so rounding errors do not accumulate.
     const from = start + unitsOf(before.flat(), id) * unitPrice;
     return sum + charged(from + quantity * unitPrice) - charged(from);
@@ -40,7 +40,7 @@ const unitsOf = (units: Units, id: string): number =>
   units.reduce((sum, { order_item_id, quantity }) => sum + (order_item_id === id ? quantity : 0), 0);
 
 /** Total of the lines before an item, and the item's unit price, in minor units of the order's currency. */
-function placeInCart(order: OrderRecord, id: string): { start: number; unitPrice: number } {
+function cartPositionOf(order: OrderRecord, id: string): { start: number; unitPrice: number } {
   const cart = order.job_result?.price_components?.cart_items ?? [];
   // The cart has one line per purchased item, in the same order.
   const index = order.items.filter(({ status }) => status !== 'skipped').findIndex((item) => item.id === id);
@@ -133,7 +133,7 @@ const gone: readonly ItemStatus[] = ['shipped', 'available_for_pickup', 'deliver
 
 /** Everything besides the reason that determines a return's outcome. @param others the order's other returns. */
 export function circumstancesOf(
-  { config, identity }: Pick<Service, 'config' | 'identity'>,
+  { config, idGenerator }: Pick<Service, 'config' | 'idGenerator'>,
   order: OrderRecord,
   { id, items }: ReturnRecord,
   others: readonly ReturnRecord[],
@@ -145,7 +145,7 @@ export function circumstancesOf(
     hasShipped: order.items.some((item) => ids.includes(item.id) && gone.includes(item.status)),
     // One parcel, and thus one label, per item.
     labels: items.length,
-    merchantReturnId: `RMA-${drawFor(identity.seed, id).digits('merchant return', 10)}`,
+    merchantReturnId: `RMA-${drawFor(idGenerator.seed, id).digits('merchant return', 10)}`,
     speed: config.speed,
   };
 }

@@ -1,6 +1,6 @@
 import { bringUpToDate } from '../control/due-transitions.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import { noteIntervention } from '../store/interventions.ts';
 import { circumstancesOf } from './credit.ts';
@@ -47,9 +47,11 @@ export async function forceReturn(
   return store.transaction(() => {
     const found = findReturn(store, id, userId);
     const order = found && findOrder(store, found.record.order_id, userId);
-    if (!order) throw new Refusal('not_found', `There is no return ${id}.`, { resource: 'return_request' });
+    if (!order)
+      throw new ErrorResponse('not_found', `There is no return ${id}.`, { resource: 'return_request' });
     const reached = forceReturnState(found, kind, now, factsOf(service, found, order));
-    if ('refused' in reached) throw new Refusal('bad_request', reached.refused, { event: `return-${kind}` });
+    if ('refused' in reached)
+      throw new ErrorResponse('bad_request', reached.refused, { event: `return-${kind}` });
     settle(found, reached);
     noteIntervention(store, found.record.id, { at: now, event: kind, errorType: null });
     return reached.record;

@@ -1,5 +1,5 @@
 import type { AllHandlers } from '../server/handler.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import { acceptReturn } from './create.ts';
 import { withLabels } from './labels.ts';
 import { findReturn, listReturns } from './records.ts';
@@ -18,7 +18,8 @@ export const returnHandlers = {
   'return.get': async (service, { caller, path, now }) => {
     const id = path.return_request_id;
     const found = findReturn(service.store, id, caller.userId);
-    if (!found) throw new Refusal('not_found', `There is no return ${id}.`, { resource: 'return_request' });
+    if (!found)
+      throw new ErrorResponse('not_found', `There is no return ${id}.`, { resource: 'return_request' });
     return { value: await withLabels(service, found, now), isStored: true };
   },
 } satisfies Partial<AllHandlers>;

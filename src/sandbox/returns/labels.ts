@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { limits } from '../../api/limits.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import { readQuery } from '../server/request.ts';
 import type { Route } from '../server/routes.ts';
 import type { Service } from '../server/service.ts';
@@ -51,9 +51,9 @@ export async function labelResponse(
     !/^\d{1,12}$/.test(expires) ||
     !isSame(signature(await signingKey(service), path, Number(expires)), signed)
   )
-    throw new Refusal('forbidden', 'The signature of this link does not fit it.');
+    throw new ErrorResponse('forbidden', 'The signature of this link does not fit it.');
   if (Number(expires) * 1000 <= service.clock.now())
-    throw new Refusal('forbidden', 'This link has expired; read the return again for a fresh one.');
+    throw new ErrorResponse('forbidden', 'This link has expired; read the return again for a fresh one.');
   const record = findLabel(service.store, id, Number(digits));
   if (!record) throw noSuchLabel();
   return {
@@ -72,8 +72,8 @@ export async function labelResponse(
   };
 }
 
-const noSuchLabel = (): Refusal =>
-  new Refusal('not_found', 'There is no such label.', { resource: 'return_label' });
+const noSuchLabel = (): ErrorResponse =>
+  new ErrorResponse('not_found', 'There is no such label.', { resource: 'return_label' });
 
 const keyName = 'label_key';
 

@@ -17,8 +17,8 @@ type SettleReturn = (found: StoredReturn, reached: AdvancedReturn) => void;
  */
 export async function loadSettleReturn({
   store,
-  identity,
-}: Pick<Service, 'store' | 'identity'>): Promise<SettleReturn> {
+  idGenerator,
+}: Pick<Service, 'store' | 'idGenerator'>): Promise<SettleReturn> {
   const recordText = await loadRecordText();
   return (found, reached) => {
     settleMoney(store, found, reached.steps);
@@ -30,7 +30,7 @@ export async function loadSettleReturn({
       return { at: step.at, events: caseEvents, record };
     });
     updateOrder(store, seq, { record, plan }, { text: recordText(record, 'kept'), reserved });
-    enqueueEvents(store, identity, { userId, webhooks: body.webhooks }, events);
+    enqueueEvents(store, idGenerator, { userId, webhooks: body.webhooks }, events);
   };
 }
 

@@ -23,17 +23,17 @@ interface Stage<E> {
   /** Time after creation at which it has surely reached the state but not left it, ms at speed 1. */
   readonly age: number;
   /** Whether it leaves the state by itself. */
-  readonly isPassing?: true;
+  readonly isTransient?: true;
   /** The event to force on the way, and when, unless its own plan leads there. */
   readonly done?: { readonly event: E; readonly age: number };
 }
 
 /** The stages of an order, following the schedule shared by all orders. */
 const orderStages: Readonly<Record<ScenarioOrderState, Stage<OrderEvent>>> = {
-  pending: { age: 500, isPassing: true },
-  in_progress: { age: 1_700, isPassing: true },
-  order_placed: { age: 3_000, isPassing: true },
-  in_transit: { age: 7_200, isPassing: true },
+  pending: { age: 500, isTransient: true },
+  in_progress: { age: 1_700, isTransient: true },
+  order_placed: { age: 3_000, isTransient: true },
+  in_transit: { age: 7_200, isTransient: true },
   delivered: { age: 10_000 },
   available_for_pickup: { age: 10_000, done: { event: 'available-for-pickup', age: 8_000 } },
   undeliverable: { age: 10_000, done: { event: 'undeliverable', age: 8_000 } },
@@ -43,14 +43,14 @@ const orderStages: Readonly<Record<ScenarioOrderState, Stage<OrderEvent>>> = {
 };
 
 const returnStages: Readonly<Record<ScenarioReturnState, Stage<ReturnEvent>>> = {
-  open: { age: 1_500, isPassing: true },
-  approved: { age: 4_500, isPassing: true, done: { event: 'approved', age: 3_500 } },
+  open: { age: 1_500, isTransient: true },
+  approved: { age: 4_500, isTransient: true, done: { event: 'approved', age: 3_500 } },
   denied: { age: 4_500, done: { event: 'denied', age: 3_500 } },
   credited: { age: 7_000, done: { event: 'credited', age: 6_500 } },
 };
 
 /** Default age of something in a final state when the scenario begins, ms. */
-const usualAgeMs = 3_600_000;
+const defaultAgeMs = 3_600_000;
 
 interface Given {
   readonly created?: number | undefined;
@@ -75,25 +75,26 @@ export const returnCourse = (
 function course<E>(
   stage: Stage<E> | undefined,
   { created, speed, errorType }: Given & { readonly errorType?: string | undefined },
-  usual: { readonly now: number; readonly speed: number },
+  fallback: { readonly now: number; readonly speed: number },
 ): Course<E> {
-  const { now } = usual;
-  if (!stage) return { created: created ?? now, speed: speed ?? usual.speed, events: [] };
-  const pace = speed ?? (created === undefined ? usual.speed : fitting(stage, now - created, usual.speed));
-  const least = Math.ceil(stage.age / pace);
-  const began = created ?? now - (stage.isPassing ? least : Math.max(least, usualAgeMs));
+  const { now } = fallback;
+  if (!stage) return { created: created ?? now, speed: speed ?? fallback.speed, events: [] };
+  const courseSpeed =
+    speed ?? (created === undefined ? fallback.speed : fitting(stage, now - created, fallback.speed));
+  const minAgeMs = Math.ceil(stage.age / courseSpeed);
+  const createdAt = created ?? now - (stage.isTransient ? minAgeMs : Math.max(minAgeMs, defaultAgeMs));
   const { done } = stage;
-  const at = done && Math.min(now, began + Math.ceil(done.age / pace));
+  const at = done && Math.min(now, createdAt + Math.ceil(done.age / courseSpeed));
   return {
-    created: began,
-    speed: pace,
+    created: createdAt,
+    speed: courseSpeed,
     events: done && at !== undefined ? [{ at, event: done.event, ...(errorType && { errorType }) }] : [],
   };
 }
 
-function fitting<E>({ age, isPassing }: Stage<E>, passed: number, usual: number): number {
-  if (passed <= 0) return usual;
-  return isPassing || passed * usual < age ? Math.min(age / passed, 1e6) : usual;
+function fitting<E>({ age, isTransient }: Stage<E>, passed: number, fallback: number): number {
+  if (passed <= 0) return fallback;
+  return isTransient || passed * fallback < age ? Math.min(age / passed, 1e6) : fallback;
 }
 
 /** The single state of an order. Once placed, it is the worst state among its parcels. */

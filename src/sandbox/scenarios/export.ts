@@ -23,7 +23,7 @@ const iso = (at: unknown): string => new Date(Number(at)).toISOString();
  * and records. Keys are exported by name, without their values. @param faults active faults, in `--fault` syntax.
  */
 export async function exportScenario(service: Service, faults: readonly string[]): Promise<Exported> {
-  const { store, clock, config, identity } = service;
+  const { store, clock, config, idGenerator } = service;
   const now = clock.now();
   await placeRows(service, now, placingBudgetMs);
   await bringUpToDate(service, now);
@@ -50,7 +50,7 @@ export async function exportScenario(service: Service, faults: readonly string[]
   };
   const scenario = {
     version: 1,
-    seed: /^\d{1,10}$/.test(identity.seed) ? Number(identity.seed) : identity.seed,
+    seed: /^\d{1,10}$/.test(idGenerator.seed) ? Number(idGenerator.seed) : idGenerator.seed,
     clock: {
       now: iso(now),
       ...(clock.isStopped && { frozen: true }),
@@ -58,7 +58,7 @@ export async function exportScenario(service: Service, faults: readonly string[]
     },
     ...(faults.length > 0 && { faults }),
     ...Object.fromEntries(Object.entries(sections).filter(([, rows]) => rows.length > 0)),
-    ids: identity.counts,
+    ids: idGenerator.counts,
   };
   return { scenario, leftOut: leftOut(store, { orders: orders.length, returns: returns.length }) };
 }
@@ -139,7 +139,7 @@ function exportedOrder(
   store: Store,
   row: StoredRow,
   nameOf: ReadonlyMap<string, string>,
-  usualSpeed: number,
+  defaultSpeed: number,
 ): object {
   const id = String(row.id);
   const order = findOrder(store, id, null);
@@ -147,7 +147,7 @@ function exportedOrder(
     key: nameOf.get(String(row.user_id)),
     id,
     created: iso(row.created_at),
-    ...(Number(row.speed) !== usualSpeed && { speed: Number(row.speed) }),
+    ...(Number(row.speed) !== defaultSpeed && { speed: Number(row.speed) }),
     order: keyed(JSON.parse(String(row.body)), String(row.idempotency_key)),
     ...(order && { state: stateOf(order.record) }),
     events: interventionsIn(store, id).map(({ at, event, errorType }) => ({
@@ -191,14 +191,14 @@ function keyed(
   };
 }
 
-function exportedReturn(store: Store, row: StoredRow, usualSpeed: number): object {
+function exportedReturn(store: Store, row: StoredRow, defaultSpeed: number): object {
   const { record } = storedReturn(row);
   const items = findOrder(store, record.order_id, null)?.record.items.map(({ id }) => id) ?? [];
   return {
     id: record.id,
     order: record.order_id,
     created: iso(row.created_at),
-    ...(Number(row.speed) !== usualSpeed && { speed: Number(row.speed) }),
+    ...(Number(row.speed) !== defaultSpeed && { speed: Number(row.speed) }),
     items: record.items.map(({ order_item_id, quantity }) => ({
       item: items.indexOf(order_item_id),
       quantity,

@@ -22,13 +22,13 @@ export function momentsOf(scenario: Scenario, present: Present): Moment[] {
   const funded = scenario.keys.flatMap((row, index) => moneyMoments(row, index, present));
   const later = [...funded, ...orders, ...batches, ...returns];
   const accounts = scenario.accounts.flatMap((row, index) =>
-    accountMoments(row, index, present, beginningOf(later, present.now)),
+    accountMoments(row, index, present, earliestOf(later, present.now)),
   );
   return [...accounts, ...later].toSorted((one, other) => one.at - other.at);
 }
 
 /** Time of the earliest moment; `now` if there are none. */
-export const beginningOf = (moments: readonly Moment[], now: number): number =>
+export const earliestOf = (moments: readonly Moment[], now: number): number =>
   moments.reduce((first, { at }) => Math.min(first, at), now);
 
 /** The key that owns an order, which its returns are requested with, and the order's creation time. */
@@ -43,9 +43,9 @@ function moneyMoments(row: Scenario['keys'][number], index: number, { now }: Pre
   const { claimed } = row;
   const created = row.created === undefined ? Number.NEGATIVE_INFINITY : timeOf(row.created, now);
   return [
-    ...row.funded.map(({ at, amount }, place): Moment => {
+    ...row.funded.map(({ at, amount }, position): Moment => {
       const time = timeOf(at, now);
-      const path = ['keys', index, 'funded', place];
+      const path = ['keys', index, 'funded', position];
       if (time < created) return refusedAt(time, path, 'lies before its key was created');
       return {
         at: time,
@@ -81,19 +81,19 @@ function accountMoments(
   row: Scenario['accounts'][number],
   index: number,
   { now }: Present,
-  beginning: number,
+  earliest: number,
 ): Moment[] {
   const { name, key, id, short_id: shortId, forwarding_email: forwarding, created, updated, ...rest } = row;
   const { forwarded, ...body } = rest;
   const path = ['accounts', index];
-  const at = created === undefined ? beginning : timeOf(created, now);
+  const at = created === undefined ? earliest : timeOf(created, now);
   return [
     {
       at,
       path,
       run: async (stage) => {
-        const { store, identity } = stage.service;
-        if (id !== undefined) identity.spell('account', id);
+        const { store, idGenerator } = stage.service;
+        if (id !== undefined) idGenerator.spell('account', id);
         const refused = await post(stage, {
           target: operations['account.create'].path,
           body,
@@ -161,13 +161,13 @@ function orderMoments(row: Scenario['orders'][number], index: number, present: P
   const { now } = present;
   const path = ['orders', index];
   const written = row.created === undefined ? undefined : timeOf(row.created, now);
-  const isTold = row.events !== undefined;
+  const isExplicit = row.events !== undefined;
   const course: Course<string> = orderCourse(
     {
       created: written,
       speed: row.speed,
       // Explicit events already determine how the order reaches its state.
-      state: isTold ? undefined : row.state,
+      state: isExplicit ? undefined : row.state,
       errorType: row.error_type,
     },
     now,
@@ -183,7 +183,7 @@ function orderMoments(row: Scenario['orders'][number], index: number, present: P
       path,
       run: async (stage) => {
         stage.setSpeed(course.speed);
-        if (row.id !== undefined) stage.service.identity.spell('order', row.id);
+        if (row.id !== undefined) stage.service.idGenerator.spell('order', row.id);
         const own = row.name ?? `order ${index}`;
         const refused = await post(stage, {
           target: operations['order.create'].path,
@@ -197,10 +197,10 @@ function orderMoments(row: Scenario['orders'][number], index: number, present: P
       },
     },
     ...eventMoments(
-      { events, path, isTold, begins: course.created, early: 'lies before its order was created', named },
+      { events, path, isExplicit, begins: course.created, early: 'lies before its order was created', named },
       (stage, id, { event, errorType }, where) => {
         stage.setSpeed(course.speed);
-        if (!isTold && errorType === undefined && leadsTo(stage, id, event)) return [];
+        if (!isExplicit && errorType === undefined && leadsTo(stage, id, event)) return [];
         return act(stage, { id, event, errorType, key: row.key, path: where });
       },
     ),
@@ -260,8 +260,8 @@ function returnMoments(
   const { now } = present;
   const path = ['returns', index];
   const written = row.created === undefined ? undefined : timeOf(row.created, now);
-  const isTold = row.events !== undefined;
-  const state = isTold ? undefined : row.state;
+  const isExplicit = row.events !== undefined;
+  const state = isExplicit ? undefined : row.state;
   const course: Course<string> = returnCourse(
     { created: written, speed: row.speed, state },
     now,
@@ -285,7 +285,7 @@ function returnMoments(
       run: async (stage) => {
         const { names, service } = stage;
         stage.setSpeed(course.speed);
-        if (row.id !== undefined) service.identity.spell('return', row.id);
+        if (row.id !== undefined) service.idGenerator.spell('return', row.id);
         const orderId = names.idOf(row.order);
         const own = row.name ?? `return ${index}`;
         const { reason, notes } = row;
@@ -306,12 +306,20 @@ function returnMoments(
       },
     },
     ...eventMoments(
-      { events, path, isTold, begins: course.created, early: 'lies before its return was requested', named },
+      {
+        events,
+        path,
+        isExplicit,
+        begins: course.created,
+        early: 'lies before its return was requested',
+        named,
+      },
       (stage, id, { event }, where) => {
         const found = findReturn(stage.service.store, id, keyOf(stage, key).userId);
-        if (!isTold && found?.record.status === event) return [];
+        if (!isExplicit && found?.record.status === event) return [];
         // The return reaches this state on its own in time.
-        if (!isTold && found?.plan.some((change) => change.status === event && change.at <= now)) return [];
+        if (!isExplicit && found?.plan.some((change) => change.status === event && change.at <= now))
+          return [];
         stage.setSpeed(course.speed);
         return post(stage, { target: triggerPath, body: { event: `return-${event}`, id }, key, path: where });
       },
@@ -330,7 +338,7 @@ interface Events {
   /** Path of the order or return they affect. */
   readonly path: ScenarioProblem['path'];
   /** Whether the scenario lists the events explicitly, rather than implying them by a state. */
-  readonly isTold: boolean;
+  readonly isExplicit: boolean;
   /** Earliest allowed time, ms. */
   readonly begins: number;
   /** Error message for events before that. */
@@ -341,7 +349,7 @@ interface Events {
 
 /** The moments of an order's or a return's events. */
 function eventMoments(
-  { events, path, isTold, begins, early, named }: Events,
+  { events, path, isExplicit: isTold, begins, early, named }: Events,
   happen: (
     stage: Stage,
     id: string,
@@ -349,9 +357,9 @@ function eventMoments(
     path: ScenarioProblem['path'],
   ) => ReturnType<Moment['run']>,
 ): Moment[] {
-  return events.map((event, place) => {
+  return events.map((event, position) => {
     const { at } = event;
-    const where = isTold ? [...path, 'events', place] : [...path, 'state'];
+    const where = isTold ? [...path, 'events', position] : [...path, 'state'];
     if (isTold && at < begins) return refusedAt(at, where, early);
     return {
       at,
@@ -370,11 +378,11 @@ export interface Moment {
 }
 
 /** Longest time before the scenario begins, days. */
-const mostDays = 100_000;
+const maxDays = 100_000;
 
 /** Parses a time of the scenario into ms since the epoch. */
 export const timeOf = (written: string, now: number): number =>
-  written.startsWith('-') ? now - parseDuration(written.slice(1), 'a time', mostDays) : Date.parse(written);
+  written.startsWith('-') ? now - parseDuration(written.slice(1), 'a time', maxDays) : Date.parse(written);
 
 /** A moment that reports an impossible event along with all other problems. */
 const refusedAt = (at: number, path: Moment['path'], message: string): Moment => ({

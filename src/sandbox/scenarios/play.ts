@@ -3,7 +3,7 @@ import type { Scenario } from '../../api/scenario/scenario.ts';
 import { placeRows } from '../bulk/place-rows.ts';
 import { retailerNamed, retailers } from '../catalogue/retailers.ts';
 import { givenListingsName } from '../config.ts';
-import { bringUpToDate, Patience } from '../control/due-transitions.ts';
+import { bringUpToDate, CatchUpBudget } from '../control/due-transitions.ts';
 import { mintKey } from '../keys/keys.ts';
 import { listingOutcomes } from '../orders/lifecycle/index.ts';
 import { findOrder } from '../orders/records.ts';
@@ -13,7 +13,7 @@ import type { Service } from '../server/service.ts';
 import type { Handle } from '../server/wire.ts';
 import { lastMs } from '../store/clock.ts';
 import { stateOf } from './course.ts';
-import { beginningOf, type Moment, momentsOf, timeOf } from './moments.ts';
+import { earliestOf, type Moment, momentsOf, timeOf } from './moments.ts';
 import { NotEmpty, type ScenarioProblem, ScenarioRefused } from './problem.ts';
 import { keyOf, Names, type PlayedKey, post, type Stage, senderTo } from './stage.ts';
 
@@ -32,7 +32,7 @@ const soleKey: Key = { name: 'default', funded: [], lasting: true };
 const placingBudgetMs = 10 * 60_000;
 
 /** Maximum number of problems reported at once. */
-const mostProblems = 20;
+const maxProblems = 20;
 
 /**
  * Runs a scenario in an empty sandbox by sending requests at their scheduled times, so records, history, ledger and
@@ -44,11 +44,11 @@ export async function playScenario(
   scenario: Scenario,
   appOf: (service: Service) => Handle,
 ): Promise<Played> {
-  const { store, clock, identity, config } = service;
+  const { store, clock, idGenerator, config } = service;
   if (store.get('SELECT 1 FROM users LIMIT 1')) throw new NotEmpty();
   const now = scenario.clock.now === undefined ? clock.now() : Date.parse(scenario.clock.now);
-  const usualSpeed = scenario.clock.speed ?? config.speed;
-  let speed = usualSpeed;
+  const defaultSpeed = scenario.clock.speed ?? config.speed;
+  let speed = defaultSpeed;
   // The past is replayed at once, without latency, limits or webhooks.
   const past: Service = {
     ...service,
@@ -62,7 +62,7 @@ export async function playScenario(
     },
     deliver: () => {},
     // Every jump of the clock must finish all due work.
-    patience: new Patience(store, Number.POSITIVE_INFINITY),
+    readBudget: new CatchUpBudget(store, Number.POSITIVE_INFINITY),
   };
   const keys = new Map<string, PlayedKey>();
   const stage: Stage = {
@@ -75,37 +75,37 @@ export async function playScenario(
     },
   };
   const problems = checkListings(scenario.listings);
-  if (problems.length > 0) throw new ScenarioRefused(problems.slice(0, mostProblems));
+  if (problems.length > 0) throw new ScenarioRefused(problems.slice(0, maxProblems));
   if (scenario.listings.length > 0)
     await store.transaction(() => store.setMeta(givenListingsName, JSON.stringify(scenario.listings)));
   const { seed } = scenario;
-  if (typeof seed === 'string') await store.transaction(() => identity.reseed(seed));
+  if (typeof seed === 'string') await store.transaction(() => idGenerator.reseed(seed));
   // Stop the clock: past events have their own times, however long the replay takes.
   await store.transaction(() => clock.stop());
-  const moments = momentsOf(scenario, { now, speed: usualSpeed });
+  const moments = momentsOf(scenario, { now, speed: defaultSpeed });
   const given = scenario.keys.length > 0 ? scenario.keys : [soleKey];
-  const beginning = beginningOf(moments, now);
+  const earliest = earliestOf(moments, now);
   for (const row of given)
-    keys.set(row.name, await mint(stage, row, row.created ? timeOf(row.created, now) : beginning));
+    keys.set(row.name, await mint(stage, row, row.created ? timeOf(row.created, now) : earliest));
   problems.push(...(await performAll(stage, moments, now)));
-  const isTold = ({ path }: ScenarioProblem): boolean =>
-    problems.some((told) => told.path[0] === path[0] && told.path[1] === path[1]);
-  problems.push(...checkStates(stage, scenario, now).filter((one) => !isTold(one)));
+  const isReported = ({ path }: ScenarioProblem): boolean =>
+    problems.some((reported) => reported.path[0] === path[0] && reported.path[1] === path[1]);
+  problems.push(...checkStates(stage, scenario, now).filter((one) => !isReported(one)));
   problems.push(...checkWallets(stage, scenario));
   problems.push(...(await registerAddresses(stage, scenario)));
-  if (problems.length > 0) throw new ScenarioRefused(problems.slice(0, mostProblems));
+  if (problems.length > 0) throw new ScenarioRefused(problems.slice(0, maxProblems));
   await store.transaction(() => {
     for (const row of given) useKey(stage, row, now);
     // Events before the scenario begins are not delivered.
     store.run('DELETE FROM deliveries');
-    for (const [kind, count] of Object.entries(scenario.ids)) identity.count(kind, count);
+    for (const [kind, count] of Object.entries(scenario.ids)) idGenerator.count(kind, count);
     if (!scenario.clock.frozen) clock.start();
   });
   return { keys: [...keys.values()], names: stage.names };
 }
 
 async function mint({ service }: Stage, row: Key, at: number): Promise<PlayedKey> {
-  const { store, identity, clock } = service;
+  const { store, idGenerator: identity, clock } = service;
   return store.transaction(() => {
     clock.set(at);
     if (row.id !== undefined) identity.spell('user', row.id);
@@ -137,7 +137,7 @@ async function performAll(stage: Stage, moments: readonly Moment[], now: number)
       await reach(stage, at);
       problems.push(...(await run(stage)));
     }
-    if (problems.length >= mostProblems) return problems;
+    if (problems.length >= maxProblems) return problems;
   }
   await reach(stage, now);
   return problems;

@@ -11,13 +11,13 @@ import { readDeliveriesOf } from '../webhooks/read.ts';
 import { stateOf } from './course.ts';
 import type { Played } from './play.ts';
 import {
+  errorIn,
   fieldOf,
   idIn,
   isSuccess,
   itemsOf,
   keyOf,
   type Reply,
-  refusalIn,
   requestParts,
   type Send,
   type Stage,
@@ -35,7 +35,7 @@ export interface Outcome {
   readonly status: 'held' | 'failed' | 'skipped';
   readonly differences: readonly Difference[];
   /** Duration, ms of real time. */
-  readonly tookMs: number;
+  readonly durationMs: number;
 }
 
 interface Rehearsing {
@@ -49,11 +49,11 @@ interface Rehearsing {
 }
 
 /** Longest clock step, days. */
-const mostDays = 100_000;
+const maxDays = 100_000;
 /** Time budget for placing batch rows, ms of real time; more than they ever need. */
 const placingBudgetMs = 10 * 60_000;
 /** Maximum number of deliveries examined per order. */
-const mostDeliveries = 1_000;
+const maxDeliveries = 1_000;
 
 /**
  * Runs a scenario's steps in order, then its final checks. After a failed step the rest is skipped, since it would only
@@ -65,24 +65,24 @@ export async function* rehearse(
 ): AsyncGenerator<Outcome> {
   const stage = stageOf(rehearsing);
   let isBroken = false;
-  const tell = async (
+  const outcomeOf = async (
     section: Outcome['section'],
     index: number,
     what: string,
     work: () => Promise<Difference[]>,
   ): Promise<Outcome> => {
-    const began = realMs();
+    const startedAt = realMs();
     const found = isBroken ? [] : await work();
     const status = isBroken ? 'skipped' : found.length > 0 ? 'failed' : 'held';
-    return { section, index, what, status, differences: found, tookMs: realMs() - began };
+    return { section, index, what, status, differences: found, durationMs: realMs() - startedAt };
   };
   for (const [index, step] of steps.entries()) {
-    const outcome = await tell('steps', index, stepText(step), () => perform(stage, rehearsing, step));
+    const outcome = await outcomeOf('steps', index, stepText(step), () => perform(stage, rehearsing, step));
     yield outcome;
     isBroken ||= outcome.status === 'failed';
   }
   for (const [index, check] of expect.entries()) {
-    yield await tell('expect', index, checkText(check), () => examine(stage, check));
+    yield await outcomeOf('expect', index, checkText(check), () => examine(stage, check));
   }
 }
 
@@ -116,7 +116,7 @@ function checkText(check: Check): string {
 
 async function perform(stage: Stage, rehearsing: Rehearsing, step: Step): Promise<Difference[]> {
   if (step.advance !== undefined) {
-    await rehearsing.advance(parseDuration(step.advance, 'advance', mostDays));
+    await rehearsing.advance(parseDuration(step.advance, 'advance', maxDays));
     return [];
   }
   const reply = await replyTo(stage, rehearsing, step);
@@ -163,9 +163,9 @@ function replyTo(stage: Stage, { trigger }: Rehearsing, step: Step): Promise<Rep
 function compared({ names }: Stage, expected: Step['expect'], reply: Reply): Difference[] {
   const { status, code, body } = expected ?? {};
   if (status === undefined && code === undefined && !isSuccess(reply)) {
-    const { message, field } = refusalIn(reply);
-    const told = field.length > 0 ? `${field.join('.')}: ${message}` : message;
-    return [{ field: '', expected: 'success', actual: `${reply.status} ${told}` }];
+    const { message, field } = errorIn(reply);
+    const detail = field.length > 0 ? `${field.join('.')}: ${message}` : message;
+    return [{ field: '', expected: 'success', actual: `${reply.status} ${detail}` }];
   }
   return [
     ...(status === undefined ? [] : differences({ status }, { status: reply.status })),
@@ -195,7 +195,7 @@ async function examine(stage: Stage, check: Check): Promise<Difference[]> {
     return found ? ofRecord(stage, check, found.status, found) : missing(`return ${check.return}`);
   }
   if (check.webhooks !== undefined) {
-    const sent = readDeliveriesOf(store, names.idOf(check.webhooks), mostDeliveries);
+    const sent = readDeliveriesOf(store, names.idOf(check.webhooks), maxDeliveries);
     return differences({ events: check.events }, { events: sent.map(({ event }) => event).toReversed() });
   }
   if (check.request !== undefined) {
@@ -226,11 +226,11 @@ interface Difference {
 }
 
 /** Maximum number of differences reported per check. */
-const mostTold = 20;
+const maxReported = 20;
 
 /** Differences from the expected value. Objects may have additional fields; arrays must match in every element. */
 const differences = (expected: unknown, actual: unknown): Difference[] =>
-  [...compare(expected, actual, [])].slice(0, mostTold);
+  [...compare(expected, actual, [])].slice(0, maxReported);
 
 function* compare(expected: unknown, actual: unknown, path: readonly string[]): Generator<Difference> {
   if (Array.isArray(expected) && Array.isArray(actual) && expected.length === actual.length) {

@@ -3,7 +3,7 @@ import { scenarioAddresses } from '../../api/scenario/words.ts';
 import type { SandboxConfig } from '../config.ts';
 import { findOrder } from '../orders/records.ts';
 import type { Service } from '../server/service.ts';
-import { type Handle, piecesOf, type SandboxResponse } from '../server/wire.ts';
+import { chunksOf, type Handle, type SandboxResponse } from '../server/wire.ts';
 import type { ScenarioProblem } from './problem.ts';
 
 /** A key of a scenario, reported to the user. */
@@ -58,7 +58,7 @@ export async function post(
     if (id !== undefined) names.set(name, id);
     return [];
   }
-  const { message, field } = refusalIn(reply);
+  const { message, field } = errorIn(reply);
   return [{ path: [...path, ...field], message }];
 }
 
@@ -155,9 +155,9 @@ export const senderTo =
 
 /** Reads a response to the end. */
 export async function readReply({ status, body }: SandboxResponse): Promise<Reply> {
-  const pieces: Buffer[] = [];
-  for await (const piece of piecesOf(body)) pieces.push(Buffer.from(piece));
-  return { status, value: parsed(Buffer.concat(pieces).toString('utf8')) };
+  const chunks: Buffer[] = [];
+  for await (const chunk of chunksOf(body)) chunks.push(Buffer.from(chunk));
+  return { status, value: parsed(Buffer.concat(chunks).toString('utf8')) };
 }
 
 function parsed(text: string): unknown {
@@ -183,7 +183,7 @@ export function idIn({ value }: Reply): string | undefined {
 export const isSuccess = ({ status }: Reply): boolean => status >= 200 && status < 300;
 
 /** The message of a refusal, and the path of the invalid body field if it names one. */
-export function refusalIn({ status, value }: Reply): {
+export function errorIn({ status, value }: Reply): {
   readonly message: string;
   readonly field: (string | number)[];
 } {

@@ -24,20 +24,20 @@ function quality(accept: string, type: string, subtype: string): number {
   return found.toSorted((one, other) => other.closeness - one.closeness)[0]?.q ?? 0;
 }
 
-/** Converts a refusal to the format the client reads; browsers get a page. @param refusal as JSON. */
+/** Converts a refusal to the format the client reads; browsers get a page. @param errorResponse as JSON. */
 export async function forReader(
   request: Pick<SandboxRequest, 'headers'>,
-  refusal: SandboxResponse,
+  errorResponse: SandboxResponse,
 ): Promise<SandboxResponse> {
-  if (!prefersHtml(headerOf(request, 'accept'))) return refusal;
+  if (!prefersHtml(headerOf(request, 'accept'))) return errorResponse;
   const [{ htmlPage }, { html }] = await Promise.all([
     import('../console/html.ts'),
     import('../../platform/html.ts'),
   ]);
-  const { message }: { message: string } = JSON.parse(String(refusal.body));
+  const { message }: { message: string } = JSON.parse(String(errorResponse.body));
   const page = htmlPage('Not taken', html`<p class="lead">${message}</p>`, {
-    status: refusal.status,
+    status: errorResponse.status,
     narrow: true,
   });
-  return { ...page, headers: { ...refusal.headers, ...page.headers } };
+  return { ...page, headers: { ...errorResponse.headers, ...page.headers } };
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Auth } from '../../api/error-types.ts';
 import { apiKeyPattern, limits } from '../../api/limits.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
-import { Refusal } from './refusal.ts';
+import { ErrorResponse } from './refusal.ts';
 import type { Service } from './service.ts';
 import { headerOf, type SandboxRequest } from './wire.ts';
 
@@ -40,7 +40,10 @@ export function identify(service: Noting, auth: Auth, request: SandboxRequest, n
   const key = auth === 'basic' ? basicKey(header) : bearerKey(header);
   if (key === undefined) {
     const scheme = auth === 'basic' ? 'Basic' : 'Bearer';
-    throw new Refusal('unauthorized', `This endpoint needs an Authorization header: ${scheme} and a key.`);
+    throw new ErrorResponse(
+      'unauthorized',
+      `This endpoint needs an Authorization header: ${scheme} and a key.`,
+    );
   }
   return known(service, key, now);
 }
@@ -55,14 +58,17 @@ function basicKey(header: string | undefined): string | undefined {
   const credentials = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = credentials.indexOf(':');
   if (colon !== credentials.length - 1)
-    throw new Refusal('invalid_token', 'The password must be blank; the client token is the user name.');
+    throw new ErrorResponse(
+      'invalid_token',
+      'The password must be blank; the client token is the user name.',
+    );
   return credentials.slice(0, colon);
 }
 
 function known(service: Noting, key: string, now: number): Caller {
   const { store } = service;
   if (apiKeyPattern.exec(key)?.[2] === 'live') {
-    throw new Refusal(
+    throw new ErrorResponse(
       'invalid_token',
       'A live key has no place in the sandbox: mint a test key with POST /sandbox/keys.',
     );
@@ -74,10 +80,10 @@ function known(service: Noting, key: string, now: number): Caller {
       hashed,
     ),
   );
-  if (!row) throw new Refusal('invalid_token', 'This key is not known here.');
+  if (!row) throw new ErrorResponse('invalid_token', 'This key is not known here.');
   const usedAt = Number(row.used_at);
   if (now - usedAt > limits.sandboxKeyIdleSeconds * 1000) {
-    throw new Refusal(
+    throw new ErrorResponse(
       'token_expired',
       'This key was not used for 7 days and has expired; mint another with POST /sandbox/keys.',
     );

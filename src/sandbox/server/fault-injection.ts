@@ -33,14 +33,14 @@ export function normalise(value: unknown, named: readonly string[], random: Rand
   if (!isObject(value)) return value;
   if (isOrderRecord(value)) {
     const names = named.length > 0 ? named : random.some(Object.keys(normaliseVariants), 1);
-    return names.filter(isSpelling).reduce<OrderJson>((order, name) => spellings[name](order), value);
+    return names.filter(isVariant).reduce<OrderJson>((order, name) => normalisers[name](order), value);
   }
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [key, normalise(each, named, random)]),
   );
 }
 
-const isSpelling = (name: string): name is NormaliseVariant => Object.hasOwn(spellings, name);
+const isVariant = (name: string): name is NormaliseVariant => Object.hasOwn(normalisers, name);
 
 type Change = (value: unknown) => unknown;
 type Respell = (order: OrderJson) => OrderJson;
@@ -81,7 +81,7 @@ const present = (object: JsonObject): JsonObject =>
 
 const plainTexts = eachPlainField.flatMap(([name, { type }]) => (type === 'string' ? [name] : []));
 
-const spellings: Readonly<Record<NormaliseVariant, Respell>> = {
+const normalisers: Readonly<Record<NormaliseVariant, Respell>> = {
   phone: (order) => inAddress(['phone_number'], international(order.shipping_address.country))(order),
   zip: inAddress(
     ['postal_code'],
@@ -175,7 +175,7 @@ function alterations(
   seed: number | string,
 ): (method: string, pathname: string) => Alterations {
   const random = Random.of('alterations', seed);
-  const replaceOrder = anotherOrder(random);
+  const replaceOrder = orderReplacer(random);
   const change = (fault: Fault, value: unknown): unknown => {
     if (fault.kind === 'normalise') return normalise(value, fault.variants, random);
     return fault.kind === 'id' ? withOddId(value, fault.variants, random) : replaceOrder(value);
@@ -208,7 +208,7 @@ function withOddId(value: unknown, variants: readonly string[], random: Random):
 }
 
 /** Replaces an order record with the one sent before it, like a faulty cache. */
-function anotherOrder(random: Random): (value: unknown) => unknown {
+function orderReplacer(random: Random): (value: unknown) => unknown {
   let before: OrderJson | undefined;
   return (value) => {
     if (!isOrderRecord(value)) return value;
@@ -300,7 +300,11 @@ export function refuseConnections(server: Server, isRefused: (connection: object
  * The response a fault sends instead of the service's own; undefined for a fault that sends none.
  * @param target request target. @param response the service's own, if the work was done.
  */
-function standIn(fault: Fault, target: string, response?: SandboxResponse): SandboxResponse | undefined {
+function substituteResponse(
+  fault: Fault,
+  target: string,
+  response?: SandboxResponse,
+): SandboxResponse | undefined {
   const { kind, status, ms, variants, body: own } = fault;
   if (kind === 'status') {
     const headers = {
@@ -321,13 +325,13 @@ function errorBody(status: number, code: string | undefined): object {
   if (status === 422 && code === undefined)
     return { detail: [{ loc: ['body'], msg: message, type: 'fault' }] };
   return {
-    code: code ?? usualCodes[status] ?? codesOf(status)[0] ?? otherCode(status),
+    code: code ?? defaultCodes[status] ?? codesOf(status)[0] ?? otherCode(status),
     message,
     details: {},
   };
 }
 
-const usualCodes: Readonly<Record<number, string>> = {
+const defaultCodes: Readonly<Record<number, string>> = {
   400: 'bad_request',
   502: 'external_service_error',
   503: 'service_unavailable',
@@ -369,7 +373,7 @@ interface Replying {
   readonly target: string;
   /** Faults drawn for the request. */
   readonly drawn: Drawn;
-  readonly noted: Pick<Noting, 'done'>;
+  readonly logged: Pick<Noting, 'done'>;
   /** Aborts a delay. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -379,16 +383,16 @@ interface Replying {
  * @throws the abort reason of the signal.
  */
 export async function replyTo(
-  { target, drawn: { fault, alter }, noted, signal }: Replying,
+  { target, drawn: { fault, alter }, logged, signal }: Replying,
   work: () => Promise<SandboxResponse>,
 ): Promise<Reply> {
   if (fault?.kind === 'delay') await pause(fault.ms, signal);
   else if (fault && !fault.after) {
-    noted.done(null);
+    logged.done(null);
     return spoiled(fault, target);
   }
   const response = alter(await work().catch(storeUnavailable));
-  noted.done(response);
+  logged.done(response);
   return fault?.after ? spoiled(fault, target, response) : { kind: 'whole', response };
 }
 
@@ -409,7 +413,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
 
 /** Applies a breaking fault, using the service's response if the work was done. */
 function spoiled(fault: Fault, target: string, response?: SandboxResponse): Reply {
-  const instead = standIn(fault, target, response);
+  const instead = substituteResponse(fault, target, response);
   if (instead) return { kind: 'whole', response: instead };
   return fault.kind === 'truncate' && response ? { kind: 'half', response } : { kind: 'reset' };
 }

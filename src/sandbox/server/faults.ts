@@ -60,7 +60,7 @@ const forms: Readonly<Record<string, Form>> = {
 const grammar =
   /^(?<name>[a-z0-9-]+)(?::(?<variant>[a-z0-9_,-]+))?(?:=(?<time>\d{1,9}(?:\.\d{1,3})?)(?<unit>ms|s|m))?(?::(?<share>\d{1,3}(?:\.\d{1,3})?)%)?(?:@(?:(?<method>[A-Z]+) )?(?<path>\/\S*))?$/;
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
-const usualMs = 1000;
+const defaultMs = 1000;
 
 /** Parses a fault such as `reset-after:20%@POST /orders`; undefined if the text is not a valid fault. */
 export function readFault(text: string): Fault | undefined {
@@ -80,7 +80,7 @@ export function readFault(text: string): Fault | undefined {
     kind: form.kind,
     after: form.after === true,
     status: 0,
-    ms: time === undefined ? usualMs : Number(time) * (units[unit] ?? 1),
+    ms: time === undefined ? defaultMs : Number(time) * (units[unit] ?? 1),
     variants: [],
     share: part,
     matches: matcher(method, path),

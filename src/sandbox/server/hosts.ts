@@ -78,7 +78,7 @@ export function otherMachine(request: SandboxRequest, baseUrl: string): string |
 /**
  * Whether a browser sent the request on behalf of a page from another site. Non-browser clients send no such headers.
  */
-export function isOfAnotherPage(request: SandboxRequest): boolean {
+export function isCrossOrigin(request: SandboxRequest): boolean {
   const site = headerOf(request, 'sec-fetch-site');
   if (site !== undefined && site !== 'none' && site !== 'same-origin') return true;
   const origin = headerOf(request, 'origin');

@@ -81,9 +81,9 @@ export class Owner {
 const secret = (): string => randomBytes(24).toString('base64url');
 
 /** Compares in constant time, so that timing reveals nothing about the secret. */
-function isSame(given: string, kept: string): boolean {
+function isSame(given: string, expected: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(hash(given), hash(kept));
+  return timingSafeEqual(hash(given), hash(expected));
 }
 
 /** Both ends of a connection. */

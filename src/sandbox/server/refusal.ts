@@ -5,7 +5,7 @@ import type { SandboxResponse } from './wire.ts';
 type Headers = Readonly<Record<string, string | string[]>>;
 
 /** A documented refusal. Its response body follows the specification. */
-export class Refusal extends Error {
+export class ErrorResponse extends Error {
   override readonly name = 'Refusal';
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
@@ -29,8 +29,8 @@ export class Refusal extends Error {
 }
 
 /** Refuses a console form that already took effect and is resubmitted with other values. @param did `added money` */
-export const usedForm = (did: string): Refusal =>
-  new Refusal(
+export const usedForm = (did: string): ErrorResponse =>
+  new ErrorResponse(
     'already_exists',
     `This form has ${did} already, with other values, and did nothing now. Load its page again for another.`,
   );
@@ -55,7 +55,7 @@ export const json = (status: number, value: unknown, headers: Headers = {}): San
 /** Converts an error to a response; undefined if it is not a refusal. */
 export function responseTo(error: unknown): SandboxResponse | undefined {
   if (error instanceof Invalid) return json(422, { detail: error.issues });
-  if (!(error instanceof Refusal)) return undefined;
+  if (!(error instanceof ErrorResponse)) return undefined;
   const { code, message, details, headers, extension } = error;
   return json(errorCodes[code].status, { ...extension, code, message, details }, headers);
 }

@@ -5,7 +5,7 @@ import type { OperationName } from '../../api/operations/index.ts';
 import { realMs } from '../../platform/clock.ts';
 import type { Fault } from './faults.ts';
 import { readTarget } from './request.ts';
-import type { Deed, FindRoute, Found } from './routes.ts';
+import type { ActionSummary, FindRoute, Found } from './routes.ts';
 import { copyOf, foreignJson, ownJson, shownTarget, withoutSecrets } from './secrets.ts';
 import type { SandboxBody, SandboxRequest, SandboxResponse } from './wire.ts';
 
@@ -23,12 +23,12 @@ export interface Exchange {
   readonly sandboxAt: number;
   /** The order that it created or referred to. */
   readonly orderId: string | null;
-  readonly sent: KeptSide;
+  readonly sent: LoggedSide;
   /** The service's own response, before any fault altered it; null if a fault prevented it. */
-  readonly received: KeptSide | null;
+  readonly received: LoggedSide | null;
 }
 
-interface Begun extends Pick<Logged, 'at' | 'method' | 'target'>, Pick<SandboxRequest, 'headers'> {
+interface StartedRequest extends Pick<Logged, 'at' | 'method' | 'target'>, Pick<SandboxRequest, 'headers'> {
   readonly fault: Fault | undefined;
 }
 
@@ -36,21 +36,21 @@ interface Begun extends Pick<Logged, 'at' | 'method' | 'target'>, Pick<SandboxRe
 export interface Noting {
   readonly identified: (userId: string) => void;
   /** @param at sandbox time, ms since the epoch. */
-  readonly came: (at: number) => void;
+  readonly started: (at: number) => void;
   /** Called when its body has been received. */
-  took(body: Uint8Array): void;
+  bodyRead(body: Uint8Array): void;
   /** @param response the service's own; null if a fault prevented it. */
   done(response: SandboxResponse | null): void;
 }
 
 /** Maximum number of requests kept; older ones are dropped. */
-export const mostKept = 1000;
+export const maxLogEntries = 1000;
 /** Limit for all bodies together, characters. The oldest bodies are dropped first. */
-const mostOfBodies = 500_000;
+const maxBodiesLength = 500_000;
 /** Beyond this many requests in a second, only the request line is logged, not the contents. */
-const mostReadInSecond = 200;
+const maxReadPerSecond = 200;
 /** Length at which a target is cut before redaction, characters; enough for what is shown. */
-const longestKept = 2000;
+const maxRawTargetLength = 2000;
 
 /**
  * The newest requests of a served sandbox. In the memory of its process alone: no request waits for a log, and a log of
@@ -75,8 +75,8 @@ export class RequestLog {
     this.#onEach = onEach;
   }
 
-  begin({ at, method, target, headers, fault }: Begun): Noting {
-    const began = realMs();
+  begin({ at, method, target, headers, fault }: StartedRequest): Noting {
+    const startedAt = realMs();
     let userId: string | null = null;
     let sandboxAt = at;
     let body: Uint8Array = nothing;
@@ -84,10 +84,10 @@ export class RequestLog {
       identified: (id) => {
         userId = id;
       },
-      came: (time) => {
+      started: (time) => {
         sandboxAt = time;
       },
-      took: (bytes) => {
+      bodyRead: (bytes) => {
         body = bytes;
       },
       done: (response) => {
@@ -95,24 +95,24 @@ export class RequestLog {
         if (response && method !== 'POST' && isPage(response)) return;
         if (target === healthPath || (target === controlPath && method === 'GET')) return;
         const isRead = this.#isRead();
-        const said = isRead ? sentSide(headers, body) : unread;
+        const contents = isRead ? sentSide(headers, body) : unread;
         const received = response && (isRead ? receivedSide(response) : unread);
-        const { request } = this.#keep({
+        const { request } = this.#append({
           request: {
             at,
             method,
-            target: shownTarget(target.slice(0, longestKept)),
+            target: shownTarget(target.slice(0, maxRawTargetLength)),
             status: sentStatus(fault, response),
-            tookMs: realMs() - began,
+            tookMs: realMs() - startedAt,
             userId,
             fault: fault?.kind ?? null,
           },
           sandboxAt,
-          orderId: orderIn(this.#routeOf(method, target), said, received),
-          sent: said,
+          orderId: orderIn(this.#routeOf(method, target), contents, received),
+          sent: contents,
           received,
         });
-        this.#tell(request, () => deedOf(method, this.#routeOf(method, target), response));
+        this.#report(request, () => actionSummaryOf(method, this.#routeOf(method, target), response));
       },
     };
   }
@@ -126,39 +126,39 @@ export class RequestLog {
     const second = Math.floor(realMs() / 1000);
     if (second !== this.#second) [this.#second, this.#readInSecond] = [second, 0];
     this.#readInSecond += 1;
-    return this.#readInSecond <= mostReadInSecond;
+    return this.#readInSecond <= maxReadPerSecond;
   }
 
-  #keep(said: Omit<Exchange, 'number'>): Exchange {
-    const place = this.#next % mostKept;
-    const replaced = this.#ring[place];
+  #append(contents: Omit<Exchange, 'number'>): Exchange {
+    const slot = this.#next % maxLogEntries;
+    const replaced = this.#ring[slot];
     if (replaced) this.#bodies -= lengthOf(replaced);
-    const exchange = { number: this.#next + 1, ...said };
-    this.#ring[place] = exchange;
+    const exchange = { number: this.#next + 1, ...contents };
+    this.#ring[slot] = exchange;
     this.#bodies += lengthOf(exchange);
     this.#next += 1;
-    this.#oldestWhole = Math.max(this.#oldestWhole, this.#next - mostKept);
-    while (this.#bodies > mostOfBodies && this.#oldestWhole < this.#next)
+    this.#oldestWhole = Math.max(this.#oldestWhole, this.#next - maxLogEntries);
+    while (this.#bodies > maxBodiesLength && this.#oldestWhole < this.#next)
       this.#dropBodies(this.#oldestWhole++);
     return exchange;
   }
 
   /** Computes `did` lazily, because it requires parsing a potentially long response. */
-  #tell(request: Logged, deed: () => string | null): void {
+  #report(request: Logged, actionSummary: () => string | null): void {
     this.#onEach?.({
       ...request,
       get did() {
-        return deed();
+        return actionSummary();
       },
     });
   }
 
   #dropBodies(index: number): void {
-    const whole = this.#ring[index % mostKept];
+    const whole = this.#ring[index % maxLogEntries];
     if (!whole) return;
     this.#bodies -= lengthOf(whole);
     const { sent, received } = whole;
-    this.#ring[index % mostKept] = {
+    this.#ring[index % maxLogEntries] = {
       ...whole,
       sent: bodiless(sent),
       received: received && bodiless(received),
@@ -170,20 +170,20 @@ export class RequestLog {
   }
 
   about(orderId: string): Exchange[] {
-    return this.newest(mostKept)
+    return this.latest(maxLogEntries)
       .filter((exchange) => exchange.orderId === orderId)
       .toReversed();
   }
 
-  newest(limit: number, before = Number.POSITIVE_INFINITY): Exchange[] {
+  latest(limit: number, before = Number.POSITIVE_INFINITY): Exchange[] {
     const found = [];
-    const oldest = Math.max(0, this.#next - mostKept);
+    const oldest = Math.max(0, this.#next - maxLogEntries);
     for (
       let index = Math.min(this.#next, before - 1) - 1;
       index >= oldest && found.length < limit;
       index -= 1
     ) {
-      const exchange = this.#ring[index % mostKept];
+      const exchange = this.#ring[index % maxLogEntries];
       if (exchange) found.push(exchange);
     }
     return found;
@@ -192,7 +192,7 @@ export class RequestLog {
 
 const nothing = new Uint8Array();
 
-const bodiless = (side: KeptSide): KeptSide => ({ ...side, body: { ...side.body, text: null } });
+const bodiless = (side: LoggedSide): LoggedSide => ({ ...side, body: { ...side.body, text: null } });
 
 const lengthOf = ({ sent, received }: Exchange): number =>
   (sent.body.text?.length ?? 0) + (received?.body.text?.length ?? 0);
@@ -206,9 +206,9 @@ function sentStatus(fault: Fault | undefined, response: SandboxResponse | null):
 }
 
 /** Longer responses are not parsed to find out what the request did, characters. */
-const longestRead = 100_000;
+const maxParsedLength = 100_000;
 /** Maximum length of the description of a request's effect, characters. */
-const longestDeed = 60;
+const maxActionSummaryLength = 60;
 
 const short = (id: unknown): string => (typeof id === 'string' ? id.slice(0, 8) : '');
 const counted = (count: unknown, noun: string): string =>
@@ -217,7 +217,7 @@ const counted = (count: unknown, noun: string): string =>
     : `${noun}s`;
 
 /** Describes the effect of each mutating operation. */
-const deeds: Partial<Readonly<Record<OperationName, Deed>>> = {
+const deeds: Partial<Readonly<Record<OperationName, ActionSummary>>> = {
   'order.create': (_, { id }) => `placed ${short(id)}`,
   'agent.order.create': (_, { id }) => `paid and placed ${short(id)}`,
   'order.cancel': ({ order_id: id }) => `cancelled ${short(id)}`,
@@ -234,7 +234,7 @@ const deeds: Partial<Readonly<Record<OperationName, Deed>>> = {
   'return.create': (_, { id }) => `requested return ${short(id)}`,
 };
 
-const controls: Readonly<Record<string, Deed>> = {
+const controls: Readonly<Record<string, ActionSummary>> = {
   advance: (_, { now }) => `moved the clock to ${String(now)}`,
   snapshot: () => 'kept a state',
   restore: () => 'brought a state back',
@@ -247,12 +247,12 @@ const controls: Readonly<Record<string, Deed>> = {
  * The effect of a request, such as `placed 1a2b3c4d`, or the reason it was refused, such as `insufficient_funds`; null
  * for reads. Contains no secrets, but may contain untrusted field names, which must be escaped for display.
  */
-function deedOf(method: string, found: Found, response: SandboxResponse | null): string | null {
+function actionSummaryOf(method: string, found: Found, response: SandboxResponse | null): string | null {
   if (!response) return null;
   const { status, body } = response;
-  const read = typeof body === 'string' && body.length <= longestRead ? jsonIn(body) : {};
-  const deed = status >= 400 ? refusal(read) : done(method, found, response, read);
-  return deed === null ? null : deed.slice(0, longestDeed);
+  const read = typeof body === 'string' && body.length <= maxParsedLength ? jsonIn(body) : {};
+  const actionSummary = status >= 400 ? errorSummary(read) : done(method, found, response, read);
+  return actionSummary === null ? null : actionSummary.slice(0, maxActionSummaryLength);
 }
 
 function done(method: string, found: Found, { headers }: SandboxResponse, body: JsonObject): string | null {
@@ -279,7 +279,7 @@ function triggered({ event, id }: JsonObject): string {
 }
 
 /** The error code, or the first invalid field. */
-function refusal({ code, detail }: JsonObject): string | null {
+function errorSummary({ code, detail }: JsonObject): string | null {
   if (typeof code === 'string') return code;
   const [issue] = Array.isArray(detail) ? detail : [];
   if (!isObject(issue) || !Array.isArray(issue.loc)) return null;
@@ -306,7 +306,7 @@ const named: Partial<Record<OperationName, RegExp>> = {
 };
 
 /** The order that a request created or referred to. */
-function orderIn(found: Found, sent: KeptSide, received: KeptSide | null): string | null {
+function orderIn(found: Found, sent: LoggedSide, received: LoggedSide | null): string | null {
   if ('allowed' in found) return null;
   if (found.kind === 'operation') {
     const { order_id, request_id } = found.path;
@@ -321,7 +321,7 @@ const asOrder = (id: string | undefined): string | null =>
   id !== undefined && uuidPattern.test(id) ? id.toLowerCase() : null;
 
 /** A body prepared for logging: a redacted prefix, or just its size. */
-export interface KeptBody {
+export interface LoggedBody {
   /** JSON, complete or truncated; null if not kept. */
   readonly text: string | null;
   /** Size of the full body, bytes; null if it was streamed. */
@@ -330,17 +330,17 @@ export interface KeptBody {
 }
 
 /** One side of an exchange, redacted for logging. */
-export interface KeptSide {
+export interface LoggedSide {
   readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: KeptBody;
+  readonly body: LoggedBody;
 }
 
 /** Maximum length of a stored body, characters. */
-const longestBody = 8_000;
+const maxBodyLength = 8_000;
 /** Larger request bodies are not scanned for secrets, so they are not stored; bytes. */
 const maxBodyRead = 64 * 1024;
-const longestHeader = 300;
-const mostHeaders = 60;
+const maxHeaderLength = 300;
+const maxHeaders = 60;
 
 /** Headers with secret values. If a value starts with an auth scheme, the scheme is kept. */
 const secretHeader =
@@ -348,27 +348,27 @@ const secretHeader =
 
 type Headers = SandboxRequest['headers'];
 
-const sentSide = (headers: Headers, body: Uint8Array): KeptSide => ({
-  headers: keptHeaders(headers),
+const sentSide = (headers: Headers, body: Uint8Array): LoggedSide => ({
+  headers: loggedHeaders(headers),
   body: sentBody(body, typeIn(headers)),
 });
 
-const receivedSide = ({ headers, body }: SandboxResponse): KeptSide => ({
-  headers: keptHeaders(headers),
+const receivedSide = ({ headers, body }: SandboxResponse): LoggedSide => ({
+  headers: loggedHeaders(headers),
   body: receivedBody(body, typeIn(headers)),
 });
 
 /** Placeholder for a side that was skipped to save time. */
-const unread: KeptSide = { headers: [], body: { text: null, bytes: null, isCut: false } };
+const unread: LoggedSide = { headers: [], body: { text: null, bytes: null, isCut: false } };
 
 const typeIn = (headers: Headers): string => String(headers['content-type'] ?? '');
 
 const isJson = (type: string): boolean =>
   type === '' || /^application\/(?:[\w.-]{1,60}\+)?json\b/i.test(type);
 
-function keptHeaders(headers: SandboxRequest['headers']): KeptSide['headers'] {
+function loggedHeaders(headers: SandboxRequest['headers']): LoggedSide['headers'] {
   return Object.entries(headers)
-    .slice(0, mostHeaders)
+    .slice(0, maxHeaders)
     .flatMap(([name, value]) =>
       value === undefined
         ? []
@@ -381,26 +381,26 @@ function keptHeaders(headers: SandboxRequest['headers']): KeptSide['headers'] {
 const schemeOf = (value: string): string => `${/^(?:Basic|Bearer|Payment) /i.exec(value)?.[0] ?? ''}…`;
 
 const headerText = (value: string): string =>
-  withoutSecrets(value.length > longestHeader ? `${copyOf(value.slice(0, longestHeader))}…` : value);
+  withoutSecrets(value.length > maxHeaderLength ? `${copyOf(value.slice(0, maxHeaderLength))}…` : value);
 
 /** A body without a content type counts as JSON. */
-function sentBody(body: Uint8Array, type: string): KeptBody {
+function sentBody(body: Uint8Array, type: string): LoggedBody {
   const { length: bytes } = body;
   if (bytes === 0 || bytes > maxBodyRead || !isJson(type)) return { text: null, bytes, isCut: false };
   const text = foreignJson(Buffer.from(body.buffer, body.byteOffset, bytes).toString('utf8'));
-  return text === null ? { text, bytes, isCut: false } : { bytes, ...beginningOf(text) };
+  return text === null ? { text, bytes, isCut: false } : { bytes, ...truncated(text) };
 }
 
-function receivedBody(body: SandboxBody, type: string): KeptBody {
+function receivedBody(body: SandboxBody, type: string): LoggedBody {
   if (body === null) return { text: null, bytes: 0, isCut: false };
   if (typeof body !== 'string') return { text: null, bytes: null, isCut: false };
   const bytes = Buffer.byteLength(body);
   if (!isJson(type)) return { text: null, bytes, isCut: false };
-  const { text, isCut } = beginningOf(body);
+  const { text, isCut } = truncated(body);
   return { text: ownJson(text, isCut), bytes, isCut };
 }
 
-const beginningOf = (text: string): { text: string; isCut: boolean } =>
-  text.length > longestBody
-    ? { text: copyOf(text.slice(0, longestBody)), isCut: true }
+const truncated = (text: string): { text: string; isCut: boolean } =>
+  text.length > maxBodyLength
+    ? { text: copyOf(text.slice(0, maxBodyLength)), isCut: true }
     : { text, isCut: false };

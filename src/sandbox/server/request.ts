@@ -73,7 +73,7 @@ export async function readBody(
   return checked.issues ? { value: undefined, issues: checked.issues } : { value: checked.value, issues: [] };
 }
 
-const deepest = 100;
+const maxDepth = 100;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 interface JsonLimits {
@@ -136,7 +136,7 @@ function guard(text: string, limits: JsonLimits): void {
     const within = open.at(-1);
     if (mark === '{' || mark === '[') {
       open.push({ name, keys: mark === '{' ? new Set() : undefined, entries: 1 });
-      if (open.length > deepest) throw malformed(`nested deeper than ${deepest} levels`, 'recursion_loop');
+      if (open.length > maxDepth) throw malformed(`nested deeper than ${maxDepth} levels`, 'recursion_loop');
     } else if (mark === '}' || mark === ']') open.pop();
     else if (mark === ',' && within) {
       within.entries += 1;
@@ -150,11 +150,11 @@ function guard(text: string, limits: JsonLimits): void {
   }
 }
 
-function tooLong(open: readonly Open[], most: number): Invalid {
+function tooLong(open: readonly Open[], limit: number): Invalid {
   const names = open.flatMap(({ name }) => (name === undefined ? [] : [name]));
   const what = open.at(-1)?.keys ? 'Dictionary' : 'List';
   return new Invalid([
-    { loc: ['body', ...names], msg: `${what} should have at most ${most} items`, type: 'too_long' },
+    { loc: ['body', ...names], msg: `${what} should have at most ${limit} items`, type: 'too_long' },
   ]);
 }
 
@@ -195,16 +195,16 @@ interface BodyLimits extends JsonLimits {
 }
 
 /** For orders, returns and accounts. */
-export const usualLimits: BodyLimits = { bytes: 1024 * 1024, entries: 1_000, values: 20_000 };
+export const defaultLimits: BodyLimits = { bytes: 1024 * 1024, entries: 1_000, values: 20_000 };
 /** For tables of rows. */
 const tableLimits: BodyLimits = { bytes: 10 * 1024 * 1024, entries: 10_000, values: 300_000 };
 
 /** The body limits of an operation. */
 export function limitsOf(name: OperationName): BodyLimits {
   const operation = operations[name];
-  return 'body' in operation && operation.body.schema === 'BulkUploadRequest' ? tableLimits : usualLimits;
+  return 'body' in operation && operation.body.schema === 'BulkUploadRequest' ? tableLimits : defaultLimits;
 }
 
 /** The body limits for a route. */
 export const limitsFor = (found: Found): BodyLimits =>
-  'kind' in found && found.kind === 'operation' ? limitsOf(found.name) : usualLimits;
+  'kind' in found && found.kind === 'operation' ? limitsOf(found.name) : defaultLimits;

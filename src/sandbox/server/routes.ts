@@ -3,7 +3,7 @@ import type { Method } from '../../api/operation.ts';
 import type { OperationName } from '../../api/operations/index.ts';
 
 /** In words, what a request has done: `placed 1a2b3c4d`. */
-export type Deed = (path: Parts, body: JsonObject) => string;
+export type ActionSummary = (path: Parts, body: JsonObject) => string;
 type Parts = Readonly<Record<string, string>>;
 
 /** A page for people, by its name. */
@@ -70,7 +70,7 @@ export type FindRoute<P extends string = string> = (
   isReader?: boolean,
 ) => Found<P>;
 
-const [mostKnown, longestKnown] = [1_000, 200];
+const [maxKnown, maxKnownLength] = [1_000, 200];
 
 /** Finds the route of a request among those that the features have registered. */
 export function routeFinder<P extends string>(table: readonly Route<P>[]): FindRoute<P> {
@@ -78,12 +78,12 @@ export function routeFinder<P extends string>(table: readonly Route<P>[]): FindR
   /** Caches lookups: each request is routed several times, and many share the same path. */
   const foundBefore = new Map<string, Found<P>>();
   return (method, pathname, isReader = false) => {
-    if (pathname.length > longestKnown) return readRoute(routes, method, pathname, isReader);
+    if (pathname.length > maxKnownLength) return readRoute(routes, method, pathname, isReader);
     const name = `${method} ${isReader} ${pathname}`;
     const known = foundBefore.get(name);
     if (known) return known;
     const found = readRoute(routes, method, pathname, isReader);
-    if (foundBefore.size >= mostKnown) foundBefore.clear();
+    if (foundBefore.size >= maxKnown) foundBefore.clear();
     foundBefore.set(name, found);
     return found;
   };

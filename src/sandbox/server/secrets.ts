@@ -3,7 +3,7 @@ import { operations } from '../../api/operations/index.ts';
 import { claimPath } from '../config.ts';
 import { readTarget } from './request.ts';
 
-const longestTarget = 300;
+const maxTargetLength = 300;
 
 /** Fields whose entire value is secret: passwords, keys, codes that lead to a key, signatures, means of payment. */
 const secretNames =
@@ -49,7 +49,7 @@ export function ownJson(json: string, isCut: boolean): string | null {
 }
 
 /** Shorter secrets would match unrelated text by chance; characters. */
-const shortestSecret = 6;
+const minSecretLength = 6;
 
 /** Redacts JSON from any source. Returns null if it is not valid JSON, as its secrets cannot be identified. */
 export function foreignJson(json: string): string | null {
@@ -84,7 +84,7 @@ function withoutSecretsIn(value: unknown, reading: Reading): unknown {
           shown,
           withoutSecretsIn(inner, { ...reading, inWebhooks: reading.inWebhooks || isWebhook(name) }),
         ];
-      if (typeof inner === 'string' && inner.length >= shortestSecret)
+      if (typeof inner === 'string' && inner.length >= minSecretLength)
         reading.secrets.add(JSON.stringify(inner).slice(1, -1));
       return [shown, '…'];
     }),
@@ -113,7 +113,7 @@ export function shownTarget(target: string): string {
     harmless.has(name) ? `${name}=${value}` : `${name}=…`,
   );
   const whole = [decoded, ...(query.length > 0 ? [query.join('&')] : [])].join('?');
-  return copyOf(withoutSecrets(whole).slice(0, longestTarget));
+  return copyOf(withoutSecrets(whole).slice(0, maxTargetLength));
 }
 
 /** Copies a substring so that it does not keep its whole source string alive. */

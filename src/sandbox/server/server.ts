@@ -32,7 +32,7 @@ export interface ConnectionLimits {
   readonly lingerMs: number;
 }
 
-const usualLimits: ConnectionLimits = {
+const defaultLimits: ConnectionLimits = {
   headersMs: 20_000,
   requestMs: 60_000,
   idleMs: 30_000,
@@ -40,14 +40,14 @@ const usualLimits: ConnectionLimits = {
 };
 
 /** More than any test needs, and below a process's file descriptor limit. */
-const mostConnections = 800;
+const maxConnections = 800;
 
 /**
  * Creates an HTTP server with limits on headers and time, which rejects malformed requests with the documented error
  * body.
  */
 export function createHttpServer(limits: Partial<ConnectionLimits> = {}): Server {
-  const { headersMs, requestMs, idleMs, lingerMs } = { ...usualLimits, ...limits };
+  const { headersMs, requestMs, idleMs, lingerMs } = { ...defaultLimits, ...limits };
   const server = createServer({
     maxHeaderSize: 32 * 1024,
     requestTimeout: requestMs,
@@ -55,7 +55,7 @@ export function createHttpServer(limits: Partial<ConnectionLimits> = {}): Server
     keepAliveTimeout: idleMs,
     connectionsCheckingInterval: Math.min(1_000, headersMs),
   });
-  server.maxConnections = mostConnections;
+  server.maxConnections = maxConnections;
   server.on('clientError', (error, socket) => refuseBroken(error, socket, lingerMs));
   return server;
 }
@@ -79,7 +79,7 @@ interface Responding {
 }
 
 /** Generous, because the output may go to a pager that a person scrolls through. */
-const usualStalledMs = 10 * 60_000;
+const defaultStalledMs = 10 * 60_000;
 
 /** Serves requests with `handle`. */
 export function respondWith(server: Server, responding: Responding): void {
@@ -130,7 +130,7 @@ function refuseBroken(error: Error & { code?: string }, socket: Duplex, lingerMs
 }
 
 async function respond(
-  { findRoute, handle, owner, draw, requests, now, signal, stalledMs = usualStalledMs }: Responding,
+  { findRoute, handle, owner, draw, requests, now, signal, stalledMs = defaultStalledMs }: Responding,
   uploads: Uploads,
   request: IncomingMessage,
   response: ServerResponse,
@@ -139,17 +139,17 @@ async function respond(
   // A fault refused the connection.
   if (request.socket.destroyed) return;
   // This id is for responses generated here; the service sets its own.
-  const usual = { 'x-request-id': randomUUID(), ...corsHeaders(request, findRoute) };
+  const defaultHeaders = { 'x-request-id': randomUUID(), ...corsHeaders(request, findRoute) };
   const whole = (made: SandboxResponse): SandboxResponse => ({
     ...made,
-    headers: { ...usual, ...made.headers },
+    headers: { ...defaultHeaders, ...made.headers },
   });
-  const asked = preflight(request, findRoute);
-  if (asked) return write(whole({ status: 204, headers: asked, body: null }), response, false);
+  const requested = preflight(request, findRoute);
+  if (requested) return write(whole({ status: 204, headers: requested, body: null }), response, false);
   const found = findRoute(method, readTarget(target).pathname);
   const drawn = draw({ method, target, headers: request.headers });
   const { headers } = request;
-  const noted = requests.begin({
+  const logged = requests.begin({
     at: now(),
     method,
     target,
@@ -159,14 +159,14 @@ async function respond(
   const headOnly = method === 'HEAD';
   const { bytes } = limitsFor(found);
   const upload = await uploads.read(request, bytes);
-  if ('refusal' in upload) {
-    const refusal = await forReader(request, upload.refusal);
-    noted.done(refusal);
-    const last = whole({ ...refusal, headers: { ...refusal.headers, connection: 'close' } });
+  if ('errorResponse' in upload) {
+    const errorResponse = await forReader(request, upload.errorResponse);
+    logged.done(errorResponse);
+    const last = whole({ ...errorResponse, headers: { ...errorResponse.headers, connection: 'close' } });
     return write(last, response, headOnly);
   }
   const { body, release } = upload;
-  noted.took(body);
+  logged.bodyRead(body);
   const work = (): Promise<SandboxResponse> =>
     handle({
       method: headOnly ? 'GET' : method,
@@ -176,10 +176,10 @@ async function respond(
       remoteAddress: request.socket.remoteAddress ?? '',
       localAddress: request.socket.localAddress,
       sender: owner.sender(request),
-      identified: noted.identified,
-      came: noted.came,
+      identified: logged.identified,
+      started: logged.started,
     });
-  const reply = await replyTo({ target, drawn, noted, signal }, work).finally(release);
+  const reply = await replyTo({ target, drawn, logged, signal }, work).finally(release);
   response.setTimeout(stalledMs, () => response.destroy());
   if (reply.kind === 'reset') reset(response.socket);
   else if (reply.kind === 'half') await sendHalf(response, whole(reply.response));
@@ -230,14 +230,14 @@ function corsHeaders(
 /** Answers a CORS preflight; undefined if the request is not one, or is not allowed. */
 function preflight(request: Request, findRoute: FindRoute): Record<string, string> | undefined {
   const { method, url, headers } = request;
-  const asked = headers['access-control-request-method'];
-  if (method !== 'OPTIONS' || asked === undefined) return undefined;
-  const allowed = corsHeaders({ method: asked, url, headers: { origin: headers.origin } }, findRoute);
+  const requested = headers['access-control-request-method'];
+  if (method !== 'OPTIONS' || requested === undefined) return undefined;
+  const allowed = corsHeaders({ method: requested, url, headers: { origin: headers.origin } }, findRoute);
   if (allowed['access-control-allow-origin'] === undefined) return undefined;
   const names = headers['access-control-request-headers'] ?? '';
   return {
     ...allowed,
-    'access-control-allow-methods': asked,
+    'access-control-allow-methods': requested,
     ...(/^[\w-]+(?: ?, ?[\w-]+){0,50}$/.test(names) && { 'access-control-allow-headers': names }),
     'access-control-max-age': '600',
   };
@@ -263,21 +263,21 @@ function isApi(findRoute: FindRoute, method: string, url: string, { accept }: In
 const isOpen = (kind: string): boolean => kind === 'operation' || kind === 'label' || kind === 'health';
 
 /** Limit for all request bodies held at once, bytes. */
-const mostHeld = 64 * 1024 * 1024;
+const maxHeldBytes = 64 * 1024 * 1024;
 /** Part of each body that does not count against the total, bytes, so small requests are never rejected. */
 const alwaysFree = 64 * 1024;
 
 const noBody = new Uint8Array();
 
-type Upload = { readonly body: Uint8Array; release(): void } | { readonly refusal: SandboxResponse };
+type Upload = { readonly body: Uint8Array; release(): void } | { readonly errorResponse: SandboxResponse };
 
 /** Reads request bodies with a limit per body and for all together. */
 class Uploads {
-  readonly #mostHeld: number;
+  readonly #maxHeldBytes: number;
   #held = 0;
 
-  constructor(most = mostHeld) {
-    this.#mostHeld = most;
+  constructor(maxBytes = maxHeldBytes) {
+    this.#maxHeldBytes = maxBytes;
   }
 
   /**
@@ -289,7 +289,7 @@ class Uploads {
     let chunks: Buffer[] = [];
     let size = 0;
     let taken = 0;
-    let refusal: SandboxResponse | undefined;
+    let errorResponse: SandboxResponse | undefined;
     const release = (): void => {
       this.#held -= taken;
       taken = 0;
@@ -297,12 +297,16 @@ class Uploads {
     return new Promise((resolve, reject) => {
       const end = (): void => {
         const [only = noBody, ...others] = chunks;
-        resolve(refusal ? { refusal } : { body: others.length > 0 ? Buffer.concat(chunks) : only, release });
+        resolve(
+          errorResponse
+            ? { errorResponse }
+            : { body: others.length > 0 ? Buffer.concat(chunks) : only, release },
+        );
       };
       request.on('data', (chunk: Buffer) => {
         size += chunk.length;
-        refusal ??= this.#refusalOf(size, taken, limit);
-        if (refusal) {
+        errorResponse ??= this.#errorResponseFor(size, taken, limit);
+        if (errorResponse) {
           chunks = [];
           release();
           if (size > limit * 4) {
@@ -326,10 +330,10 @@ class Uploads {
     });
   }
 
-  #refusalOf(size: number, taken: number, limit: number): SandboxResponse | undefined {
+  #errorResponseFor(size: number, taken: number, limit: number): SandboxResponse | undefined {
     if (size > limit) return bodyTooLarge(limit);
     const more = Math.max(0, size - alwaysFree) - taken;
-    return this.#held + more > this.#mostHeld ? tooMuchAtOnce() : undefined;
+    return this.#held + more > this.#maxHeldBytes ? tooMuchAtOnce() : undefined;
   }
 }
 

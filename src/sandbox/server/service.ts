@@ -2,25 +2,25 @@ import type { ControlState, FaultChange } from '../../api/control.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { SandboxConfig } from '../config.ts';
 import type { SandboxClock } from '../store/clock.ts';
-import type { Identity } from '../store/identity.ts';
+import type { IdGenerator } from '../store/identity.ts';
 import type { Sealer } from '../store/secrets.ts';
 import type { Snapshot } from '../store/snapshots.ts';
 import type { Store } from '../store/store.ts';
 import type { Exchange } from './request-log.ts';
 
 /** Size of one unit of background work: a single transaction with one fsync. */
-export interface Piece {
+export interface Chunk {
   /** Maximum number of records. */
-  readonly most: number;
-  readonly longestMs: number;
+  readonly maxRecords: number;
+  readonly maxMs: number;
 }
 
 /** Lets requests work first, and background work in between. */
 export interface Scheduler {
   /** Records the arrival of a request. */
-  came(): void;
+  started(): void;
   /** Size of the next unit of background work. */
-  readonly piece: Piece;
+  readonly chunk: Chunk;
   /** Runs the work of a request, ahead of background work. */
   ahead<T>(work: () => Promise<T>): Promise<T>;
   /** Pauses between two units of background work. @param workedMs duration of the previous unit. */
@@ -28,7 +28,7 @@ export interface Scheduler {
 }
 
 /** How long a read waits for what is due. */
-export interface ReadPatience {
+export interface ReadBudget {
   /** The wait for a read at `now`, ms of sandbox time. @returns ms of real time. */
   forRead(now: number): number;
 }
@@ -87,7 +87,7 @@ export interface RequestHistory {
   /** Requests about an order, oldest first. */
   about(orderId: string): Exchange[];
   /** Requests with a number below `before`, newest first. */
-  newest(limit: number, before?: number): Exchange[];
+  latest(limit: number, before?: number): Exchange[];
 }
 
 /** What every handler may touch. What implements it is chosen where a sandbox is opened. */
@@ -95,7 +95,7 @@ export interface Service {
   readonly store: Store;
   readonly clock: SandboxClock;
   readonly config: SandboxConfig;
-  readonly identity: Identity;
+  readonly idGenerator: IdGenerator;
   /** Opened on first use. */
   catalogue(): Promise<Catalogue>;
   /** Encrypts secrets at rest. Reads or creates its key on first use. */
@@ -104,8 +104,8 @@ export interface Service {
   control(): Promise<Control>;
   /** Sends due webhooks without waiting for them. */
   deliver(): void;
-  readonly pace: Scheduler;
-  readonly patience: ReadPatience;
+  readonly scheduler: Scheduler;
+  readonly readBudget: ReadBudget;
   /** Log of requests, for a served sandbox. */
   readonly requests?: RequestHistory;
   /** Reports a bug. */

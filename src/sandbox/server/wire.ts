@@ -13,7 +13,7 @@ export interface SandboxRequest {
   /** Called with the request's user once known. */
   readonly identified?: (userId: string) => void;
   /** Called with the sandbox time at which the request arrives, ms since the epoch. */
-  readonly came?: (at: number) => void;
+  readonly started?: (at: number) => void;
 }
 
 /** The other end of a connection. */
@@ -32,7 +32,7 @@ export type SandboxBody =
   | null;
 
 /** Iterates over a body in chunks. */
-export const piecesOf = (
+export const chunksOf = (
   body: SandboxBody,
 ): Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array> =>
   typeof body === 'string' || body instanceof Uint8Array ? [body] : (body ?? []);
@@ -41,9 +41,9 @@ export const piecesOf = (
 export async function halfOf(
   body: SandboxBody,
 ): Promise<{ readonly half: Uint8Array; readonly length: number }> {
-  const pieces: Buffer[] = [];
-  for await (const piece of piecesOf(body)) pieces.push(Buffer.from(piece));
-  const bytes = Buffer.concat(pieces);
+  const chunks: Buffer[] = [];
+  for await (const chunk of chunksOf(body)) chunks.push(Buffer.from(chunk));
+  const bytes = Buffer.concat(chunks);
   return { half: bytes.subarray(0, bytes.length >> 1), length: bytes.length };
 }
 

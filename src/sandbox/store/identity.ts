@@ -14,7 +14,7 @@ export function secretToken(length: number): string {
  * Generates ids from the store's seed and a counter, so the same seed yields the same ids. A store without a given seed
  * gets a random one.
  */
-export class Identity {
+export class IdGenerator {
   readonly #store: Store;
   readonly #given: number | undefined;
   /** Preset ids by kind, used before generated ones. */
@@ -28,10 +28,10 @@ export class Identity {
   }
 
   /** @param seed stored if the store has none yet; otherwise ignored. @throws DatabaseError. */
-  static async open(store: Store, seed: number | undefined): Promise<Identity> {
-    const identity = new Identity(store, seed);
-    if (store.meta(seedName) === undefined) await store.transaction(() => identity.seed);
-    return identity;
+  static async open(store: Store, seed: number | undefined): Promise<IdGenerator> {
+    const idGenerator = new IdGenerator(store, seed);
+    if (store.meta(seedName) === undefined) await store.transaction(() => idGenerator.seed);
+    return idGenerator;
   }
 
   /** The store's current seed. Another process may have emptied the store or restored a snapshot. */

@@ -25,8 +25,8 @@ export class Random {
     return min + Math.floor(this.next() * (max - min + 1));
   }
 
-  chance(share: number): boolean {
-    return this.next() < share;
+  chance(probability: number): boolean {
+    return this.next() < probability;
   }
 
   pick<T>(values: readonly [T, ...T[]]): T {
@@ -34,9 +34,9 @@ export class Random {
   }
 
   /** A random subset of the values, at least `least`, in their original order. */
-  some<T>(values: readonly T[], least: number): T[] {
+  some<T>(values: readonly T[], minCount: number): T[] {
     const left = values.slice();
-    let drop = this.integer(0, Math.max(0, values.length - least));
+    let drop = this.integer(0, Math.max(0, values.length - minCount));
     for (; drop > 0; drop -= 1) left.splice(this.integer(0, left.length - 1), 1);
     return left;
   }

@@ -2,7 +2,7 @@ import { isObject } from '../../api/json.ts';
 import type { Store } from './store.ts';
 
 /** Faults set at runtime. */
-export interface KeptFaults {
+export interface StoredFaults {
   /** In `--fault` syntax. */
   readonly faults: readonly string[];
   /** Seed of the random draws. */
@@ -42,8 +42,8 @@ export class RunTime {
    * Must run in a transaction. @param changed unique value, so that setting the same faults again still changes the
    * text.
    */
-  setFaults(kept: KeptFaults, changed: string): void {
-    this.#store.setMeta(names.faults, JSON.stringify({ ...kept, changed }));
+  setFaults(stored: StoredFaults, changed: string): void {
+    this.#store.setMeta(names.faults, JSON.stringify({ ...stored, changed }));
     this.#store.setMeta(names.draws, '0');
   }
 
@@ -59,10 +59,10 @@ export class RunTime {
   /**
    * Saves the settings before the whole state is replaced. @returns a function that restores them, in a transaction.
    */
-  keep(): () => void {
-    const kept = Object.values(names).map((name) => [name, this.#store.meta(name)] as const);
+  save(): () => void {
+    const stored = Object.values(names).map((name) => [name, this.#store.meta(name)] as const);
     return () => {
-      for (const [name, value] of kept) {
+      for (const [name, value] of stored) {
         if (value === undefined) this.#store.deleteMeta(name);
         else this.#store.setMeta(name, value);
       }
@@ -75,9 +75,9 @@ export class RunTime {
 }
 
 /** Parses stored faults; ignores content in another version's format. Pure. */
-export function readKeptFaults(text: string): KeptFaults {
-  const kept: unknown = JSON.parse(text);
-  const { faults, seed } = isObject(kept) ? kept : {};
+export function readStoredFaults(text: string): StoredFaults {
+  const stored: unknown = JSON.parse(text);
+  const { faults, seed } = isObject(stored) ? stored : {};
   return {
     faults: Array.isArray(faults) ? faults.filter((fault) => typeof fault === 'string') : [],
     seed: Number.isSafeInteger(seed) ? Number(seed) : 0,

@@ -16,8 +16,8 @@ export interface Sealer {
 }
 
 /** Opens the sealer of a store. Creates the key file next to it if there is none. @throws DatabaseError. */
-export function sealerOf(storeFile: string, tell: Warn): Sealer {
-  const key = storeFile === ':memory:' ? randomBytes(keyBytes) : keyIn(keyFileOf(storeFile), tell);
+export function sealerOf(storeFile: string, warn: Warn): Sealer {
+  const key = storeFile === ':memory:' ? randomBytes(keyBytes) : keyIn(keyFileOf(storeFile), warn);
   return {
     seal(secret, owner) {
       const nonce = randomBytes(nonceBytes);
@@ -41,9 +41,9 @@ export function sealerOf(storeFile: string, tell: Warn): Sealer {
   };
 }
 
-function keyIn(file: string, tell: Warn): Buffer {
+function keyIn(file: string, warn: Warn): Buffer {
   try {
-    const key = readPrivateFile(file, tell) ?? makeKey(file, tell);
+    const key = readPrivateFile(file, warn) ?? makeKey(file, warn);
     if (key.length !== keyBytes) throw new Error(`it is not a key of ${keyBytes} bytes`);
     return key;
   } catch (cause) {
@@ -55,7 +55,7 @@ function keyIn(file: string, tell: Warn): Buffer {
 }
 
 /** Creates the key file atomically: one of several processes creates it, the others read it. */
-function makeKey(file: string, tell: Warn): Buffer {
+function makeKey(file: string, warn: Warn): Buffer {
   const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`;
   const opened = openSync(draft, 'wx', 0o600);
   try {
@@ -71,7 +71,7 @@ function makeKey(file: string, tell: Warn): Buffer {
   } finally {
     rmSync(draft, { force: true });
   }
-  const key = readPrivateFile(file, tell);
+  const key = readPrivateFile(file, warn);
   if (!key) throw new Error('it is gone again');
   return key;
 }

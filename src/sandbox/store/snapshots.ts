@@ -42,7 +42,7 @@ export interface Snapshots {
 /** Starts with a letter or digit, so a name cannot escape its folder. */
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const suffix = '.db';
-const keptAt = 'snapshot_at_ms';
+const snapshotTimeName = 'snapshot_at_ms';
 
 const folderOf = (file: string): string => join(dirname(file), 'snapshots');
 const pathOf = (file: string, name: string): string => join(folderOf(file), `${name}${suffix}`);
@@ -81,11 +81,11 @@ export class FileSnapshots implements Snapshots {
       makePrivateFile(draft, () => {});
       await this.#store.perform('VACUUM INTO ?', draft);
       const at = this.#clock.now();
-      const kept = await Store.open(draft);
-      await kept.transaction(() => kept.setMeta(keptAt, String(at)));
+      const snapshot = await Store.open(draft);
+      await snapshot.transaction(() => snapshot.setMeta(snapshotTimeName, String(at)));
       // Leave WAL mode, so that a single file can be moved.
-      await kept.perform('PRAGMA journal_mode = DELETE');
-      await kept.close();
+      await snapshot.perform('PRAGMA journal_mode = DELETE');
+      await snapshot.close();
       return putInPlace(draft, pathOf(file, name), force) ? at : undefined;
     } catch (cause) {
       throw databaseError(draft, cause) ?? cause;
@@ -110,8 +110,8 @@ export class FileSnapshots implements Snapshots {
           store,
           (table) => `kept.${table}`,
           () => {
-            const at = Number(store.meta(keptAt));
-            store.deleteMeta(keptAt);
+            const at = Number(store.meta(snapshotTimeName));
+            store.deleteMeta(snapshotTimeName);
             this.#clock.set(at);
             finish();
           },
@@ -172,7 +172,7 @@ function isAlive(pid: number): boolean {
 const hasCode = (cause: unknown, ...codes: readonly string[]): boolean =>
   cause instanceof Error && codes.includes(String(Reflect.get(cause, 'code')));
 
-interface Kept extends Snapshot {
+interface MemorySnapshot extends Snapshot {
   /** Identifies its tables. */
   readonly number: number;
   /** Sandbox time, ms since the epoch. */
@@ -180,10 +180,10 @@ interface Kept extends Snapshot {
 }
 
 /** Snapshots in the memory of this process; they last as long as the store is open. */
-export class KeptStates implements Snapshots {
+export class MemorySnapshots implements Snapshots {
   readonly #store: Store;
   readonly #clock: SandboxClock;
-  readonly #kept = new Map<string, Kept>();
+  readonly #snapshots = new Map<string, MemorySnapshot>();
   #attaching: Promise<void> | undefined;
   #count = 0;
 
@@ -193,19 +193,19 @@ export class KeptStates implements Snapshots {
   }
 
   list(): Snapshot[] {
-    return [...this.#kept.values()]
+    return [...this.#snapshots.values()]
       .map(({ name, takenAt }) => ({ name, takenAt }))
       .toSorted((one, other) => (one.name < other.name ? -1 : 1));
   }
 
   async take(name: string, force: boolean): Promise<number | undefined> {
-    if (!force && this.#kept.has(name)) return undefined;
+    if (!force && this.#snapshots.has(name)) return undefined;
     const store = this.#store;
     this.#attaching ??= store.perform("ATTACH ':memory:' AS kept");
     await this.#attaching;
     this.#count += 1;
     const number = this.#count;
-    const before = this.#kept.get(name);
+    const before = this.#snapshots.get(name);
     const at = await store.transaction(() => {
       for (const table of tablesOf(store)) {
         store.run(`CREATE TABLE ${nameOf(table, number)} AS SELECT * FROM main.${table}`);
@@ -213,18 +213,18 @@ export class KeptStates implements Snapshots {
       }
       return this.#clock.now();
     });
-    this.#kept.set(name, { name, number, at, takenAt: this.#clock.real() });
+    this.#snapshots.set(name, { name, number, at, takenAt: this.#clock.real() });
     return at;
   }
 
   async restore(name: string, finish: () => void): Promise<void> {
-    const kept = this.#kept.get(name);
-    if (!kept) throw new Error(`no state ${name} was kept`);
+    const snapshot = this.#snapshots.get(name);
+    if (!snapshot) throw new Error(`no state ${name} was kept`);
     await replaceAll(
       this.#store,
-      (table) => nameOf(table, kept.number),
+      (table) => nameOf(table, snapshot.number),
       () => {
-        this.#clock.set(kept.at);
+        this.#clock.set(snapshot.at);
         finish();
       },
     );

@@ -17,11 +17,11 @@ export const filesOf = (file: string): string[] => [
   keyFileOf(file),
 ];
 
-const mostCached = 10_000;
+const maxCached = 10_000;
 
 export interface StoreOptions {
   /** Called with the file if its permissions had to be tightened because others could access it. */
-  readonly tell?: Warn | undefined;
+  readonly warn?: Warn | undefined;
   readonly waiting?: Waiting | undefined;
   /** Opens a copy if the file is not writable; writes to it are lost. */
   readonly readsCopy?: boolean | undefined;
@@ -61,7 +61,7 @@ export class Store {
   /** @param file path, or `:memory:`. @throws DatabaseError if it cannot be opened or written. */
   static async open(
     file: string,
-    { tell = () => {}, waiting = {}, readsCopy = false }: StoreOptions = {},
+    { warn: tell = () => {}, waiting = {}, readsCopy = false }: StoreOptions = {},
   ): Promise<Store> {
     try {
       if (file !== ':memory:') checkPrivateFile(keyFileOf(file), tell);
@@ -134,12 +134,14 @@ export class Store {
 
   /** Runs `work` in one transaction; resolves once it is durable. */
   transaction<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
-    return this.#kept(this.#database.transaction(() => this.#uncached(work), ...check));
+    return this.#clearCacheOnFailure(this.#database.transaction(() => this.#uncached(work), ...check));
   }
 
   /** Like `transaction`, for results that follow from store and time alone. Resolves without waiting for fsync. */
-  derived<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
-    return this.#kept(this.#database.unsyncedTransaction(() => this.#uncached(work), ...check));
+  unsyncedTransaction<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
+    return this.#clearCacheOnFailure(
+      this.#database.unsyncedTransaction(() => this.#uncached(work), ...check),
+    );
   }
 
   /**
@@ -213,7 +215,7 @@ export class Store {
     try {
       const apart = () => this.transaction(() => group.map((one) => this.#tried(one, true)));
       const done = (await this.#together(group)) ?? (await apart());
-      for (const tell of done) tell();
+      for (const warn of done) warn();
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
@@ -246,7 +248,7 @@ export class Store {
   }
 
   /** A rollback invalidates the lasting cache. */
-  async #kept<T>(transaction: Promise<T>): Promise<T> {
+  async #clearCacheOnFailure<T>(transaction: Promise<T>): Promise<T> {
     try {
       return await transaction;
     } catch (error) {
@@ -273,7 +275,7 @@ export class Store {
   /** Checks once per event-loop turn whether another process has changed the store. */
   #checkCache(): void {
     const version = this.get('PRAGMA data_version')?.data_version;
-    if (version !== this.#cachedVersion || this.#cache.size + this.#lasting.size > mostCached) {
+    if (version !== this.#cachedVersion || this.#cache.size + this.#lasting.size > maxCached) {
       this.#cache.clear();
       this.#lasting.clear();
     }

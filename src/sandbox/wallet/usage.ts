@@ -3,7 +3,7 @@ import type { ParameterValues } from '../../api/operation.ts';
 import { type OperationName, operations } from '../../api/operations/index.ts';
 import { isTestSlug, type TestProduct, testProducts } from '../orders/lifecycle/index.ts';
 import { type Noting, noteLater } from '../server/caller.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import { insufficientFunds, requireFunds, walletOf } from './wallet.ts';
 
@@ -64,9 +64,9 @@ export function refuseDataCall({ store }: Service, userId: string, name: DataCal
   const { spendable } = walletOf(store, userId);
   const code = rehearsedBy(term);
   if (code === 'insufficient_funds') throw insufficientFunds(Math.min(spendable, 0), coveredCents, []);
-  const rehearsed = operations[name].errors.find((listed) => listed === code);
+  const rehearsed = operations[name].errors.find((errorCode) => errorCode === code);
   if (rehearsed === 'payment_failed' || rehearsed === 'payment_method_required')
-    throw new Refusal(rehearsed, messages[rehearsed]);
+    throw new ErrorResponse(rehearsed, messages[rehearsed]);
   requireFunds(spendable, coveredCents, []);
 }
 

@@ -1,5 +1,5 @@
 import { maxSandboxWalletCents } from '../../api/limits.ts';
-import { Refusal, usedForm } from '../server/refusal.ts';
+import { ErrorResponse, usedForm } from '../server/refusal.ts';
 import type { Store } from '../store/store.ts';
 
 /** Reason for a change of the balance. `payment` and `payout` belong to orders paid by challenge. */
@@ -96,8 +96,9 @@ export function fund(
       : store.get('SELECT cents FROM ledger WHERE user_id = ? AND note = ?', userId, once);
   if (done?.cents === cents) return balance;
   if (done) throw usedForm('added money');
-  const most = maxSandboxWalletCents - balance;
-  if (cents > most) throw new Refusal('bad_request', `At most ${most} cents fit into the wallet.`);
+  const maxCents = maxSandboxWalletCents - balance;
+  if (cents > maxCents)
+    throw new ErrorResponse('bad_request', `At most ${maxCents} cents fit into the wallet.`);
   enter(store, userId, 'funding', cents, now, null);
   if (once !== null)
     store.run(
@@ -140,8 +141,8 @@ export function insufficientFunds(
   available: number,
   required: number,
   rails: readonly Readonly<Record<string, unknown>>[],
-): Refusal {
-  return new Refusal('insufficient_funds', 'The wallet cannot cover this.', {
+): ErrorResponse {
+  return new ErrorResponse('insufficient_funds', 'The wallet cannot cover this.', {
     required,
     available,
     fund_with: [

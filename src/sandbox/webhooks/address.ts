@@ -1,7 +1,7 @@
 import { type AddressKind, addressKind, literalAddress } from '../../platform/net/addresses.ts';
 import { isLocalName } from '../../platform/net/lookup.ts';
 import type { SandboxConfig } from '../config.ts';
-import { Refusal } from '../server/refusal.ts';
+import { ErrorResponse } from '../server/refusal.ts';
 
 /** Allowed webhook targets. */
 export type WebhookReach = SandboxConfig['webhooks'];
@@ -11,7 +11,7 @@ interface Target {
   /** A host name or an IP address. */
   readonly host: string;
   /** Why it may not be called, judging by the URL alone; undefined if it may be. */
-  readonly refusal: string | undefined;
+  readonly denial: string | undefined;
   /** Whether it may connect to an IP address that the host name resolves to. */
   mayReach(ip: string): boolean;
 }
@@ -28,7 +28,7 @@ export function targetOf(url: URL, reach: WebhookReach): Target {
   const kind = literal === undefined ? nameKind(url.hostname) : addressKind(literal);
   return {
     host: literal ?? url.hostname,
-    refusal: refusalOf(kind, { loopback, external }),
+    denial: denialOf(kind, { loopback, external }),
     mayReach(ip) {
       const found = addressKind(ip);
       if (found === 'loopback') return loopback;
@@ -37,7 +37,7 @@ export function targetOf(url: URL, reach: WebhookReach): Target {
   };
 }
 
-function refusalOf(
+function denialOf(
   kind: AddressKind,
   { loopback, external }: Pick<WebhookReach, 'loopback' | 'external'>,
 ): string | undefined {
@@ -58,10 +58,10 @@ const nameKind = (host: string): 'loopback' | 'public' => (isLocalName(host) ? '
  * Rejects an address that can never be called. Error messages mention only the field, not the address. @throws Refusal.
  */
 export function requireAddress(address: string, field: string, { webhooks }: SandboxConfig): void {
-  const { refusal } = targetOf(new URL(address), webhooks);
-  if (refusal === undefined) return;
-  const message = `This sandbox does not call the address in ${field}: ${refusal}.`;
+  const { denial } = targetOf(new URL(address), webhooks);
+  if (denial === undefined) return;
+  const message = `This sandbox does not call the address in ${field}: ${denial}.`;
   const hint =
     'errand sandbox serve --allow-webhook HOST:PORT calls that one, --allow-external-webhooks others';
-  throw new Refusal('bad_request', message, { field, hint });
+  throw new ErrorResponse('bad_request', message, { field, hint });
 }

@@ -1,6 +1,6 @@
 import { type WebhookEvent, webhookEventSynonyms } from '../../api/events.ts';
 import type { OrderBody, OrderRecord, Step } from '../orders/lifecycle/types.ts';
-import type { Identity } from '../store/identity.ts';
+import type { IdGenerator } from '../store/identity.ts';
 import type { Store } from '../store/store.ts';
 
 /** An order's owner, and the webhook addresses set on the order itself. */
@@ -12,7 +12,7 @@ interface Concerned {
 /** Queues the webhook events of an order's steps, in order. Must run in the transaction that stores the change. */
 export function enqueueEvents(
   store: Store,
-  identity: Identity,
+  idGenerator: IdGenerator,
   { userId, webhooks }: Concerned,
   steps: readonly Pick<Step, 'at' | 'events' | 'record'>[],
 ): void {
@@ -27,10 +27,10 @@ export function enqueueEvents(
       ]);
       if (urls.size === 0) continue;
       const body = bodyOf(record);
-      const eventId = identity.uuid('event');
+      const eventId = idGenerator.uuid('event');
       for (const url of urls) {
         insertDelivery(store, {
-          id: identity.uuid('delivery'),
+          id: idGenerator.uuid('delivery'),
           userId,
           orderId: record.id,
           event,
@@ -91,7 +91,7 @@ function registeredAddress(store: Store, userId: string): string | undefined {
 /** The distinct addresses for an event, including its legacy names. */
 function ownAddresses(webhooks: OrderBody['webhooks'], event: WebhookEvent): string[] {
   if (!webhooks) return [];
-  const older = Object.entries(webhookEventSynonyms).filter(([, meant]) => meant === event);
+  const older = Object.entries(webhookEventSynonyms).filter(([, canonical]) => canonical === event);
   const names = [event, ...older.map(([name]) => name)];
   return names.flatMap((name) => {
     const given = Object.hasOwn(webhooks, name) ? webhooks[name] : undefined;

@@ -21,7 +21,7 @@ interface UnderWay {
   readonly done: Promise<void>;
 }
 
-const mostInFlight = 20;
+const maxInFlight = 20;
 const attemptLimitMs = 10_000;
 
 /** Grace period for due deliveries on close, ms. */
@@ -41,7 +41,7 @@ export class Outbox {
   #turns: Promise<void> | undefined;
   #isWoken = false;
   #waiting: (() => void)[] = [];
-  #lastTrouble: string | undefined;
+  #lastError: string | undefined;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -88,7 +88,7 @@ export class Outbox {
   /** Records and claims in one transaction, so a delivery costs one fsync and concurrent ones share it. */
   async #noteAndClaim(): Promise<Claimed[]> {
     const { store } = this.#options;
-    const room = mostInFlight - this.#inFlight.size;
+    const room = maxInFlight - this.#inFlight.size;
     const times = this.#times();
     if (this.#attempted.length === 0 && (room === 0 || !anythingDue(store, times))) return [];
     return this.#noting(() => claim(store, this.#lease, times, room));
@@ -134,14 +134,14 @@ export class Outbox {
     // Lazy import on the first delivery; most runs have none.
     const { post } = await import('./post.ts');
     const { clock, config } = this.#options;
-    const began = realMs();
+    const startedAt = realMs();
     const result = await post(claimed, {
       reach: config.webhooks,
       limitMs: attemptLimitMs,
       closing,
     });
-    const tookMs = Math.round(realMs() - began);
-    if (result) this.#attempted.push({ claimed, result, at: clock.now(), tookMs });
+    const durationMs = Math.round(realMs() - startedAt);
+    if (result) this.#attempted.push({ claimed, result, at: clock.now(), durationMs });
   }
 
   async #closeInAMoment(): Promise<void> {
@@ -162,11 +162,11 @@ export class Outbox {
   async #guarded(work: () => Promise<void>): Promise<void> {
     try {
       await work();
-      this.#lastTrouble = undefined;
+      this.#lastError = undefined;
     } catch (error) {
-      const trouble = error instanceof DatabaseError ? error.message : undefined;
-      if (trouble === undefined || trouble !== this.#lastTrouble) this.#options.report(trouble ?? error);
-      this.#lastTrouble = trouble;
+      const message = error instanceof DatabaseError ? error.message : undefined;
+      if (message === undefined || message !== this.#lastError) this.#options.report(message ?? error);
+      this.#lastError = message;
     }
   }
 }
@@ -238,14 +238,19 @@ interface Attempted {
   /** End of the attempt, ms of sandbox time. */
   readonly at: number;
   /** Duration, ms of real time. */
-  readonly tookMs: number;
+  readonly durationMs: number;
 }
 
 /**
  * Records an attempt: delivered on a 2xx, otherwise scheduled for a retry or given up. If the lease has expired and
  * another process took over, only the attempt log is written. Must run in a transaction.
  */
-function note(store: Store, lease: string, { claimed, result, at, tookMs }: Attempted, speed: number): void {
+function note(
+  store: Store,
+  lease: string,
+  { claimed, result, at, durationMs: tookMs }: Attempted,
+  speed: number,
+): void {
   // The delivery is gone if the store was emptied or a snapshot restored.
   store.run(
     `INSERT INTO delivery_attempts (delivery_seq, at, status, error, took_ms)
@@ -287,7 +292,7 @@ function callNext(store: Store, { orderId, url }: Claimed): void {
 
 const firstMs = 1_000;
 /** Maximum backoff, ms, so that a recovered receiver does not wait longer. */
-const longestMs = 600_000;
+const maxBackoffMs = 600_000;
 const dayMs = 24 * 3600 * 1000;
 
 /**
@@ -299,7 +304,7 @@ export function retryDelay(attempts: number, speed: number): number | null {
   let wait = 0;
   let inAll = 0;
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
-    wait = Math.min(longestMs, firstMs * 2 ** (attempt - 1));
+    wait = Math.min(maxBackoffMs, firstMs * 2 ** (attempt - 1));
     inAll += wait;
   }
   return inAll > dayMs ? null : Math.ceil(wait / speed);

@@ -28,7 +28,7 @@ interface PostOptions {
 }
 
 /** How much of a response body is read, bytes. Reading it lets the receiver finish. */
-const mostRead = 64 * 1024;
+const maxReadBytes = 64 * 1024;
 
 /** Sends a webhook once, without following redirects. @returns undefined if aborted by `closing`. Never throws. */
 export async function post(
@@ -67,7 +67,7 @@ async function statusOf(
   const { reach, limitMs, closing } = options;
   const url = new URL(address);
   const target = targetOf(url, reach);
-  if (target.refusal !== undefined) throw new Undelivered(target.refusal);
+  if (target.denial !== undefined) throw new Undelivered(target.denial);
   const send = url.protocol === 'https:' ? secureRequest : plainRequest;
   const bytes = Buffer.from(body);
   const outgoing = send({
@@ -111,7 +111,7 @@ function discard(response: IncomingMessage, done: () => void): void {
   let size = 0;
   response.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > mostRead) response.destroy();
+    if (size > maxReadBytes) response.destroy();
   });
   response.on('error', done);
   response.once('close', done);

@@ -1,6 +1,6 @@
 import type { SandboxConfig } from '../config.ts';
 import { usedForm } from '../server/refusal.ts';
-import type { Identity } from '../store/identity.ts';
+import type { IdGenerator } from '../store/identity.ts';
 import type { Store } from '../store/store.ts';
 import { targetOf } from './address.ts';
 import { insertDelivery } from './enqueue.ts';
@@ -11,7 +11,7 @@ import { insertDelivery } from './enqueue.ts';
  */
 export function replay(
   store: Store,
-  identity: Identity,
+  idGenerator: IdGenerator,
   id: string,
   now: number,
 ): Promise<string | undefined> {
@@ -22,7 +22,7 @@ export function replay(
     if (row.next_at === null) {
       insertDelivery(store, {
         // Uses a separate counter, so that replays do not change other generated ids.
-        id: identity.uuid('replay'),
+        id: idGenerator.uuid('replay'),
         userId: String(row.user_id),
         orderId,
         event: String(row.event),
@@ -52,7 +52,7 @@ interface Edited {
 export function refusedTarget(url: string, reach: SandboxConfig['webhooks']): string | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (!parsed || !/^https?:$/.test(parsed.protocol)) return 'it is not an http or https address';
-  return targetOf(parsed, reach).refusal;
+  return targetOf(parsed, reach).denial;
 }
 
 /**

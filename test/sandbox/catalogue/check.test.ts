@@ -100,10 +100,10 @@ describe('would an order be refused', () => {
 });
 
 describe('the list of retailers', () => {
-  const all = catalogue.retailers({ seen: false, limit: 200, offset: 0 });
+  const all = catalogue.retailers({ includeObserved: false, limit: 200, offset: 0 });
 
   test('is in the shape of the contract, with every kind of support where those that were seen are requested', () => {
-    const seen = catalogue.retailers({ seen: true, limit: 200, offset: 0 });
+    const seen = catalogue.retailers({ includeObserved: true, limit: 200, offset: 0 });
     const response = { ...seen, coverage: catalogue.coverage() };
     expect(checkShape('PublicRetailerListResponse', response, 'response').issues).toBeUndefined();
     expect(new Set(all.retailers.map(({ support }) => support))).toEqual(new Set(['verified', 'active']));
@@ -114,14 +114,16 @@ describe('the list of retailers', () => {
   });
 
   test('has pages, and can be narrowed by a part of a name', () => {
-    const page = catalogue.retailers({ seen: false, limit: 5, offset: 10 });
+    const page = catalogue.retailers({ includeObserved: false, limit: 5, offset: 10 });
     expect(page.total).toBe(14);
     expect(page.retailers).toEqual(all.retailers.slice(10));
-    expect(catalogue.retailers({ name: 'HARBOR', seen: false, limit: 5, offset: 0 })).toMatchObject({
+    expect(
+      catalogue.retailers({ name: 'HARBOR', includeObserved: false, limit: 5, offset: 0 }),
+    ).toMatchObject({
       total: 1,
       retailers: [{ retailer: 'harborgoods', free_shipping_threshold_cents: 3500 }],
     });
-    expect(catalogue.retailers({ name: 'nobody', seen: false, limit: 5, offset: 0 })).toEqual({
+    expect(catalogue.retailers({ name: 'nobody', includeObserved: false, limit: 5, offset: 0 })).toEqual({
       retailers: [],
       total: 0,
     });

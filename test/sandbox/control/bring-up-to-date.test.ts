@@ -139,15 +139,15 @@ describe('a served sandbox with more that is due than a read waits for', () => {
 
   /** Orders that fail once they are due, which have set aside all that the wallet holds. */
   async function crowded() {
-    const sandbox = await openStillSandbox({ patienceMs: 0, startBalanceCents: count * cents });
+    const sandbox = await openStillSandbox({ readBudgetMs: 0, startBalanceCents: count * cents });
     const key = `Bearer ${(await sandbox.send('POST', '/sandbox/keys')).body.api_key}`;
     const send = (method: string, target: string, body?: unknown) => sandbox.send(method, target, body, key);
     for (let made = 0; made < count; made += 1) await send('POST', '/orders', orderBody(url));
     // Time that goes by is no leap of the clock.
-    const { clock, patience } = sandbox.service;
+    const { clock, readBudget } = sandbox.service;
     for (let steps = 0; steps < 100; steps += 1) {
       sandbox.pass(400);
-      patience.forRead(clock.now());
+      readBudget.forRead(clock.now());
     }
     const pending = (): number =>
       Number(

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { Pace } from '../../../src/sandbox/control/scheduler.ts';
+import { PriorityScheduler } from '../../../src/sandbox/control/scheduler.ts';
 
 /** What ends first: a pause after 30 ms of work, or 20 ms. */
-const first = (pace: Pace): Promise<string> =>
+const first = (pace: PriorityScheduler): Promise<string> =>
   Promise.race([
     pace.pause(30).then(() => 'the pause'),
     new Promise<string>((resolve) => setTimeout(() => resolve('20 ms'), 20)),
   ]);
 
 test('what works in the background goes on at once, but where a request works', async () => {
-  const pace = new Pace();
+  const pace = new PriorityScheduler();
   expect(await first(pace)).toBe('the pause');
   expect(await pace.ahead(() => first(pace))).toBe('20 ms');
   const failed = pace.ahead(async () => {
@@ -20,18 +20,18 @@ test('what works in the background goes on at once, but where a request works', 
 });
 
 test('a piece is small while requests come, and larger where nobody has sent one', () => {
-  const pace = new Pace();
-  const alone = pace.piece;
-  pace.came();
-  expect(pace.piece.most).toBeLessThan(alone.most);
-  expect(pace.piece.longestMs).toBeLessThan(alone.longestMs);
+  const pace = new PriorityScheduler();
+  const alone = pace.chunk;
+  pace.started();
+  expect(pace.chunk.maxRecords).toBeLessThan(alone.maxRecords);
+  expect(pace.chunk.maxMs).toBeLessThan(alone.maxMs);
 });
 
 test.each([
-  ['where no request works', (_: Pace, work: () => Promise<void>) => work()],
-  ['where one does', (pace: Pace, work: () => Promise<void>) => pace.ahead(work)],
+  ['where no request works', (_: PriorityScheduler, work: () => Promise<void>) => work()],
+  ['where one does', (pace: PriorityScheduler, work: () => Promise<void>) => pace.ahead(work)],
 ])('of two that work in the background one goes on a turn, %s', async (_, among) => {
-  const pace = new Pace();
+  const pace = new PriorityScheduler();
   const turns: number[] = [];
   let turn = 0;
   const work = async (): Promise<void> => {

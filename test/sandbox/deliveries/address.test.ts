@@ -14,8 +14,8 @@ describe('where webhooks may go', () => {
     'http://localhost/x',
     'http://a.localhost/x',
   ])('%s is this machine, always', (address) => {
-    expect(targetOf(new URL(address), usual).refusal).toBeUndefined();
-    expect(targetOf(new URL(address), external).refusal).toBeUndefined();
+    expect(targetOf(new URL(address), usual).denial).toBeUndefined();
+    expect(targetOf(new URL(address), external).denial).toBeUndefined();
   });
 
   test.each([
@@ -24,8 +24,8 @@ describe('where webhooks may go', () => {
     'http://localhost.example/',
     'http://10.0.0.1/',
   ])('%s is elsewhere: only where that is allowed', (address) => {
-    expect(targetOf(new URL(address), usual).refusal).toBe('only loopback addresses are called');
-    expect(targetOf(new URL(address), external).refusal).toBeUndefined();
+    expect(targetOf(new URL(address), usual).denial).toBe('only loopback addresses are called');
+    expect(targetOf(new URL(address), external).denial).toBeUndefined();
   });
 
   test.each([
@@ -45,8 +45,8 @@ describe('where webhooks may go', () => {
     'http://[::ffff:0:10.0.0.1]/',
     'http://255.255.255.255/',
   ])('%s is never allowed', (address) => {
-    expect(targetOf(new URL(address), usual).refusal).toBeDefined();
-    expect(targetOf(new URL(address), external).refusal).toBeDefined();
+    expect(targetOf(new URL(address), usual).denial).toBeDefined();
+    expect(targetOf(new URL(address), external).denial).toBeDefined();
   });
 
   test.each([
@@ -75,5 +75,5 @@ describe('where webhooks may go', () => {
 test('where loopback is refused, nobody is told that only loopback is called', () => {
   const remote = { loopback: false, external: false, named: [] };
   for (const url of ['http://203.0.113.9/', 'http://example.com/', 'http://169.254.169.254/'])
-    expect(targetOf(new URL(url), remote).refusal).toContain('--allow-external-webhooks');
+    expect(targetOf(new URL(url), remote).denial).toContain('--allow-external-webhooks');
 });

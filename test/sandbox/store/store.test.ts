@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DatabaseError } from '../../../src/platform/sqlite/database-error.ts';
 import { SandboxClock } from '../../../src/sandbox/store/clock.ts';
-import { Identity } from '../../../src/sandbox/store/identity.ts';
+import { IdGenerator } from '../../../src/sandbox/store/identity.ts';
 import { Store } from '../../../src/sandbox/store/store.ts';
 import { emptyStore } from '../../../src/sandbox/store/tables.ts';
 import { makeFolder } from '../folder.ts';
@@ -219,7 +219,7 @@ describe('the clock', () => {
 describe('ids', () => {
   const five = async (seed: number | undefined): Promise<string[]> => {
     const store = await Store.open(':memory:');
-    const identity = await Identity.open(store, seed);
+    const identity = await IdGenerator.open(store, seed);
     const ids = await store.transaction(() => Array.from({ length: 5 }, () => identity.uuid('order')));
     await store.close();
     return ids;
@@ -237,7 +237,10 @@ describe('ids', () => {
 
   test('of a store keep to the seed that it began with', async () => {
     const store = await Store.open(':memory:');
-    expect([(await Identity.open(store, 5)).seed, (await Identity.open(store, 6)).seed]).toEqual(['5', '5']);
+    expect([(await IdGenerator.open(store, 5)).seed, (await IdGenerator.open(store, 6)).seed]).toEqual([
+      '5',
+      '5',
+    ]);
     await store.close();
   });
 });

@@ -3,23 +3,23 @@ import { linesOf, type OrderLine } from './lines.ts';
 import { estimatedDelivery, journeys } from './parcels.ts';
 import { initialRecord } from './record.ts';
 import { type Draw, drawFor, type Schedule, scheduleFor } from './schedule.ts';
-import { type RehearsedRefusal, slugOf, type TestProduct, testProducts } from './test-products.ts';
+import { type RehearsedErrorCode, slugOf, type TestProduct, testProducts } from './test-products.ts';
 import type {
   ItemChange,
   JobResult,
   NewOrder,
   OrderBody,
+  OrderEnvironment,
   OrderPlan,
   OrderRecord,
   OrderState,
-  Surroundings,
   Transition,
 } from './types.ts';
-import { decide, failedItems, failedResult, type Refusal, type Verdict } from './verdict.ts';
+import { type CheckoutFailure, decide, failedItems, failedResult, type Verdict } from './verdict.ts';
 
 /** The parts of an error response. The code determines the status. */
-interface CreationRefusal {
-  readonly code: RehearsedRefusal;
+interface CreationError {
+  readonly code: RehearsedErrorCode;
   readonly message: string;
   /** Empty for `insufficient_funds`: the wallet code fills in `required`, `available` and `fund_with`. */
   readonly details: Readonly<Record<string, unknown>>;
@@ -28,13 +28,13 @@ interface CreationRefusal {
 }
 
 /** Why an order's test products cause a rejection at creation, or null (specification, Errors, rule 8). */
-export function creationRefusal(order: OrderBody, shopUrl: string): CreationRefusal | null {
+export function creationError(order: OrderBody, shopUrl: string): CreationError | null {
   for (const [index, { url }] of order.products.entries()) {
-    const code = refusalRehearsedBy(url, shopUrl);
+    const code = rehearsedErrorCode(url, shopUrl);
     if (code === null) continue;
     if (code === 'guest_checkout_not_supported' && order.retailer_credentials_id != null) continue;
-    const { isLate = false, ...said } = refusals[code]({ order, url, index });
-    return { code, ...said, isLate };
+    const { isLate = false, ...body } = refusals[code]({ order, url, index });
+    return { code, ...body, isLate };
   }
   return null;
 }
@@ -43,7 +43,7 @@ export function creationRefusal(order: OrderBody, shopUrl: string): CreationRefu
  * The code with which a test product is rejected at creation; null if it is not rejected, or the URL is not a test
  * product.
  */
-export function refusalRehearsedBy(url: string, shopUrl: string): RehearsedRefusal | null {
+export function rehearsedErrorCode(url: string, shopUrl: string): RehearsedErrorCode | null {
   const slug = slugOf(url, shopUrl);
   if (slug === null) return null;
   const { refusesCreation }: TestProduct = testProducts[slug];
@@ -57,9 +57,9 @@ interface Refused {
   readonly index: number;
 }
 
-type Said = Pick<CreationRefusal, 'message' | 'details'> & { readonly isLate?: true };
+type CreationErrorBody = Pick<CreationError, 'message' | 'details'> & { readonly isLate?: true };
 
-const refusals: Readonly<Record<RehearsedRefusal, (refused: Refused) => Said>> = {
+const refusals: Readonly<Record<RehearsedErrorCode, (refused: Refused) => CreationErrorBody>> = {
   url_unreachable: ({ url }) => ({ message: `The product page does not respond: ${url}`, details: { url } }),
   insufficient_funds: () => ({ message: 'The wallet cannot cover this.', details: {}, isLate: true }),
   invalid_shipping_address: ({ order }) => addressRefused(order),
@@ -124,12 +124,12 @@ const refusals: Readonly<Record<RehearsedRefusal, (refused: Refused) => Said>> =
 
 const countryOf = ({ shipping_address: { country } }: OrderBody): string => country.toUpperCase();
 
-const paymentOf = ({ order: { payment } }: Refused): CreationRefusal['details'] => ({
+const paymentOf = ({ order: { payment } }: Refused): CreationError['details'] => ({
   mode: payment?.mode ?? 'wallet',
   ...(payment?.payment_method != null && { payment_method: payment.payment_method }),
 });
 
-function addressRefused({ shipping_address: { address_line1, postal_code } }: OrderBody): Said {
+function addressRefused({ shipping_address: { address_line1, postal_code } }: OrderBody): CreationErrorBody {
   const reason = 'No such street and number in this postal code.';
   const field_errors = [
     {
@@ -151,42 +151,42 @@ export function createOrder(input: NewOrder): OrderState {
 }
 
 /** Plans all transitions of a pending order whose processing starts at `startAt` (ms since the epoch). */
-function planOrder(record: OrderRecord, surroundings: Surroundings, startAt: number): OrderPlan {
-  const lines = linesOf(record, surroundings);
+function planOrder(record: OrderRecord, environment: OrderEnvironment, startAt: number): OrderPlan {
+  const lines = linesOf(record, environment);
   const paces = new Set(lines.map((line) => line.test?.pace));
-  const draw = drawFor(surroundings.seed, record.id);
-  const speed = surroundings.speed ?? 1;
+  const draw = drawFor(environment.seed, record.id);
+  const speed = environment.speed ?? 1;
   const schedule = scheduleFor(draw, startAt, { speed, slow: paces.has('slow') });
   const started: Transition = { at: schedule('started'), kind: 'started' };
   if (paces.has('never')) return [started];
-  const verdict = decide(record, lines, surroundings.accountError);
-  const rest = verdict.refusal
-    ? [failure(record, verdict.refusal, schedule('settled'), verdict)]
-    : purchase(record, verdict, surroundings, { draw, schedule });
+  const verdict = decide(record, lines, environment.accountError);
+  const rest = verdict.failure
+    ? [failure(record, verdict.failure, schedule('settled'), verdict)]
+    : purchase(record, verdict, environment, { draw, schedule });
   return [started, ...rest];
 }
 
 /** The transition that fails the order at `at` (ms). */
 export function failure(
   record: OrderRecord,
-  refusal: Refusal,
+  cause: CheckoutFailure,
   at: number,
   { skipped, concessions }: Pick<Verdict, 'skipped' | 'concessions'> = { skipped: [], concessions: [] },
 ): Transition {
   return {
     at,
     kind: 'failed',
-    items: failedItems(record, refusal, skipped),
+    items: failedItems(record, cause, skipped),
     concessions,
-    job_result: failedResult(record, refusal),
+    job_result: failedResult(record, cause),
   };
 }
 
 /** The placing transition and everything after it, in chronological order. */
 export function purchase(
   record: OrderRecord,
-  verdict: Omit<Verdict, 'refusal'>,
-  { config }: Surroundings,
+  verdict: Omit<Verdict, 'failure'>,
+  { config }: OrderEnvironment,
   { draw, schedule }: { draw: Draw; schedule: Schedule },
 ): Transition[] {
   const { purchases, skipped, concessions } = verdict;

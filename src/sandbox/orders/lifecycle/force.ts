@@ -8,12 +8,12 @@ import { drawFor, scheduleFor } from './schedule.ts';
 import type {
   Advanced,
   ForcedKind,
+  OrderEnvironment,
   OrderPlan,
   OrderRecord,
   OrderState,
   Refused,
   Scan,
-  Surroundings,
   Transition,
 } from './types.ts';
 import { blamesLine, overCeiling } from './verdict.ts';
@@ -85,7 +85,7 @@ interface Force {
   /** Failure reason for `failed`; defaults to `checkout_failed`. */
   readonly errorType?: ErrorType;
   /** The same as when the order was created. */
-  readonly surroundings: Surroundings;
+  readonly environment: OrderEnvironment;
 }
 
 /** Forces a transition now and continues with the remaining plan. Returns a refusal if the state does not allow it. */
@@ -105,9 +105,9 @@ const forced: Readonly<Record<ForcedKind, Forced>> = {
     const index = plan.findIndex(({ kind }) => kind === 'placed');
     return broughtForward({ ...reached, plan }, index, force.now);
   },
-  failed: (reached, { now, surroundings, errorType = 'checkout_failed' }) => {
+  failed: (reached, { now, environment, errorType = 'checkout_failed' }) => {
     if (!isOpen(reached)) return notNow(reached, 'only an open order can fail');
-    const [first] = linesOf(reached.record, surroundings);
+    const [first] = linesOf(reached.record, environment);
     const rejections = first && blamesLine(errorType) ? [{ line: first, code: errorType }] : [];
     return [...takenUp(reached, now), failure(reached.record, { code: errorType, rejections }, now)];
   },
@@ -150,7 +150,7 @@ const takenUp = ({ record }: OrderState, now: number): OrderPlan =>
   record.status === 'pending' ? [{ at: now, kind: 'started' }] : [];
 
 /** Plans the purchase of every line, ignoring all obstacles except the ceiling, which is never relaxed. */
-function boughtAnyway(reached: OrderState, { now, surroundings }: Force): OrderPlan | Refused {
+function boughtAnyway(reached: OrderState, { now, environment: surroundings }: Force): OrderPlan | Refused {
   const { record } = reached;
   const purchases = linesOf(record, surroundings).map((line) => ({ line, quantity: line.item.quantity }));
   const price = priceOf(purchases);

@@ -3,7 +3,7 @@
  * read, and stores `{record, plan}` in between.
  */
 export { advance, cancelPending, nextDue } from './advance.ts';
-export { createOrder, creationRefusal } from './creation.ts';
+export { createOrder, creationError as creationRefusal } from './creation.ts';
 export { forceTransition } from './force.ts';
 export { moved } from './parcels.ts';
 export { milestones, publicTracking } from './record.ts';

@@ -1,6 +1,6 @@
 import { type Draw, drawFor } from './schedule.ts';
 import { slugOf, type TestProduct, testFacts, testProductOf, testProducts } from './test-products.ts';
-import type { LineFacts, OrderItem, OrderRecord, Surroundings } from './types.ts';
+import type { LineFacts, OrderEnvironment, OrderItem, OrderRecord } from './types.ts';
 
 /** A product line with everything known about it. */
 export interface OrderLine {
@@ -18,11 +18,11 @@ const usedShare = { min: 0.6, max: 0.98 };
 /** Minimum by which `test-price-exceeded` exceeds the ceiling, USD cents. */
 const priceRise = 1_000;
 
-export function linesOf(record: OrderRecord, surroundings: Surroundings): OrderLine[] {
-  const draw = drawFor(surroundings.seed, record.id);
+export function linesOf(record: OrderRecord, environment: OrderEnvironment): OrderLine[] {
+  const draw = drawFor(environment.seed, record.id);
   const known = record.items.map((item, index) => {
-    const slug = slugOf(item.url, surroundings.config.shopUrl);
-    if (slug === null) return rehearsing(surroundings.lines[index] ?? null, record.max_price);
+    const slug = slugOf(item.url, environment.config.shopUrl);
+    if (slug === null) return rehearsing(environment.lines[index] ?? null, record.max_price);
     const test: TestProduct = testProducts[slug];
     return { test, facts: risen(testFacts(slug), test, record.max_price) };
   });

@@ -51,8 +51,8 @@ export function journeys(
 ): Transition[] {
   const parcels = parcelsOf(purchases);
   return parcels.flatMap((parcel, index) => {
-    const share = parcels.length === 1 ? 0 : index / (parcels.length - 1);
-    return journey(record, parcel, { ...tools, share, complete: index === parcels.length - 1 });
+    const lag = parcels.length === 1 ? 0 : index / (parcels.length - 1);
+    return journey(record, parcel, { ...tools, lag, complete: index === parcels.length - 1 });
   });
 }
 
@@ -60,14 +60,14 @@ export function journeys(
  * Maximum number of separate senders; goods of further retailers ship together. Bounds the cost, as every scan changes
  * the whole record.
  */
-const mostSenders = 10;
+const maxSenders = 10;
 
 function parcelsOf(purchases: readonly Purchase[]): Parcel[] {
   const groups = new Map<string, Purchase[]>();
   const retailers = new Set<string>();
   for (const purchase of purchases) {
     const { facts, test } = purchase.line;
-    if (retailers.size < mostSenders) retailers.add(facts.retailer);
+    if (retailers.size < maxSenders) retailers.add(facts.retailer);
     const sender = retailers.has(facts.retailer) ? facts.retailer : 'several retailers';
     const key = `${sender} ${test?.ending ?? 'delivered'} ${test?.parcels ?? 1}`;
     const group = groups.get(key);
@@ -91,12 +91,12 @@ interface JourneyTools {
   readonly draw: Draw;
   readonly schedule: Schedule;
   readonly config: LifecycleConfig;
-  readonly share: number;
+  readonly lag: number;
   readonly complete: boolean;
 }
 
 function journey(record: OrderRecord, parcel: Parcel, tools: JourneyTools): Transition[] {
-  const { draw, schedule, config, share, complete } = tools;
+  const { draw, schedule, config, lag: share, complete } = tools;
   const address = record.shipping_address;
   const from = origin(address, draw, parcel.key);
   const tracking_id = draw.uuid(`parcel ${parcel.key}`);
@@ -251,13 +251,13 @@ export function moved(record: OrderRecord, plan: OrderPlan, earlier: number): Or
 export function retimed(
   record: OrderRecord,
   plan: OrderPlan,
-  timeOf: (change: Transition, place: number) => number,
+  timeOf: (change: Transition, index: number) => number,
 ): OrderPlan {
-  const kept = plan.map((change, place) => ({ ...change, at: timeOf(change, place) }));
-  const [was, is] = [plan, kept].map((changes) => placingDay(record, changes));
-  if (was === undefined || is === undefined || was === is) return kept;
+  const rescheduled = plan.map((change, index) => ({ ...change, at: timeOf(change, index) }));
+  const [was, is] = [plan, rescheduled].map((changes) => placingDay(record, changes));
+  if (was === undefined || is === undefined || was === is) return rescheduled;
   const shift = Date.parse(is) - Date.parse(was);
-  return kept.map((change) => redated(change, shift));
+  return rescheduled.map((change) => redated(change, shift));
 }
 
 function placingDay({ shipping_address }: OrderRecord, plan: OrderPlan): string | undefined {

@@ -62,8 +62,8 @@ function capturedCard(card: CardPayment, cost: number): CardPayment {
 }
 
 function capturedConnect(connect: Connect, ceiling: number, cost: number): Connect {
-  const share = ceiling === 0 ? 0 : cost / ceiling;
-  const margin = connect.customer_margin ?? wholeCents((connect.secured_amount - ceiling) * share);
+  const ratio = ceiling === 0 ? 0 : cost / ceiling;
+  const margin = connect.customer_margin ?? wholeCents((connect.secured_amount - ceiling) * ratio);
   const charge = wholeCents(cost + margin);
   const fee = processorFee(charge);
   return {

@@ -20,7 +20,7 @@ const staggerMs = 500;
 const jitterMs = { min: -150, max: 250 };
 
 /** Returns the time of a stage, ms since the epoch; `share` (0 to 1) is how far a parcel trails the first one. */
-export type Schedule = (stage: Stage, share?: number) => number;
+export type Schedule = (stage: Stage, lag?: number) => number;
 
 export function scheduleFor(
   draw: Draw,
@@ -29,8 +29,8 @@ export function scheduleFor(
 ): Schedule {
   const jitter = jitterMs.min + draw.fraction('jitter') * (jitterMs.max - jitterMs.min);
   const late = options.slow ? slowStartMs - stageDelays.started : 0;
-  return (stage, share = 0) => {
-    const spread = stage === 'started' ? 0 : jitter + share * staggerMs;
+  return (stage, lag = 0) => {
+    const spread = stage === 'started' ? 0 : jitter + lag * staggerMs;
     return startAt + Math.round((late + stageDelays[stage] + spread) / options.speed);
   };
 }

@@ -5,7 +5,7 @@ import { trimSlashes } from '../../../platform/net/urls.ts';
 import type { LineFacts } from './types.ts';
 
 /** Error codes for rejection at creation that have a test product each. */
-export type RehearsedRefusal = Exclude<
+export type RehearsedErrorCode = Exclude<
   (typeof operations)['order.create']['errors'][number],
   'already_exists' | 'bad_request'
 >;
@@ -16,7 +16,7 @@ export interface TestProduct {
   readonly name: string;
   readonly description: string;
   /** Error code with which creation is rejected. */
-  readonly refusesCreation?: RehearsedRefusal;
+  readonly refusesCreation?: RehearsedErrorCode;
   /** Error type with which processing of the order, or of its line, fails. */
   readonly fails?: ErrorType;
   readonly facts?: Partial<LineFacts>;
@@ -39,10 +39,10 @@ const row = (
 });
 const fails = (code: ErrorType, name: string, description: string): TestProduct =>
   row(code, name, description, { fails: code });
-const refuses = (code: RehearsedRefusal, name: string, description: string): TestProduct =>
+const refuses = (code: RehearsedErrorCode, name: string, description: string): TestProduct =>
   row(code, name, description, { refusesCreation: code });
 /** For codes that can also occur as later failures, or that the specification's products do not cover. */
-const refusesAtOnce = (code: RehearsedRefusal, name: string, description: string): TestProduct =>
+const refusesAtOnce = (code: RehearsedErrorCode, name: string, description: string): TestProduct =>
   row(`refused_${code}`, name, description, { refusesCreation: code });
 
 export const testProducts = {
@@ -245,29 +245,29 @@ const loopback = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
  * any loopback host and port, because the sandbox runs embedded and on ports chosen at startup.
  */
 export function slugOf(url: string, shopUrl: string): TestSlug | null {
-  if (url.length > longestKnown) return readSlug(url, shopUrl);
+  if (url.length > maxKnownLength) return readSlug(url, shopUrl);
   const slugs = slugsOf(shopUrl);
   const known = slugs.get(url);
   if (known !== undefined) return known;
   const slug = readSlug(url, shopUrl);
-  if (slugs.size >= mostKnown) slugs.clear();
+  if (slugs.size >= maxKnown) slugs.clear();
   slugs.set(url, slug);
   return slug;
 }
 
 /** Caches parsed URLs per shop: they are looked up repeatedly, and many orders use the same ones. */
 const shops = new Map<string, Map<string, TestSlug | null>>();
-const [mostKnown, longestKnown] = [1_000, 1_000];
+const [maxKnown, maxKnownLength] = [1_000, 1_000];
 
 function slugsOf(shopUrl: string): Map<string, TestSlug | null> {
   const known = shops.get(shopUrl);
   if (known) return known;
-  if (shops.size >= mostShops) shops.clear();
+  if (shops.size >= maxShops) shops.clear();
   const slugs = new Map<string, TestSlug | null>();
   shops.set(shopUrl, slugs);
   return slugs;
 }
-const mostShops = 10;
+const maxShops = 10;
 
 function readSlug(url: string, shopUrl: string): TestSlug | null {
   if (!URL.canParse(url) || !URL.canParse(shopUrl)) return null;

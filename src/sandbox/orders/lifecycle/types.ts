@@ -49,7 +49,7 @@ export interface LifecycleConfig {
 }
 
 /** External inputs that determine an order's future. */
-export interface Surroundings {
+export interface OrderEnvironment {
   readonly seed: string | number;
   readonly config: LifecycleConfig;
   /** One per product line, in order; null for a URL the catalogue does not list. */
@@ -62,7 +62,7 @@ export interface Surroundings {
   readonly accountError?: ErrorType;
 }
 
-export interface NewOrder extends Surroundings {
+export interface NewOrder extends OrderEnvironment {
   readonly order: OrderBody;
   readonly orderId: string;
   /** Current time, ms since the epoch. */

@@ -38,7 +38,7 @@ const sentences: Readonly<Record<ErrorType, string>> = {
 };
 
 /** Possible problems of a line, in the order a checkout encounters them. */
-const troubles: readonly (readonly [ErrorType, (line: OrderLine, record: OrderRecord) => boolean])[] = [
+const problems: readonly (readonly [ErrorType, (line: OrderLine, record: OrderRecord) => boolean])[] = [
   ['out_of_stock', ({ facts }) => !facts.available || facts.quantityCap === 0],
   ['invalid_variant', hasUnknownVariant],
   ['product_unavailable', lacksCondition],
@@ -51,15 +51,15 @@ const troubles: readonly (readonly [ErrorType, (line: OrderLine, record: OrderRe
 const orderWide: ReadonlySet<ErrorType> = new Set(['login_failed', 'account_locked', 'order_limit_exceeded']);
 
 /** All problems of a line, in checkout order. Ceiling and account are checked for the order as a whole. */
-function troublesOf(line: OrderLine, record: OrderRecord): ErrorType[] {
+function problemsOf(line: OrderLine, record: OrderRecord): ErrorType[] {
   const rehearsed = line.test?.fails;
   const ownLine = rehearsed && rehearsed !== 'max_price_exceeded' && !orderWide.has(rehearsed);
-  const met = troubles.filter(([, found]) => found(line, record)).map(([code]) => code);
+  const met = problems.filter(([, found]) => found(line, record)).map(([code]) => code);
   return ownLine ? [rehearsed, ...met] : met;
 }
 
 /** The failure that stops the order before its lines are checked, if a test product rehearses one. */
-function orderTrouble(lines: readonly OrderLine[]): ErrorType | undefined {
+function orderWideFailure(lines: readonly OrderLine[]): ErrorType | undefined {
   return lines.map((line) => line.test?.fails).find((code) => code !== undefined && orderWide.has(code));
 }
 
@@ -101,7 +101,7 @@ export interface Verdict {
   readonly concessions: readonly Concession[];
   readonly skipped: readonly ItemChange[];
   /** Null if the purchases proceed. */
-  readonly refusal: Refusal | null;
+  readonly failure: CheckoutFailure | null;
 }
 
 /**
@@ -113,22 +113,22 @@ export function decide(record: OrderRecord, lines: readonly OrderLine[], account
   const purchases = decided.flatMap(({ purchase }) => purchase ?? []);
   const price = priceOf(purchases);
   const rejections = decided.flatMap(({ rejection }) => rejection ?? []);
-  const whole = accountError ?? orderTrouble(lines);
+  const whole = accountError ?? orderWideFailure(lines);
   return {
     purchases,
     price,
     concessions: whole ? [] : decided.flatMap(({ concessions }) => concessions),
     skipped: whole ? [] : decided.flatMap(({ skipped }) => skipped ?? []),
-    refusal: whole ? { code: whole, rejections: [] } : refusalOf(record, purchases, rejections, price),
+    failure: whole ? { code: whole, rejections: [] } : failureOf(record, purchases, rejections, price),
   };
 }
 
-function refusalOf(
+function failureOf(
   record: OrderRecord,
   purchases: readonly Purchase[],
   rejections: readonly Rejection[],
   price: PriceComponents,
-): Refusal | null {
+): CheckoutFailure | null {
   const [first] = rejections;
   if (first) return { code: first.code, rejections };
   if (purchases.length === 0) return { code: 'cart_empty', rejections };
@@ -157,7 +157,7 @@ interface LineVerdict {
 function decideLine(line: OrderLine, record: OrderRecord): LineVerdict {
   const concessions: Concession[] = [];
   let { quantity } = line.item;
-  for (const code of troublesOf(line, record)) {
+  for (const code of problemsOf(line, record)) {
     const concern = relaxing(code, record);
     if (concern === null) return { concessions, rejection: { line, code } };
     const fulfilled = concern === 'quantity' ? Math.min(quantity, line.facts.quantityCap ?? quantity) : null;
@@ -190,7 +190,7 @@ interface Rejection {
   readonly code: ErrorType;
 }
 
-export interface Refusal {
+export interface CheckoutFailure {
   readonly code: ErrorType;
   /** Lines at fault; empty if the account, the price or the whole cart is the cause. */
   readonly rejections: readonly Rejection[];
@@ -228,9 +228,9 @@ const optionsIn = ({ options }: OrderLine['facts']): string | undefined =>
     .join('; ');
 
 /** Builds the `job_result` of a failed order (specification, Errors, rules 5 and 7). */
-export function failedResult(record: OrderRecord, refusal: Refusal): JobResult {
-  const { code, rejections } = refusal;
-  const message = messageOf(record, refusal);
+export function failedResult(record: OrderRecord, failure: CheckoutFailure): JobResult {
+  const { code, rejections } = failure;
+  const message = messageOf(record, failure);
   return {
     success: false,
     error: message,
@@ -239,7 +239,7 @@ export function failedResult(record: OrderRecord, refusal: Refusal): JobResult {
       code,
       message,
       address_validation_reasons: code === 'shipping_address_invalid' ? [message] : [],
-      field_errors: fieldErrors(record, refusal),
+      field_errors: fieldErrors(record, failure),
       line_rejections: rejections
         .filter(({ line }) => line.facts.reportsRejections)
         .map(({ line: { item }, code }) => ({
@@ -249,13 +249,13 @@ export function failedResult(record: OrderRecord, refusal: Refusal): JobResult {
           message: sentences[code],
         })),
     },
-    price_components: refusal.price ?? null,
+    price_components: failure.price ?? null,
     estimated_delivery: null,
     merchant_order_ids: [],
   };
 }
 
-function messageOf(record: OrderRecord, { code, price, rejections }: Refusal): string {
+function messageOf(record: OrderRecord, { code, price, rejections }: CheckoutFailure): string {
   if (price) {
     const total = spokenAmount(chargedCents(price), paymentCurrency);
     return `The total at checkout is ${total}; max_price allows ${spokenAmount(record.max_price, paymentCurrency)}.`;
@@ -265,7 +265,7 @@ function messageOf(record: OrderRecord, { code, price, rejections }: Refusal): s
   return named ? `${sentences[code]} (${first.line.facts.title})` : sentences[code];
 }
 
-function fieldErrors(record: OrderRecord, { code, rejections, price }: Refusal): FieldError[] {
+function fieldErrors(record: OrderRecord, { code, rejections, price }: CheckoutFailure): FieldError[] {
   if (price) {
     const expected = String(chargedCents(price));
     return [{ field: 'max_price', code, message: sentences[code], received: record.max_price, expected }];
@@ -282,19 +282,19 @@ function fieldErrors(record: OrderRecord, { code, rejections, price }: Refusal):
  */
 export function failedItems(
   record: OrderRecord,
-  refusal: Refusal,
+  failure: CheckoutFailure,
   skipped: readonly ItemChange[],
 ): ItemChange[] {
   const skips = new Map(skipped.map((change) => [change.id, change]));
-  const rejections = new Map(refusal.rejections.map((rejection) => [rejection.line.item.id, rejection]));
+  const rejections = new Map(failure.rejections.map((rejection) => [rejection.line.item.id, rejection]));
   return record.items.map(({ id }) => {
     const skip = skips.get(id);
     if (skip) return skip;
     const rejection = rejections.get(id);
     if (rejection) return { id, status: 'failed', error_type: rejection.code };
-    if (refusal.rejections.length > 0) {
+    if (failure.rejections.length > 0) {
       return { id, status: 'cancelled', cancellation_reason: 'Another line of the order was refused.' };
     }
-    return refusal.price ? { id, status: 'failed', error_type: refusal.code } : { id, status: 'failed' };
+    return failure.price ? { id, status: 'failed', error_type: failure.code } : { id, status: 'failed' };
   });
 }

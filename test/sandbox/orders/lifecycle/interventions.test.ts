@@ -15,7 +15,7 @@ function force(input: NewOrder, kind: ForcedKind, at: number, rest: object = {})
     state: createOrder(input),
     kind,
     now: secondsIn(at),
-    surroundings: input,
+    environment: input,
     ...rest,
   });
   if ('refused' in result) return result;

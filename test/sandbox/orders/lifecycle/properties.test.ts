@@ -166,7 +166,7 @@ describe('any order', () => {
         let now = input.createdAt;
         for (const [kind, later] of kinds) {
           now += later;
-          const result = forceTransition({ state, kind, now, surroundings: input });
+          const result = forceTransition({ state, kind, now, environment: input });
           const reached = 'refused' in result ? advance(state, now) : result;
           steps.push(...reached.steps);
           state = stored(reached);
