@@ -4,8 +4,8 @@ const money: readonly PlantedFault[] = [
   {
     name: 'a policy lets an order pass that is one cent over its limit',
     file: 'src/spending/policy/verdict.ts',
-    from: 'const isOver = cents > limit.most;',
-    to: 'const isOver = cents > limit.most + 1;',
+    from: 'const isOver = cents > limit.max;',
+    to: 'const isOver = cents > limit.max + 1;',
     caughtBy: ['test/program/policy.test.ts'],
   },
   {
@@ -154,8 +154,8 @@ const output: readonly PlantedFault[] = [
   {
     name: 'two ids of a table are shortened to the same beginning',
     file: 'src/format/short-ids.ts',
-    from: 'this.#byBeginning.set(beginning, known.add(id));',
-    to: 'this.#byBeginning.set(beginning, known);',
+    from: 'this.#byPrefix.set(prefix, known.add(id));',
+    to: 'this.#byPrefix.set(prefix, known);',
     caughtBy: ['test/output/short-ids.test.ts'],
   },
   {
@@ -185,8 +185,8 @@ const http: readonly PlantedFault[] = [
   {
     name: 'Retry-After is not waited for',
     file: 'src/http/send.ts',
-    from: "const leastMs = 'status' in result ? (result.retryAfterMs ?? 0) : 0;",
-    to: "const leastMs = 'status' in result ? 0 : 0;",
+    from: "const minMs = 'status' in result ? (result.retryAfterMs ?? 0) : 0;",
+    to: "const minMs = 'status' in result ? 0 : 0;",
     caughtBy: ['test/http/retry.test.ts'],
   },
   {

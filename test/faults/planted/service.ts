@@ -11,8 +11,8 @@ const sandbox: readonly PlantedFault[] = [
   {
     name: 'the same key makes a second order',
     file: 'src/sandbox/orders/create.ts',
-    from: "if (!row) return;\n  throw new Refusal('already_exists'",
-    to: "if (!row || row.id) return;\n  throw new Refusal('already_exists'",
+    from: "if (!row) return;\n  throw new ErrorResponse('already_exists'",
+    to: "if (!row || row.id) return;\n  throw new ErrorResponse('already_exists'",
     caughtBy: ['test/service/orders.test.ts'],
   },
   {
