@@ -10,6 +10,7 @@ const starting = [
   'browser',
   'cli/completion',
   'documents',
+  'earlier',
   'faults',
   'hostile',
   'interop',

@@ -58,6 +58,11 @@ const parts: readonly Part[] = [
     proves: 'the suite catches each planted fault',
     command: ['npx', '--no-install', 'tsx', 'test/faults/planted/main.ts'],
   },
+  {
+    name: 'earlier',
+    proves: 'the build before reads what this one writes',
+    command: tests('--config', 'test/earlier/vitest.config.ts'),
+  },
   { name: 'toolchains', proves: 'programs of others use the library', command: tests('test/interop') },
   ...[22, 24].map((node) => ({
     name: `node-${node}`,

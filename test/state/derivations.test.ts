@@ -3,32 +3,33 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { rowReader } from '../../src/api/bulk-row.ts';
-import { identityOf } from '../../src/bulk/identity.ts';
+import { identityOf } from '../../src/http/sent-records.ts';
 import { keyOfRows, RowKeys, stableKey } from '../../src/bulk/rows.ts';
-import { isInShard } from '../../src/bulk/shard.ts';
-import { fingerprint } from '../../src/config/fingerprint.ts';
+import { isInShard } from '../../src/bulk/check/check.ts';
+import { fingerprint } from '../../src/config/keys.ts';
 import { bodyHash, canonicalJson } from '../../src/format/canonical.ts';
 import { copyFolder } from '../../src/format/database-address.ts';
 import { isForBody } from '../../src/http/payment-challenge.ts';
 import { type ApprovalRequest, approvalRow, signedText } from '../../src/journal/approval-row.ts';
 import { AuditChain } from '../../src/journal/audit.ts';
 import { nobody } from '../../src/journal/audit-entry.ts';
-import { firstPrevious, sealedRecord } from '../../src/journal/audit-record.ts';
-import { intentEntry } from '../../src/journal/audit-steps.ts';
+import { firstPrevious, hashedRecord } from '../../src/journal/audit-record.ts';
+import { intentEntry } from '../../src/journal/audit.ts';
 import { addressHash, contentHash } from '../../src/journal/content.ts';
 import { openStateDatabase } from '../../src/journal/database.ts';
 import { newIntent } from '../../src/journal/intent-row.ts';
 import { readFact, writeReservationSum } from '../../src/journal/journal-facts.ts';
 import type { Intent } from '../../src/journal/journal-record.ts';
 import { journalFile, journalMigrations } from '../../src/journal/journal-tables.ts';
-import { LastList } from '../../src/journal/last-list.ts';
+import { LastList } from '../../src/journal/saved-files.ts';
 import { Spool } from '../../src/journal/postgres/spool.ts';
 import { PublishedPolicies } from '../../src/journal/published-policy.ts';
 import { Quotes, quoteId } from '../../src/journal/quotes.ts';
 import { type Reservation, rowOf } from '../../src/journal/reservation-row.ts';
-import { sealOf, writeSeal } from '../../src/journal/seal.ts';
-import { Tally } from '../../src/journal/tally.ts';
-import { Titles } from '../../src/journal/titles.ts';
+import { integrityOf } from '../../src/bulk/plan/file.ts';
+import { writeRecordCount } from '../../src/journal/integrity.ts';
+import { Tally } from '../../src/journal/integrity.ts';
+import { Titles } from '../../src/journal/saved-files.ts';
 import { openWebhookStore } from '../../src/journal/webhook-store.ts';
 import type { Database } from '../../src/platform/sqlite/database.ts';
 import { openReader } from '../../src/platform/sqlite/load.ts';
@@ -119,7 +120,7 @@ describe('keys and hashes of what is ordered', () => {
   test('the fingerprint of an upload, and the part of a file that a row falls to', () => {
     pin('upload', identityOf(['k-1', 'k"2']));
     const parts = ['k-1', 'k-2', 'k-3', 'k-4', 'k-5', 'k-6'].map((key) =>
-      [1, 2, 3].find((part) => isInShard({ part, of: 3 }, key)),
+      [1, 2, 3, 4, 5, 6, 7].find((part) => isInShard({ part, of: 7 }, key)),
     );
     pin('shards', parts);
   });
@@ -224,8 +225,8 @@ describe('records', () => {
       ]);
     });
     const tally = database.get('SELECT count, rows, live, twins, checksum FROM tally');
-    const seal = sealOf(join(folder, 'other.db'));
-    writeSeal(seal, 42);
+    const seal = integrityOf(join(folder, 'other.db'));
+    writeRecordCount(seal, 42);
     pin('sums', [readFact(database, 'reservations'), { ...tally }, readFileSync(seal, 'latin1')]);
   });
 
@@ -240,7 +241,7 @@ describe('records', () => {
       ...{ command: 'order create', profile: 'work', service: 'https://service.example', key: 'k-1' },
       ...{ order_id: null, amount_cents: 5000, currency: null, detail, previous: firstPrevious },
     };
-    pin('audit', [detail, sealedRecord({ ...facts, detail: { ...detail } }).hash]);
+    pin('audit', [detail, hashedRecord({ ...facts, detail: { ...detail } }).hash]);
   });
 
   test('a quote: what its handle names, and its checksum', async () => {

@@ -1,0 +1,115 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { hangsAfterMs } from '../limits.ts';
+import { errand } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { type TeamDatabase, useServer } from '../team/postgres.ts';
+import { buildEarlier, type EarlierBuild } from './build.ts';
+import {
+  chainOf,
+  chainOfTeam,
+  earlierMachine,
+  intentsOf,
+  intentsOfTeam,
+  madeOf,
+  withProgram,
+} from './fixture.ts';
+import { makeState } from './made.ts';
+import { describeResumed, reads } from './resumed.ts';
+
+// Without PostgreSQL, ssh-keygen or the earlier commit it fails: a proof that leaves something out is none.
+
+const own = join(fileURLToPath(new URL('../..', import.meta.url)), 'bin/errand.js');
+
+let earlier: EarlierBuild;
+const workspaces: Workspace[] = [];
+beforeAll(() => {
+  earlier = buildEarlier();
+});
+afterAll(() => {
+  for (const workspace of workspaces) workspace.remove();
+  earlier.remove();
+});
+
+const kept = (workspace: Workspace): Workspace => {
+  workspaces.push(workspace);
+  return workspace;
+};
+
+/** What every list and report prints of a state, in JSON. */
+async function printed(workspace: Workspace): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const args of reads) {
+    const { code, stdout, stderr } = await errand(workspace, [...args, '-o', 'json']);
+    expect(code, `errand ${args.join(' ')}: ${stderr}`).toBe(0);
+    found[args.join(' ')] = stdout;
+  }
+  return found;
+}
+
+/** Once this build has read a state, the earlier one prints the same of it. */
+async function expectAlike(workspace: Workspace): Promise<void> {
+  await printed(withProgram(workspace, own));
+  const now = await printed(workspace);
+  expect(await printed(withProgram(workspace, earlier.program))).toEqual(now);
+}
+
+describeResumed('the earlier build goes on with what this one left on a machine', async () => {
+  const workspace = kept(makeWorkspace({ ERRAND_NO_INPUT: '1' }));
+  const made = await makeState(workspace);
+  withProgram(workspace, earlier.program);
+  return {
+    workspace,
+    made,
+    intents: async () => intentsOf(workspace),
+    chain: async () => chainOf(workspace),
+  };
+});
+
+describe('the earlier build goes on with what this one left in the database of a team', () => {
+  const server = useServer();
+  describeResumed(
+    'from the same machine',
+    async () => {
+      const database = await server().newDatabase('database');
+      const workspace = kept(makeWorkspace({ ERRAND_NO_INPUT: '1', ERRAND_DATABASE_URL: database.url }));
+      const made = await makeState(workspace);
+      await untilGone(database);
+      withProgram(workspace, earlier.program);
+      return {
+        ...{ workspace, made, intents: () => intentsOfTeam(database), chain: () => chainOfTeam(database) },
+      };
+    },
+    { extra: [1100, 3700, 3800] },
+  );
+});
+
+/** Waits until the leases of commands that were killed have ended. */
+const untilGone = (database: TeamDatabase): Promise<void> =>
+  vi.waitFor(
+    async () => {
+      const held = 'SELECT id FROM errand.leases WHERE until > extract(epoch FROM now()) * 1000';
+      expect(await database.rows(held)).toEqual([]);
+    },
+    { timeout: hangsAfterMs, interval: 1000 },
+  );
+
+describe('there and back', () => {
+  let workspace: Workspace;
+
+  test('both print the same of what the earlier build left', async () => {
+    workspace = kept(await earlierMachine('machine'));
+    await expectAlike(workspace);
+  });
+
+  describeResumed('this build goes on with it', async () => {
+    withProgram(workspace, own);
+    return {
+      ...{ workspace, made: madeOf('machine').made },
+      ...{ intents: async () => intentsOf(workspace), chain: async () => chainOf(workspace) },
+    };
+  });
+
+  test('and both print the same of what it has become', () => expectAlike(workspace));
+});
