@@ -105,7 +105,7 @@ const writeReservation = `INSERT OR REPLACE INTO reservations (${columns.join(',
   VALUES (${columns.map(() => '?').join(', ')}, ?, ?)`;
 
 /** Parameters of `writeReservation`, including the checksum over them. */
-function rowOf(reservation: Reservation): SqlValue[] {
+export function rowOf(reservation: Reservation): SqlValue[] {
   const { key, baseUrl, account, state, at, cents, feeCents, counted, isRehearsal, orderId } = reservation;
   const { pid, started, override, intents, facts, approval = null } = reservation;
   const values = [

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { PlanFile } from '../../src/api/schemas/plan-file.ts';
-import { sealed } from '../../src/bulk/plan/seal.ts';
+import { serializePlan } from '../../src/bulk/plan/file.ts';
 import type { Workspace } from '../program/workspace.ts';
 import { hasPostgres, useServer } from '../team/postgres.ts';
 import {
@@ -65,7 +65,7 @@ test('a plan is sealed as it was', async () => {
   for (const name of ['december.plan', 'begun.plan']) {
     const bytes = readFileSync(join(folder, name));
     const { sha256, rows, ...head } = PlanFile.parse(JSON.parse(bytes.toString()));
-    const made = sealed({ ...head, rows: rows.map(({ checksum: _, ...row }) => row) });
+    const made = serializePlan({ ...head, rows: rows.map(({ checksum: _, ...row }) => row) });
     expect(made).toEqual({ bytes, sha256 });
   }
 });

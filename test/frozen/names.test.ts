@@ -14,9 +14,8 @@ import { preferences } from '../../src/config/preferences.ts';
 import { profileFields, storedFields } from '../../src/config/stored.ts';
 import { auditKinds } from '../../src/journal/audit-entry.ts';
 import { Journal } from '../../src/journal/journal.ts';
-import { LastList } from '../../src/journal/saved-files.ts';
 import { Spool } from '../../src/journal/postgres/spool.ts';
-import { Titles } from '../../src/journal/saved-files.ts';
+import { LastList, Titles } from '../../src/journal/saved-files.ts';
 import { Uploads } from '../../src/journal/uploads.ts';
 import { openWebhookStore } from '../../src/journal/webhook-store.ts';
 import { exitCodes } from '../../src/platform/errors.ts';
@@ -115,7 +114,7 @@ test('files of a state and of a configuration', async (context) => {
     const state = join(workspace.folder, '.state');
     (await Uploads.open(state, Date.now)).close();
     (await openWebhookStore(state, Date.now)).close();
-    new Titles(state, { service: 's', account: 'a' }).keep([['https://shop.example/b', 'Beans']]);
+    new Titles(state, { service: 's', account: 'a' }).save([['https://shop.example/b', 'Beans']]);
     new LastList(state, 'a terminal', Date.now).write({
       kind: 'orders',
       profile: 'p',
@@ -123,7 +122,7 @@ test('files of a state and of a configuration', async (context) => {
       rows: [],
     });
     const missed = { key: 'k', baseUrl: 's', isReported: true } as const;
-    new Spool(state, 'd').keep({ ...missed, kind: 'made', madeId: 'o' });
+    new Spool(state, 'd').save({ ...missed, kind: 'made', madeId: 'o' });
     const names = ['.config', '.state'].flatMap((folder) =>
       readdirSync(join(workspace.folder, folder), { recursive: true, encoding: 'utf8' })
         .map((name) => join(folder, name))

@@ -3,37 +3,33 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { rowReader } from '../../src/api/bulk-row.ts';
-import { identityOf } from '../../src/http/sent-records.ts';
-import { keyOfRows, RowKeys, stableKey } from '../../src/bulk/rows.ts';
 import { isInShard } from '../../src/bulk/check/check.ts';
+import { fingerprintOf } from '../../src/bulk/check/file-check.ts';
+import { keyOfRows, RowKeys, stableKey } from '../../src/bulk/rows.ts';
 import { fingerprint } from '../../src/config/keys.ts';
 import { bodyHash, canonicalJson } from '../../src/format/canonical.ts';
 import { copyFolder } from '../../src/format/database-address.ts';
 import { isForBody } from '../../src/http/payment-challenge.ts';
 import { type ApprovalRequest, approvalRow, signedText } from '../../src/journal/approval-row.ts';
-import { AuditChain } from '../../src/journal/audit.ts';
+import { AuditChain, intentEntry } from '../../src/journal/audit.ts';
 import { nobody } from '../../src/journal/audit-entry.ts';
 import { firstPrevious, hashedRecord } from '../../src/journal/audit-record.ts';
-import { intentEntry } from '../../src/journal/audit.ts';
 import { addressHash, contentHash } from '../../src/journal/content.ts';
 import { openStateDatabase } from '../../src/journal/database.ts';
+import { recordCountFileOf, Tally, writeRecordCount } from '../../src/journal/integrity.ts';
 import { newIntent } from '../../src/journal/intent-row.ts';
 import { readFact, writeReservationSum } from '../../src/journal/journal-facts.ts';
 import type { Intent } from '../../src/journal/journal-record.ts';
 import { journalFile, journalMigrations } from '../../src/journal/journal-tables.ts';
-import { LastList } from '../../src/journal/saved-files.ts';
 import { Spool } from '../../src/journal/postgres/spool.ts';
 import { PublishedPolicies } from '../../src/journal/published-policy.ts';
 import { Quotes, quoteId } from '../../src/journal/quotes.ts';
 import { type Reservation, rowOf } from '../../src/journal/reservation-row.ts';
-import { integrityOf } from '../../src/bulk/plan/file.ts';
-import { writeRecordCount } from '../../src/journal/integrity.ts';
-import { Tally } from '../../src/journal/integrity.ts';
-import { Titles } from '../../src/journal/saved-files.ts';
+import { LastList, Titles } from '../../src/journal/saved-files.ts';
 import { openWebhookStore } from '../../src/journal/webhook-store.ts';
 import type { Database } from '../../src/platform/sqlite/database.ts';
 import { openReader } from '../../src/platform/sqlite/load.ts';
-import { namespace } from '../../src/spending/approval/ssh-keygen.ts';
+import { namespace } from '../../src/spending/approval/ssh.ts';
 import { subjectOf } from '../../src/spending/approval/subject.ts';
 import { ordersOf } from '../../src/spending/policy/facts.ts';
 
@@ -118,7 +114,7 @@ describe('keys and hashes of what is ordered', () => {
   });
 
   test('the fingerprint of an upload, and the part of a file that a row falls to', () => {
-    pin('upload', identityOf(['k-1', 'k"2']));
+    pin('upload', fingerprintOf(['k-1', 'k"2']));
     const parts = ['k-1', 'k-2', 'k-3', 'k-4', 'k-5', 'k-6'].map((key) =>
       [1, 2, 3, 4, 5, 6, 7].find((part) => isInShard({ part, of: 7 }, key)),
     );
@@ -225,7 +221,7 @@ describe('records', () => {
       ]);
     });
     const tally = database.get('SELECT count, rows, live, twins, checksum FROM tally');
-    const seal = integrityOf(join(folder, 'other.db'));
+    const seal = recordCountFileOf(join(folder, 'other.db'));
     writeRecordCount(seal, 42);
     pin('sums', [readFact(database, 'reservations'), { ...tally }, readFileSync(seal, 'latin1')]);
   });
@@ -285,7 +281,7 @@ describe('records', () => {
 
   test('a received event', async () => {
     const store = await openWebhookStore(folder, () => now);
-    await store.events.keep(
+    await store.events.save(
       {
         ...{ event: 'status_updated', orderId: 'o-1', status: 'pending', errorType: null, headers: {} },
         ...{ body: '{"id":"o-1"}', profile: 'work', baseUrl: 'https://service.example' },
@@ -299,10 +295,10 @@ describe('records', () => {
   });
 
   test('what a team missed, a title, and the list of a terminal: the names of files and what is in them', () => {
-    new Spool(folder, 'the-database').keep({
+    new Spool(folder, 'the-database').save({
       ...{ kind: 'made', madeId: 'o-1', isReported: true, key: 'k-1', baseUrl: 'https://service.example' },
     });
-    new Titles(folder, { service: 'https://service.example', account: 'a' }).keep([
+    new Titles(folder, { service: 'https://service.example', account: 'a' }).save([
       ['https://shop.example/b', 'Beans'],
     ]);
     new LastList(folder, 'a terminal', () => now).write({

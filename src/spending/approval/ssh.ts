@@ -10,7 +10,7 @@ import type { Policy } from '../policy/policy.ts';
 import { type PolicyOfApprovers, type PublicKey, readApprovers, signerOf } from './approvers.ts';
 
 /** Signature namespace: signatures made for any other purpose are invalid. */
-const namespace = 'errand-approval';
+export const namespace = 'errand-approval';
 
 /** Time limit for signing, ms; the user may have to find a hardware key. */
 const signTimeoutMs = 10 * 60_000;
