@@ -6,21 +6,15 @@ import { errand } from '../program/run.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { type TeamDatabase, useServer } from '../team/postgres.ts';
 import { buildEarlier, type EarlierBuild } from './build.ts';
-import {
-  chainOf,
-  chainOfTeam,
-  earlierMachine,
-  intentsOf,
-  intentsOfTeam,
-  madeOf,
-  withProgram,
-} from './fixture.ts';
+import { earlierMachine, madeOf, withProgram } from './fixture.ts';
 import { makeState } from './made.ts';
-import { describeResumed, reads } from './resumed.ts';
+import { describeResumed, machineState, reads, teamState } from './resumed.ts';
 
 // Without PostgreSQL, ssh-keygen or the earlier commit it fails: a proof that leaves something out is none.
 
 const own = join(fileURLToPath(new URL('../..', import.meta.url)), 'bin/errand.js');
+
+const stillClock = fileURLToPath(new URL('./still.cjs', import.meta.url));
 
 let earlier: EarlierBuild;
 const workspaces: Workspace[] = [];
@@ -37,19 +31,27 @@ const kept = (workspace: Workspace): Workspace => {
   return workspace;
 };
 
-/** What every list and report prints of a state, in JSON. */
+/** What every list and report prints of a state, in JSON where it has that. */
 async function printed(workspace: Workspace): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const args of reads) {
-    const { code, stdout, stderr } = await errand(workspace, [...args, '-o', 'json']);
+    const form = args.includes('results') ? [] : ['-o', 'json'];
+    const { code, stdout, stderr } = await errand(workspace, [...args, ...form]);
     expect(code, `errand ${args.join(' ')}: ${stderr}`).toBe(0);
     found[args.join(' ')] = stdout;
   }
   return found;
 }
 
-/** Once this build has read a state, the earlier one prints the same of it. */
-async function expectAlike(workspace: Workspace): Promise<void> {
+/** Once this build has read a state, the earlier one prints the same of it at the same time. */
+async function expectAlike(going: Workspace): Promise<void> {
+  const { environment } = going;
+  const at = Date.now() + Number(environment.CLOCK_SET_MS);
+  const still = {
+    NODE_OPTIONS: `${environment.NODE_OPTIONS ?? ''} --require ${stillClock}`,
+    STILL_MS: String(at),
+  };
+  const workspace = { ...going, environment: { ...environment, ...still } };
   await printed(withProgram(workspace, own));
   const now = await printed(workspace);
   expect(await printed(withProgram(workspace, earlier.program))).toEqual(now);
@@ -59,12 +61,7 @@ describeResumed('the earlier build goes on with what this one left on a machine'
   const workspace = kept(makeWorkspace({ ERRAND_NO_INPUT: '1' }));
   const made = await makeState(workspace);
   withProgram(workspace, earlier.program);
-  return {
-    workspace,
-    made,
-    intents: async () => intentsOf(workspace),
-    chain: async () => chainOf(workspace),
-  };
+  return machineState(workspace, made);
 });
 
 describe('the earlier build goes on with what this one left in the database of a team', () => {
@@ -77,9 +74,7 @@ describe('the earlier build goes on with what this one left in the database of a
       const made = await makeState(workspace);
       await untilGone(database);
       withProgram(workspace, earlier.program);
-      return {
-        ...{ workspace, made, intents: () => intentsOfTeam(database), chain: () => chainOfTeam(database) },
-      };
+      return teamState(workspace, database, made);
     },
     { extra: [1100, 3700, 3800] },
   );
@@ -104,11 +99,8 @@ describe('there and back', () => {
   });
 
   describeResumed('this build goes on with it', async () => {
-    withProgram(workspace, own);
-    return {
-      ...{ workspace, made: madeOf('machine').made },
-      ...{ intents: async () => intentsOf(workspace), chain: async () => chainOf(workspace) },
-    };
+    const { made, intents: written } = madeOf('machine');
+    return machineState(withProgram(workspace, own), made, written);
   });
 
   test('and both print the same of what it has become', () => expectAlike(workspace));

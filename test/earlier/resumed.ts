@@ -4,18 +4,51 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 import { errand, type Finished } from '../program/run.ts';
 import type { Workspace } from '../program/workspace.ts';
-import type { ChainLine, IntentLine } from './fixture.ts';
+import type { TeamDatabase } from '../team/postgres.ts';
+import {
+  type ChainLine,
+  chainOf,
+  chainOfTeam,
+  type IntentLine,
+  intentsOf,
+  intentsOfTeam,
+} from './fixture.ts';
 import { approvedProduct, callTool, type Made, shop } from './made.ts';
 
 /** A state that one build made and another goes on with. */
 export interface State {
   readonly workspace: Workspace;
   readonly made: Made;
-  /** The intents as the journal has them now. */
+  /** The intents as they were left. */
+  readonly written: readonly IntentLine[];
+  /** The same as the journal has them now. */
   intents(): Promise<readonly IntentLine[]>;
   /** The audit chain as it is now. */
   chain(): Promise<readonly ChainLine[]>;
 }
+
+/** @param written what is there now, where nobody has written it down. */
+export const machineState = (
+  workspace: Workspace,
+  made: Made,
+  written: readonly IntentLine[] = intentsOf(workspace),
+): State => ({
+  ...{ workspace, made, written },
+  intents: async () => intentsOf(workspace),
+  chain: async () => chainOf(workspace),
+});
+
+/** The same of a machine of a team. */
+export const teamState = async (
+  workspace: Workspace,
+  database: TeamDatabase,
+  made: Made,
+  written?: readonly IntentLine[],
+): Promise<State> => ({
+  ...{ workspace, made, written: written ?? (await intentsOfTeam(database)) },
+  intents: () => intentsOfTeam(database),
+  chain: () => chainOfTeam(database),
+});
 
 /** What only reads, and ends with 0 on a state of everything. */
 export const reads: readonly (readonly string[])[] = [
@@ -91,11 +124,10 @@ export function describeResumed(
 ): void {
   describe.sequential(title, () => {
     let state: State;
-    let before: readonly IntentLine[];
     let chain: readonly ChainLine[];
     beforeAll(async () => {
       state = await begin();
-      [before, chain] = [await state.intents(), await state.chain()];
+      chain = await state.chain();
     });
 
     const run = (...args: readonly string[]): Promise<Finished> => errand(state.workspace, args);
@@ -117,6 +149,7 @@ export function describeResumed(
     });
 
     test('each intent is in the state that it was left in, and no record is damaged', async () => {
+      expect(await state.intents()).toEqual(state.written);
       const found = new Map((await records()).map((record) => [record.key, record.state]));
       const named = Object.keys(states).map((name) => [name, found.get(at(`${name}.key`))]);
       expect(Object.fromEntries(named)).toEqual(states);
@@ -232,7 +265,7 @@ export function describeResumed(
     test('nothing was ordered twice, and every intent is for what it was', async () => {
       expect(ceilingsAt(state)).toEqual([...ceilings, ...extra].sort((one, other) => one - other));
       const after = new Map((await state.intents()).map((intent) => [intent.key, intent]));
-      expect(before.map(({ key }) => after.get(key))).toEqual(before);
+      expect(state.written.map(({ key }) => after.get(key))).toEqual(state.written);
       expect((await read('audit', 'verify')).intact).toBe(true);
       const records = await state.chain();
       expect(records.slice(0, chain.length)).toEqual(chain);
