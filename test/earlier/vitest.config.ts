@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { hangsAfterMs } from '../limits.ts';
 
-/** `npm run earlier`: this build and the one of `earlierCommit` each go on with what the other wrote. */
+/** `npm run proofs -- earlier`: this build and the one of `earlierCommit` each go on with what the other wrote. */
 export default defineConfig({
   test: {
     include: ['test/earlier/*.proof.ts'],
