@@ -153,16 +153,16 @@ export class IntentOutcomes {
    * has taken over the record; StorageError if that cannot be determined. Nothing may be sent then.
    */
   async hold(key: string, baseUrl: string, renews = false): Promise<number | undefined> {
-    const { localFallback: beside } = this;
-    if (!beside) return undefined;
-    if (renews || !beside.holdsLong) {
+    const { localFallback } = this;
+    if (!localFallback) return undefined;
+    if (renews || !localFallback.holdsLong) {
       const isOwn = await this.database.transaction(() => {
-        beside.renew();
+        localFallback.renew();
         return this.#ends.isOwn(key, baseUrl);
       });
       if (!isOwn) throw takenOver(key);
     }
-    return beside.leftMs;
+    return localFallback.leftMs;
   }
 
   /** For a newly opened journal. Missed results that cannot be applied now stay pending, and block new records. */

@@ -117,8 +117,8 @@ export const requestBackoff = { firstMs: 250, maxMs: 8_000 } as const satisfies 
 export function backoffMs(
   attempt: number,
   random: () => number,
-  { firstMs, maxMs: longestMs, jitter = 1, minMs = 0 }: BackoffOptions,
+  { firstMs, maxMs, jitter = 1, minMs = 0 }: BackoffOptions,
 ): number {
-  const maxDelayMs = Math.min(longestMs, firstMs * 2 ** (attempt - 1));
+  const maxDelayMs = Math.min(maxMs, firstMs * 2 ** (attempt - 1));
   return Math.round(Math.max(minMs, maxDelayMs * (1 - jitter * (1 - random()))));
 }

@@ -65,7 +65,7 @@ export async function openSandbox({
   report,
   requests,
   faults: startFaults,
-  warn: tell = () => {},
+  warn = () => {},
   readsCopy,
   waiting,
 }: OpenOptions): Promise<OpenSandbox> {
@@ -74,7 +74,7 @@ export async function openSandbox({
   const reportBug = (error: unknown): void => {
     if (!signal?.aborted || error !== signal.reason) report(error);
   };
-  const store = await Store.open(file, { warn: tell, waiting, readsCopy });
+  const store = await Store.open(file, { warn, waiting, readsCopy });
   const identity = await IdGenerator.open(store, seed);
   await fillRecords(store);
   const closers: (() => void)[] = [];
@@ -110,7 +110,7 @@ export async function openSandbox({
     },
     sealer: async () => {
       const { sealerOf } = await import('./store/secrets.ts');
-      sealer ??= sealerOf(file, tell);
+      sealer ??= sealerOf(file, warn);
       return sealer;
     },
     control: () => {
@@ -169,7 +169,7 @@ export async function openSandbox({
     const own = given === undefined ? undefined : await givenListings(given, number);
     const path = file === ':memory:' || own ? ':memory:' : join(dirname(file), `catalogue-${number}.db`);
     try {
-      if (path !== ':memory:') makePrivateDatabase(path, tell);
+      if (path !== ':memory:') makePrivateDatabase(path, warn);
       const catalogue = openCatalogue({
         file: path,
         seed: number,

@@ -97,10 +97,10 @@ function middleOf(values: readonly { readonly value: number; readonly count: num
 }
 
 /** Formats `which are between $45.00 and $60.00`. */
-export const typicalRangeText = ({ min: least, max: most }: TypicalRange): string =>
-  least === most
-    ? `which are ${formatMoney(least)} each`
-    : `which are between ${formatMoney(least)} and ${formatMoney(most)}`;
+export const typicalRangeText = ({ min, max }: TypicalRange): string =>
+  min === max
+    ? `which are ${formatMoney(min)} each`
+    : `which are between ${formatMoney(min)} and ${formatMoney(max)}`;
 
 /** Warning about outlier ceilings; empty if there are none. */
 export function farLines(spread: AmountSpread): string[] {

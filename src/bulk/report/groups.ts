@@ -269,9 +269,9 @@ export const resultOf = (row: ReportRow): Row => ({
 });
 
 /** Status in the service's terms, except that a row whose key already had an order counts as placed. */
-function statusOf({ rowStatus: standing, row: { status } }: ReportRow): string | null {
-  if (standing === 'refused') return 'failed';
-  if (standing === 'waiting' || (status !== 'failed' && status !== 'pending')) return status ?? null;
+function statusOf({ rowStatus, row: { status } }: ReportRow): string | null {
+  if (rowStatus === 'refused') return 'failed';
+  if (rowStatus === 'waiting' || (status !== 'failed' && status !== 'pending')) return status ?? null;
   return 'placed';
 }
 

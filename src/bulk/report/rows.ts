@@ -91,9 +91,9 @@ export function chainsOf(
   const chains: Attempt[][] = [];
   const known = new Map<string, Attempt[]>();
   for (const attempt of attempts) {
-    const { number, requested: asked, batch, row } = attempt;
+    const { number, requested, batch, row } = attempt;
     const upload = uploadOf(batch.id);
-    const key = asked?.cell('idempotency_key') ?? '';
+    const key = requested?.cell('idempotency_key') ?? '';
     const names = [
       ...(upload === undefined || number === undefined ? [] : [`row ${number} of ${upload}`]),
       ...(key === '' ? [] : [`key ${key}`]),
@@ -160,13 +160,13 @@ function whyOf(
 }
 
 function productOf(
-  { requested: asked, row }: Attempt,
+  { requested, row }: Attempt,
   order: OrderFacts | undefined,
 ): Pick<ReportRow, 'urls' | 'product'> {
   const { product_urls } = row.record;
-  const urls = asked?.productUrls ?? (Array.isArray(product_urls) ? product_urls.map(plainText) : []);
+  const urls = requested?.productUrls ?? (Array.isArray(product_urls) ? product_urls.map(plainText) : []);
   const named = order?.named ?? {
-    items: urls.map((url, at) => ({ url, quantity: asked?.quantities[at] ?? 1 })),
+    items: urls.map((url, at) => ({ url, quantity: requested?.quantities[at] ?? 1 })),
   };
   return { urls, product: (titleOf) => productLine(named, titleOf) };
 }

@@ -106,11 +106,7 @@ export class UploadWarnings {
 
   async #earlierLines(context: Context, check: FileCheck): Promise<string[]> {
     try {
-      const {
-        duplicates: twins,
-        sent,
-        nameOf,
-      } = await earlierRows(context, {
+      const { duplicates, sent, nameOf } = await earlierRows(context, {
         hasOwnKeys: this.#hasOwnKeys,
         cellsOf: (row) => this.#cellCodes.get(row),
         rowOfKey: (key) => this.#keys.get(codeOf(key)),
@@ -123,12 +119,12 @@ export class UploadWarnings {
       const found = edited.length === 0 ? undefined : await keptKeys(context, new Map(edited), check.valid());
       const retained = found ? keptLines(found) : [];
       for (const { row } of found?.ordered ?? []) this.reusedKeyRows.add(row);
-      const [first] = firstOf(twins);
+      const [first] = firstOf(duplicates);
       if (!first) return retained;
       const [row, duplicate] = first;
-      const start = twins.size > 1 ? 'first ' : '';
+      const start = duplicates.size > 1 ? 'first ' : '';
       return [
-        `${rowsText(twins.size)}: same product and address as an order of the last week; ${start}row ${row} as ${await nameOf(duplicate)}`,
+        `${rowsText(duplicates.size)}: same product and address as an order of the last week; ${start}row ${row} as ${await nameOf(duplicate)}`,
         ...retained,
       ];
     } catch (error) {
@@ -218,18 +214,22 @@ async function earlierRows(context: Context, rows: Rows): Promise<Earlier> {
   return {
     duplicates,
     sent,
-    nameOf: async ({ record, rowIndex: place }) =>
-      nameOf(record, (await numbersOf(context, record))?.[place] ?? place + 1),
+    nameOf: async ({ record, rowIndex }) =>
+      nameOf(record, (await numbersOf(context, record))?.[rowIndex] ?? rowIndex + 1),
   };
 }
 
 function sentBefore(
   { operation, order_id: madeId }: Ordered,
-  { content, rowIndex: place }: EarlierOrder,
+  { content, rowIndex }: EarlierOrder,
   cells: number | undefined,
 ): SentBefore {
   if (operation !== 'bulk.create') return { madeId, place: undefined, content };
-  return { madeId, place, content: codeOf(JSON.stringify(content)) === cells ? undefined : content };
+  return {
+    madeId,
+    place: rowIndex,
+    content: codeOf(JSON.stringify(content)) === cells ? undefined : content,
+  };
 }
 
 /** This machine's orders for the current account, newest first. @param sinceMs epoch. */

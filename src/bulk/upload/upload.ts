@@ -88,12 +88,12 @@ export async function uploadFile(context: Context, check: FileCheck, upload: Upl
 /** Places batches concurrently, once the policy has allowed all of them. @throws as `uploadFile`. */
 export async function sendBatches(
   context: Context,
-  { name, rows, proposed: meant, of, batches, ...consent }: Sending,
+  { name, rows, proposed, of, batches, ...consent }: Sending,
 ): Promise<Sent> {
   await readyToSend(context);
   const giveBackUnsent = context.previewsRequests
     ? async () => {}
-    : await reserveUpload(context, meant, consent);
+    : await reserveUpload(context, proposed, consent);
   const progress = await context.progress({
     label: 'uploading',
     total: rows,

@@ -57,11 +57,11 @@ export async function* checkTogether(
 
 /** Validates batches that another worker has read. @param waits whether more may come. @throws ErrandError. */
 export async function helpChecking(team: Team, waits: () => Promise<boolean>): Promise<void> {
-  const { queue, job: campaign, context } = team;
+  const { queue, job, context } = team;
   const check = async (chunk: Chunk): Promise<void> => {
     const name = textIn(chunk.body, 'name') ?? '';
     const { batch: _, ...checked } = await checkBatch(await context.client(), name, batchIn(chunk.body));
-    await queue.done(campaign, chunk, checked);
+    await queue.done(job, chunk, checked);
   };
   for await (const _ of team.work('check', check, { waits }));
 }

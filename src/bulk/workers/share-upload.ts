@@ -111,7 +111,7 @@ async function settled({ context }: Team, placed: Placed): Promise<SharedSent> {
 
 /** Reads the file, has all workers validate it, opens the queue and works on it. */
 async function readAndPlace(team: Team, source: Source, given: SharedGiven): Promise<Placed> {
-  const { context, queue, job: campaign } = team;
+  const { context, queue, job } = team;
   let prepared: PreparedUpload | undefined;
   try {
     prepared = await prepareUpload(context, source, given, {
@@ -128,7 +128,7 @@ async function readAndPlace(team: Team, source: Source, given: SharedGiven): Pro
         estimate: check.spend.estimate,
         beginning: { ...upload.namedUpload.upload },
       };
-      await queue.open(campaign, facts, chunksOf(upload.batchSize, prepared));
+      await queue.open(job, facts, chunksOf(upload.batchSize, prepared));
       await placeTogether(team, { serial, name });
       return {
         sent: { name, batches: await placedBatches(team, false) },
@@ -138,7 +138,7 @@ async function readAndPlace(team: Team, source: Source, given: SharedGiven): Pro
     });
   } catch (error) {
     if (error instanceof ErrandError && !context.signal.aborted && !(error instanceof StorageError))
-      await queue.refuse(campaign, { category: error.category, message: error.message, host: hostname() });
+      await queue.refuse(job, { category: error.category, message: error.message, host: hostname() });
     throw error;
   }
 }
@@ -205,10 +205,10 @@ async function leaving<T>(team: Team, giveBack: () => Promise<void>, work: () =>
   }
 }
 
-async function proposedBy({ context, queue, job: campaign }: Team) {
-  const { file, notifies } = workOf(campaign);
+async function proposedBy({ context, queue, job }: Team) {
+  const { file, notifies } = workOf(job);
   async function* batches() {
-    for await (const { body } of queue.orders(campaign)) yield batchIn(body);
+    for await (const { body } of queue.orders(job)) yield batchIn(body);
   }
   return proposedByBatches(context, batches(), { name: file, notifies });
 }
@@ -217,8 +217,8 @@ async function proposedBy({ context, queue, job: campaign }: Team) {
  * All batches of the upload, whichever worker sent them. @param isOver whether it was complete before this worker
  * joined.
  */
-async function placedBatches({ queue, job: campaign }: Team, isOver: boolean): Promise<Uploaded[]> {
-  const placed = await queue.placed(campaign);
+async function placedBatches({ queue, job }: Team, isOver: boolean): Promise<Uploaded[]> {
+  const placed = await queue.placed(job);
   return placed.map(({ rows, result }) => ({
     id: textIn(result, 'id') ?? '',
     rows,

@@ -168,7 +168,7 @@ const total = (columns: readonly Candidate[], key: 'width' | 'minWidth'): number
 /** Narrows the widest texts one column at a time, and a status last, until everything fits or is at its minimum. */
 function narrow(columns: readonly Candidate[], limit: number): void {
   for (let excess = total(columns, 'width') - limit; excess > 0; excess -= 1) {
-    const wide = columns.filter(({ width, minWidth: least }) => width > least);
+    const wide = columns.filter(({ width, minWidth }) => width > minWidth);
     const texts = wide.filter(({ isStatus }) => !isStatus);
     const [first, ...more] = texts.length > 0 ? texts : wide;
     if (!first) return;

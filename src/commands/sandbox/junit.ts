@@ -51,7 +51,7 @@ const countsOf = (cases: readonly JunitCase[]) => ({
   tests: cases.length,
   failures: cases.filter(({ status }) => status === 'failed').length,
   skipped: cases.filter(({ status }) => status === 'skipped').length,
-  time: seconds(cases.reduce((sum, { durationMs: tookMs }) => sum + tookMs, 0)),
+  time: seconds(cases.reduce((sum, { durationMs }) => sum + durationMs, 0)),
 });
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);

@@ -35,19 +35,19 @@ export const placeRows = (service: Service, now: number, budgetMs: number): Prom
 async function placeUntil(service: Service, now: number, end: number): Promise<void> {
   const { store, scheduler: pace } = service;
   for (;;) {
-    const { chunk: piece } = pace;
+    const { chunk } = pace;
     const due = store.all(
       `SELECT r.batch_seq, r.place, r.due, r.body, b.user_id, u.email FROM batch_rows r
        JOIN batches b ON b.seq = r.batch_seq JOIN users u ON u.id = b.user_id
        WHERE r.due <= ? ORDER BY r.due, r.batch_seq, r.place LIMIT ?`,
       now,
-      piece.maxRecords,
+      chunk.maxRecords,
     );
     if (due.length === 0) return;
     const startedAt = realMs();
     const prepared: Prepared[] = [];
     for (const row of due) {
-      if (!mayGoOn(piece, startedAt, prepared.length)) break;
+      if (!mayGoOn(chunk, startedAt, prepared.length)) break;
       prepared.push(await placing(service, row));
     }
     await placeInTurn(service, prepared, realMs() - startedAt);

@@ -17,8 +17,8 @@ const expectedMs = 100;
  * Whether a unit of work that started at `began` (`realMs`) may continue. @param done number of records processed so
  * far.
  */
-export const mayGoOn = ({ maxMs: longestMs }: Chunk, startedAt: number, done: number): boolean =>
-  done < fewest || realMs() - startedAt < longestMs;
+export const mayGoOn = ({ maxMs }: Chunk, startedAt: number, done: number): boolean =>
+  done < fewest || realMs() - startedAt < maxMs;
 
 /** Ratio of pause to work for background jobs while a request is being handled. */
 const pauseFactor = 2;

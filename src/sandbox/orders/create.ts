@@ -141,7 +141,7 @@ export function walletTerms(order: OrderBody, feeCents: number): WalletTerms {
 
 /** Collects the external inputs that determine an order's future. */
 export async function environmentOf(service: Service, body: OrderBody): Promise<OrderEnvironment> {
-  const { config, idGenerator: identity } = service;
+  const { config, idGenerator } = service;
   const isTest = (url: string): boolean => slugOf(url, config.shopUrl) !== null;
   const catalogue = body.products.every(({ url }) => isTest(url)) ? undefined : await service.catalogue();
   const factsOf = (line: OrderBody['products'][number]): LineFacts | null => {
@@ -149,7 +149,7 @@ export async function environmentOf(service: Service, body: OrderBody): Promise<
     return listing ? lineFacts(listing, line) : null;
   };
   return {
-    seed: identity.seed,
+    seed: idGenerator.seed,
     speed: config.speed,
     config: {
       prefix: config.prefix,

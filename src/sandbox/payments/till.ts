@@ -82,16 +82,16 @@ export async function openTill(service: Service, paid: PaidRequest, cents: numbe
  */
 export async function verified(
   { store, idGenerator, config }: Service,
-  { bill, credential, errorResponse: refusal }: Till,
+  { bill, credential, errorResponse }: Till,
   now: number,
 ): Promise<Payment> {
   if (!credential)
-    throw refusal('payment-required', 'This call is paid by challenge: pay one and send it again.');
+    throw errorResponse('payment-required', 'This call is paid by challenge: pay one and send it again.');
   const { challenge, source } = credential;
   if (paymentBy(store, challenge.id))
-    throw refusal('invalid-challenge', 'The challenge has been paid with already.');
+    throw errorResponse('invalid-challenge', 'The challenge has been paid with already.');
   const failure = failureOf(credential, bill, config.paymentMethods, now);
-  if (failure) throw refusal(...failure);
+  if (failure) throw errorResponse(...failure);
   const { id: challengeId, method } = challenge;
   const { operation, cents, digest } = bill;
   const reference = `pay_${await store.transaction(() => idGenerator.token('payment', 24))}`;
@@ -248,6 +248,9 @@ export async function probeResponse(
   const { query: specs = {}, body }: Operation = operations[operation];
   const { values, issues } = readParameters(body?.joinsQuery ? {} : specs, [], 'query', rawQuery);
   if (issues.length > 0) throw new Invalid(issues);
-  const { errorResponse: refusal } = await openTill(service, { operation, request, query: values, now }, 0);
-  return refusal('payment-required', 'This call is paid by challenge: send its terms to get the price.');
+  const { errorResponse } = await openTill(service, { operation, request, query: values, now }, 0);
+  return errorResponse(
+    'payment-required',
+    'This call is paid by challenge: send its terms to get the price.',
+  );
 }

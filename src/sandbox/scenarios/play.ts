@@ -105,10 +105,10 @@ export async function playScenario(
 }
 
 async function mint({ service }: Stage, row: Key, at: number): Promise<PlayedKey> {
-  const { store, idGenerator: identity, clock } = service;
+  const { store, idGenerator, clock } = service;
   return store.transaction(() => {
     clock.set(at);
-    if (row.id !== undefined) identity.spell('user', row.id);
+    if (row.id !== undefined) idGenerator.spell('user', row.id);
     const { key, userId } = mintKey(service, {
       email: row.email,
       name: row.name,

@@ -61,15 +61,15 @@ export class Store {
   /** @param file path, or `:memory:`. @throws DatabaseError if it cannot be opened or written. */
   static async open(
     file: string,
-    { warn: tell = () => {}, waiting = {}, readsCopy = false }: StoreOptions = {},
+    { warn = () => {}, waiting = {}, readsCopy = false }: StoreOptions = {},
   ): Promise<Store> {
     try {
-      if (file !== ':memory:') checkPrivateFile(keyFileOf(file), tell);
+      if (file !== ':memory:') checkPrivateFile(keyFileOf(file), warn);
     } catch (cause) {
       throw databaseError(file, cause) ?? cause;
     }
     const unwritable = readsCopy ? { unwritable: 'scratch' as const } : {};
-    return new Store(await openDatabase(file, { migrations, warn: tell, waiting, ...unwritable }));
+    return new Store(await openDatabase(file, { migrations, warn, waiting, ...unwritable }));
   }
 
   get file(): string {

@@ -248,7 +248,7 @@ interface Attempted {
 function note(
   store: Store,
   lease: string,
-  { claimed, result, at, durationMs: tookMs }: Attempted,
+  { claimed, result, at, durationMs }: Attempted,
   speed: number,
 ): void {
   // The delivery is gone if the store was emptied or a snapshot restored.
@@ -258,7 +258,7 @@ function note(
     at,
     result.status,
     result.error,
-    tookMs,
+    durationMs,
     claimed.seq,
     claimed.orderId,
     claimed.event,

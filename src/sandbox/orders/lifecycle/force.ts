@@ -150,13 +150,13 @@ const takenUp = ({ record }: OrderState, now: number): OrderPlan =>
   record.status === 'pending' ? [{ at: now, kind: 'started' }] : [];
 
 /** Plans the purchase of every line, ignoring all obstacles except the ceiling, which is never relaxed. */
-function boughtAnyway(reached: OrderState, { now, environment: surroundings }: Force): OrderPlan | Refused {
+function boughtAnyway(reached: OrderState, { now, environment }: Force): OrderPlan | Refused {
   const { record } = reached;
-  const purchases = linesOf(record, surroundings).map((line) => ({ line, quantity: line.item.quantity }));
+  const purchases = linesOf(record, environment).map((line) => ({ line, quantity: line.item.quantity }));
   const price = priceOf(purchases);
   if (overCeiling(record, purchases, price)) return notNow(reached, 'its price is over max_price');
-  const draw = drawFor(surroundings.seed, record.id);
-  const schedule = scheduleFor(draw, now, { speed: surroundings.speed ?? 1, slow: false });
+  const draw = drawFor(environment.seed, record.id);
+  const schedule = scheduleFor(draw, now, { speed: environment.speed ?? 1, slow: false });
   const verdict = { purchases, price, concessions: [], skipped: [] };
-  return [...takenUp(reached, now), ...purchase(record, verdict, surroundings, { draw, schedule })];
+  return [...takenUp(reached, now), ...purchase(record, verdict, environment, { draw, schedule })];
 }

@@ -96,7 +96,7 @@ interface JourneyTools {
 }
 
 function journey(record: OrderRecord, parcel: Parcel, tools: JourneyTools): Transition[] {
-  const { draw, schedule, config, lag: share, complete } = tools;
+  const { draw, schedule, config, lag, complete } = tools;
   const address = record.shipping_address;
   const from = origin(address, draw, parcel.key);
   const tracking_id = draw.uuid(`parcel ${parcel.key}`);
@@ -106,7 +106,7 @@ function journey(record: OrderRecord, parcel: Parcel, tools: JourneyTools): Tran
     checkpoint: Scan['checkpoint'],
     items: readonly ItemChange[] = [],
   ): Transition => ({
-    at: schedule(stage, share),
+    at: schedule(stage, lag),
     kind: 'scanned',
     tracking_id,
     checkpoint,
@@ -119,7 +119,7 @@ function journey(record: OrderRecord, parcel: Parcel, tools: JourneyTools): Tran
   const moving = 'in_transit' as const;
   return [
     {
-      at: schedule('tracked', share),
+      at: schedule('tracked', lag),
       kind: 'tracked',
       tracking: trackingNumber(record, tracking_id, parcel.key, draw, config),
       checkpoint: { ...from, status: 'pending', message: 'Label made; waiting for the parcel' },
