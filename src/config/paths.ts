@@ -42,7 +42,7 @@ export const makeConfigFolder = (folder: string): void =>
 
 /**
  * The same for the state folder, which holds the journal. @param hasJournal whether a journal is known to exist there.
- * @param nameAnother tells how to name another folder. @throws StorageError naming it.
+ * @param otherFolderHint says how to name another folder. @throws StorageError naming it.
  */
 export const makeStateFolder = (
   folder: string,

@@ -154,7 +154,7 @@ const codeOf = (error: unknown): string =>
 /** Bytes buffered before a write. */
 const atOnce = 256 * 1024;
 
-/** Writes and closes a file. @param isKept whether it is on disk and must survive a power failure. */
+/** Writes and closes a file. @param isDurable whether it is on disk and must survive a power failure. */
 async function writeChunks(
   file: FileHandle,
   chunks: Chunks,

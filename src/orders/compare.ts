@@ -161,7 +161,7 @@ export function isOtherOrder(body: Body, order: OrderRecord): boolean {
 }
 
 /**
- * Whether an existing order cannot be the one requested. Stricter than `isAnotherOrder`, for orders not received as a
+ * Whether an existing order cannot be the one requested. Stricter than `isOtherOrder`, for orders not received as a
  * response to the request: also rejects a missing variant or condition, or a different account or gift setting.
  * @param order as returned by `absentAsNull`.
  */

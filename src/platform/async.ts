@@ -66,7 +66,7 @@ const backoff = { firstMs: 1, maxMs: 25, jitter: 0.5 };
 /**
  * Retries an attempt while another process holds a lock. Yields to the event loop between attempts, so that signals are
  * handled. Always makes the first attempt, even if aborted.
- * @throws the signal's abort reason; the attempt's error after `longestMs` (15 seconds), which waits with the same
+ * @throws the signal's abort reason; the attempt's error after `maxMs` (15 seconds), which waits with the same
  * patience share; or any other error.
  */
 export async function retryWhile<T>(

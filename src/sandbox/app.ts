@@ -9,7 +9,7 @@ import { accountHandlers } from './accounts/handlers.ts';
 import { bulkHandlers } from './bulk/handlers.ts';
 import { placeRows } from './bulk/place-rows.ts';
 import { productHandlers, retailerHandlers } from './catalogue/handlers.ts';
-import { bringUpToDate, isAnythingDue } from './control/due-transitions.ts';
+import { isAnythingDue, runDueTransitions } from './control/due-transitions.ts';
 import { fireTrigger } from './control/trigger.ts';
 import { deviceHandlers, keyHandlers } from './keys/handlers.ts';
 import { orderHandlers, retryHandlers } from './orders/handlers.ts';
@@ -28,7 +28,7 @@ import { decoded, type Match } from './server/routes.ts';
 import type { Service } from './server/service.ts';
 import { type Handle, headerOf, type SandboxRequest, type SandboxResponse } from './server/wire.ts';
 import { moneyHandlers } from './wallet/handlers.ts';
-import { noteCall } from './wallet/usage.ts';
+import { recordCall } from './wallet/usage.ts';
 import { webhookHandlers } from './webhooks/handlers.ts';
 
 const descriptionHandlers = {
@@ -141,7 +141,7 @@ async function callOperation(
   const skipsCatchUp = operation.method === 'GET' || writesWithoutCatchUp.has(name);
   const budgetMs = skipsCatchUp ? service.readBudget.forRead(now) : Number.POSITIVE_INFINITY;
   await placeRows(service, now, Math.min(placingBudgetMs, budgetMs));
-  await bringUpToDate(service, now, budgetMs);
+  await runDueTransitions(service, now, budgetMs);
   // The table pairs each name with its handler, whose declared parameters were parsed above.
   const run = handler as (
     service: Service,
@@ -158,7 +158,7 @@ async function callOperation(
   const result = await called(() => service.scheduler.ahead(async () => run(service, call)));
   if (caller) {
     const count = 'count' in result ? result.count : undefined;
-    noteCall(service, caller.userId, now, name, { path: inPath.values, query: inQuery.values }, count);
+    recordCall(service, caller.userId, now, name, { path: inPath.values, query: inQuery.values }, count);
   }
   return writeResponse(operation.response, result);
 
@@ -170,7 +170,7 @@ async function callOperation(
       const isShort = error instanceof ErrorResponse && error.code === 'insufficient_funds';
       if (!isShort || !isAnythingDue(service.store, now)) throw error;
     }
-    await bringUpToDate(service, now);
+    await runDueTransitions(service, now);
     return attempt();
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { stat as lookAt, lstat, open } from 'node:fs/promises';
+import { lstat, open, stat as statOf } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { numberIn, textIn } from '../../api/json.ts';
 import type { Plan, PlanDraft } from '../../api/schemas/plan-file.ts';
@@ -41,7 +41,7 @@ export async function checkTarget(path: string, source: string, force: boolean):
   if (stat && !stat.isFile() && !stat.isSymbolicLink())
     throw new UsageError(`--out: ${path} is not a plain file; name another`);
   if (stat && !force) throw new UsageError(`${path} already exists; use --force to overwrite it`);
-  const folder = await lookAt(dirname(path)).catch(() => undefined);
+  const folder = await statOf(dirname(path)).catch(() => undefined);
   if (!folder?.isDirectory())
     throw new UsageError(`${path} cannot be written: its folder is ${folder ? 'a file' : 'not there'}`);
 }
@@ -49,7 +49,7 @@ export async function checkTarget(path: string, source: string, force: boolean):
 /** Whether two paths refer to the same file, by any name or link. */
 export async function isSameFile(one: string, other: string): Promise<boolean> {
   const [a, b] = await Promise.all(
-    [one, other].map((path) => lookAt(path, { bigint: true }).catch(() => undefined)),
+    [one, other].map((path) => statOf(path, { bigint: true }).catch(() => undefined)),
   );
   return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
 }

@@ -22,7 +22,7 @@ import { type FileRow, RowKeys, type UploadRow } from '../rows.ts';
 import { changesOf, changesText, orderOfCells } from '../upload/kept-keys.ts';
 import type { Source } from '../upload/source.ts';
 import { maxSpendOf, planLifeMs } from './file.ts';
-import { lookUpProducts, type ProductQuery } from './products.ts';
+import { type ProductQuery, queryProducts } from './products.ts';
 import type { ReadPlan } from './read.ts';
 import { planRefused } from './read.ts';
 import { sellersOf, totalsOf } from './totals.ts';
@@ -88,7 +88,7 @@ export async function makePlan(
   );
   const ordered = rows.flatMap(({ key }) => spending.get(key) ?? []);
   const duplicates = await twinsOf(context, ordered, records);
-  const products = await lookUpProducts(context, queriesOf(ordered), { prices });
+  const products = await queryProducts(context, queriesOf(ordered), { prices });
   // An upload's approval does not carry over to a plan, which is approved as a whole.
   const gate = await gateFor(context, proposed, { plan: unapproved });
   const verdict = await gate?.settledPreview();

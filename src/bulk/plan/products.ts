@@ -20,7 +20,7 @@ const maxAgeSeconds = 3600;
  * Looks up each product page once: its retailer, whether it can be ordered and, with `prices`, its current price.
  * Whatever the service does not know stays unknown. @throws ErrandError if the service is unreachable.
  */
-export async function lookUpProducts(
+export async function queryProducts(
   context: Context,
   queries: readonly ProductQuery[],
   { prices }: { readonly prices: boolean },
@@ -36,7 +36,7 @@ export async function lookUpProducts(
     yield* queries;
   }
   try {
-    const looked = inFlight(eachQuery(), (one) => lookUp(context, one, prices), {
+    const looked = inFlight(eachQuery(), (one) => queryProduct(context, one, prices), {
       limit: maxInFlight,
       now: context.clock.monotonic,
     });
@@ -50,7 +50,7 @@ export async function lookUpProducts(
   return found;
 }
 
-async function lookUp(
+async function queryProduct(
   context: Context,
   { url, countries }: ProductQuery,
   prices: boolean,

@@ -19,7 +19,7 @@ import {
   readPlanFile,
   rowsNamed,
 } from './file.ts';
-import { lookUpProducts } from './products.ts';
+import { queryProducts } from './products.ts';
 import { planAgain, type SendableRow, type Work } from './work.ts';
 
 export interface ReadPlan {
@@ -245,7 +245,7 @@ export async function recheckPrices(context: Context, read: ReadPlan, rows: read
       countries.set(url, (countries.get(url) ?? new Set()).add(country));
     }
   const queries = [...countries].map(([url, all]) => ({ url, countries: all }));
-  const products = await lookUpProducts(context, queries, { prices: true });
+  const products = await queryProducts(context, queries, { prices: true });
   const problems = rows.flatMap(({ number, planned }): RowProblem[] => {
     const ceiling = numberIn(planned.order, 'max_price') ?? 0;
     const maxCents = Math.min(ceiling, planned.price_cents ?? ceiling);

@@ -7,24 +7,28 @@ interface Completion {
 }
 
 /** Looks up values known on this machine; never throws. */
-export type LookUp = (hint: Hint, cursor: Cursor) => Promise<readonly Candidate[]>;
+export type CandidateLookup = (hint: Hint, cursor: Cursor) => Promise<readonly Candidate[]>;
 
 const nothing: Completion = { mode: 'words', candidates: [] };
 
 /** Completes the last word, which may be empty or partial. */
-export async function complete(tree: Tree, words: readonly string[], lookUp: LookUp): Promise<Completion> {
+export async function complete(
+  tree: Tree,
+  words: readonly string[],
+  lookup: CandidateLookup,
+): Promise<Completion> {
   const partial = words.at(-1) ?? '';
   const cursor = readLine(tree, words.slice(0, -1));
   const { root, node, pending, ended } = cursor;
-  if (pending) return values(cursor, pending.takes ?? {}, '', partial, [], lookUp);
+  if (pending) return values(cursor, pending.takes ?? {}, '', partial, [], lookup);
   if (!ended && partial.startsWith('-')) {
     const { option, before, value } = splitFlag(root, node, partial);
     if (value === undefined) return flags(cursor, partial);
-    return option?.takes ? values(cursor, option.takes, before, value, [], lookUp) : nothing;
+    return option?.takes ? values(cursor, option.takes, before, value, [], lookup) : nothing;
   }
   if (!node) return nothing;
   const commands = cursor.given.length === 0 ? commandsOf(node, partial) : [];
-  const found = await argument(cursor, partial, lookUp);
+  const found = await argument(cursor, partial, lookup);
   if (commands.length > 0) return { mode: 'words', candidates: [...commands, ...found.candidates] };
   const isDone = found.mode === 'words' && found.candidates.length === 0;
   return isDone && partial === '' && !ended && !node.children ? flags(cursor, partial) : found;
@@ -46,13 +50,13 @@ function commandsOf({ children = [], isDotted }: Tree, partial: string): Candida
   });
 }
 
-async function argument(cursor: Cursor, partial: string, lookUp: LookUp): Promise<Completion> {
+async function argument(cursor: Cursor, partial: string, lookup: CandidateLookup): Promise<Completion> {
   const { node, given } = cursor;
   const fallback = node?.children?.find(({ name }) => name === node.fallback);
   const expected = (node?.children ? fallback : node)?.arguments ?? [];
   const last = expected.at(-1);
   const next = expected[given.length] ?? (last?.variadic ? last : undefined);
-  return next ? values(cursor, next.takes, '', partial, given, lookUp) : nothing;
+  return next ? values(cursor, next.takes, '', partial, given, lookup) : nothing;
 }
 
 function flags({ root, node, chosen }: Cursor, partial: string): Completion {
@@ -71,12 +75,12 @@ async function values(
   before: string,
   partial: string,
   given: readonly string[],
-  lookUp: LookUp,
+  lookup: CandidateLookup,
 ): Promise<Completion> {
   const comma = hint.commas ? partial.lastIndexOf(',') + 1 : 0;
   const [leading, sought] = [partial.slice(0, comma), partial.slice(comma)];
   const taken = new Set([...given, ...leading.split(',')]);
-  const known = [...(hint.values ?? []), ...(hint.from ? await lookUp(hint, cursor) : [])];
+  const known = [...(hint.values ?? []), ...(hint.from ? await lookup(hint, cursor) : [])];
   const candidates = known
     .filter(({ value }) => value.startsWith(sought) && !taken.has(value))
     .map((candidate) => ({ ...candidate, value: before + leading + candidate.value }));

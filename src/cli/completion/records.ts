@@ -1,6 +1,6 @@
 import type { Environment } from '../../config/paths.ts';
 import { complete } from './complete.ts';
-import { lookUpIn } from './sources.ts';
+import { candidateLookup } from './sources.ts';
 import type { Candidate, Tree } from './tree.ts';
 
 interface CompletionRequest {
@@ -26,8 +26,8 @@ export async function completionRecords({
   treeOf,
 }: CompletionRequest): Promise<string> {
   try {
-    const lookUp = lookUpIn(environment, platform);
-    const { mode, candidates } = await complete(await treeOf(words), words, lookUp);
+    const lookup = candidateLookup(environment, platform);
+    const { mode, candidates } = await complete(await treeOf(words), words, lookup);
     return [mode, ...candidates.filter(canBeTyped).map(record)].map((text) => `${text}\0`).join('');
   } catch {
     return 'words\0';

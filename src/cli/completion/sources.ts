@@ -8,7 +8,7 @@ import { peekApprovals, peekEvents, peekJournal, peekUploads } from '../../journ
 import { openReader } from '../../platform/sqlite/load.ts';
 import type { RecordSource, SourceName } from '../../run/option.ts';
 import { type Kind, peekRetailers, peekSandbox } from '../../sandbox/peek.ts';
-import type { Cursor, LookUp } from './complete.ts';
+import type { CandidateLookup, Cursor } from './complete.ts';
 import type { Candidate } from './tree.ts';
 
 /** The local state that lookups use. */
@@ -137,7 +137,7 @@ const ifAny = async (source: Source<KnownToAll>, known: KnownToAll, sought: Soug
   source(known, sought).catch(() => []);
 
 /** Looks up values in this machine's files; empty if they cannot be read. */
-export function lookUpIn(environment: Environment, platform: NodeJS.Platform): LookUp {
+export function candidateLookup(environment: Environment, platform: NodeJS.Platform): CandidateLookup {
   return async ({ from }, cursor) => {
     const { ERRAND_CONFIG_DIR, ERRAND_STATE_DIR } = environment;
     if (!from || isRelative(ERRAND_CONFIG_DIR) || isRelative(ERRAND_STATE_DIR)) return [];

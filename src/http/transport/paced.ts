@@ -10,9 +10,9 @@ export interface RateLimiter {
    */
   turn(signal: AbortSignal): Promise<number>;
   /**
-   * Reports that the service rejected the turn's request for rate limiting. @param askedMs wait the service requested.
+   * Reports that the service rejected the turn's request for rate limiting. @param requestedMs wait the service requested.
    */
-  refused(turn: number, askedMs: number | undefined): Promise<void>;
+  refused(turn: number, requestedMs: number | undefined): Promise<void>;
   end(): void;
 }
 

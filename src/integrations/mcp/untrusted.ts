@@ -19,7 +19,7 @@ interface Bounds {
   readonly depth: number;
 }
 
-/** Widest first; the first that stays within `mostJson` is used. The last always does. */
+/** Widest first; the first that stays within `maxJsonLength` is used. The last always does. */
 const bounds: readonly Bounds[] = [
   { text: 4000, entries: 100, depth: 12 },
   { text: 1000, entries: 50, depth: 12 },

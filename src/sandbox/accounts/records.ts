@@ -130,7 +130,7 @@ export const placingEnds = (plan: OrderPlan): number =>
  * Moves an account's waiting orders forward when an order ahead ends early (cancelled, or forced to end). Each plan
  * shifts as a whole. Call within a transaction.
  */
-export function closeUp(store: Store, accountId: string, now: number): void {
+export function advanceAccountQueue(store: Store, accountId: string, now: number): void {
   let free = now;
   const waiting = store.all(
     `SELECT seq, status, record, plan, queue_start, queue_end FROM orders WHERE ${open} ORDER BY seq`,

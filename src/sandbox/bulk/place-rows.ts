@@ -1,7 +1,7 @@
 import { realMs } from '../../platform/clock.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
-import { bringUpToDate, isAnythingDue } from '../control/due-transitions.ts';
-import { mayGoOn, OneRun } from '../control/scheduler.ts';
+import { isAnythingDue, runDueTransitions } from '../control/due-transitions.ts';
+import { mayContinue, OneRun } from '../control/scheduler.ts';
 import { prepareOrder } from '../orders/create.ts';
 import type { OrderBody } from '../orders/lifecycle/types.ts';
 import { ErrorResponse } from '../server/refusal.ts';
@@ -47,7 +47,7 @@ async function placeUntil(service: Service, now: number, end: number): Promise<v
     const startedAt = realMs();
     const prepared: Prepared[] = [];
     for (const row of due) {
-      if (!mayGoOn(chunk, startedAt, prepared.length)) break;
+      if (!mayContinue(chunk, startedAt, prepared.length)) break;
       prepared.push(await placing(service, row));
     }
     await placeInTurn(service, prepared, realMs() - startedAt);
@@ -82,7 +82,7 @@ async function placeInTurn(service: Service, rows: readonly Prepared[], prepared
     );
     left = left.slice(placed);
     const [first] = left;
-    if (first && isShort) await bringUpToDate(service, first.due);
+    if (first && isShort) await runDueTransitions(service, first.due);
     await pace.pause(before + workedMs);
     before = 0;
   }
@@ -104,7 +104,7 @@ function placeSome(store: Store, chunk: Chunk, rows: readonly Prepared[]): Place
     isShort = !row.place();
     if (isShort) break;
     placed += 1;
-    if (!mayGoOn(chunk, startedAt, placed)) break;
+    if (!mayContinue(chunk, startedAt, placed)) break;
   }
   for (const [batch, due] of new Map(rows.slice(0, placed).map((row) => [row.batch, row.due])))
     finish(store, batch, due);

@@ -122,7 +122,7 @@ const batchOfUser = (row: StoredRow): BatchOfUser => ({
   batch: batchOf(row),
 });
 
-/** All users' batches, newest first. @param where condition on the row `b`. */
+/** All users' batches, newest first. Condition on the row `b`. */
 export const readBatches = (
   store: Store,
   { sql, values }: { readonly sql: string; readonly values: readonly (string | number)[] },

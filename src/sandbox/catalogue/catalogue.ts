@@ -136,7 +136,7 @@ export class Catalogue {
     return retailers.map(({ retailer }) => retailer);
   }
 
-  /** @param seen also include stores that were seen but are not curated. */
+  /** @param includeObserved also include stores that were seen but are not curated. */
   retailers({
     name,
     includeObserved,

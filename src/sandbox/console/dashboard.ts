@@ -12,7 +12,7 @@ import { copied, dateTime, duration } from './parts.ts';
 import { readRequests, requestsPath, requestsTable } from './requests.ts';
 
 /** Home page, which the `quickstart_url` of a minted key points to: what the sandbox is, and its recent activity. */
-export const frontPage: Page<'console'> = async ({ service }) => {
+export const dashboardPage: Page<'console'> = async ({ service }) => {
   const { store, clock, config } = service;
   const now = clock.now();
   const orders = readOrders(store, latest);
@@ -24,7 +24,7 @@ ${section('orders', 'Orders', ordersPath, ordersTable(orders, now))}
 ${section('deliveries', 'Webhook deliveries', deliveriesPath, deliveriesTable(config, deliveries, { now, back: 'console' }))}
 ${section('requests', 'Requests', requestsPath, requestsTable(service, readRequests(service, latest)))}
 ${section('keys', 'Keys and wallets', keysPath, keysTable(service, readKeys(service, latest), now))}`;
-  return consolePage('The sandbox', body, { live: true, isFront: true });
+  return consolePage('The sandbox', body, { live: true, isDashboard: true });
 };
 
 const section = (id: string, title: string, path: string, table: Content): Content =>

@@ -72,7 +72,7 @@ export const seeOther = (location: string): SandboxResponse => ({
 
 /**
  * A hidden field with a unique token per form, so that resubmitting has no further effect.
- * @param isKept whether the token survives when the browser restores the page; used by forms that place an order.
+ * @param isPersistent whether the token survives when the browser restores the page; used by forms that place an order.
  */
 export const onceField = ({ isPersistent = false }: { readonly isPersistent?: boolean } = {}): Content =>
   html`<input type="hidden" name="once" value="${crypto.randomUUID()}" autocomplete="off"${isPersistent && html` data-kept`}>`;

@@ -1,7 +1,7 @@
 import { operations } from '../../api/operations/index.ts';
 import { type Content, html } from '../../platform/html.ts';
 import { consolePath, shopPath } from '../config.ts';
-import { bringUpToDate } from '../control/due-transitions.ts';
+import { runDueTransitions } from '../control/due-transitions.ts';
 import { otherMachine, stranger } from '../server/hosts.ts';
 import { codeParameter, unknownUser } from '../server/owner.ts';
 import { readQuery, readTarget } from '../server/request.ts';
@@ -48,14 +48,14 @@ interface ConsoleOptions extends Omit<PageOptions, 'links' | 'current'> {
   /** Whether it is the section's list page rather than a page below it. */
   readonly isList?: boolean;
   /** Whether it is the console's home page. */
-  readonly isFront?: boolean;
+  readonly isDashboard?: boolean;
 }
 
 /** Renders a console page with navigation to all sections. @param title also used as the heading. */
 export function consolePage(
   title: string,
   body: Content,
-  { section, isList = false, isFront = false, ...options }: ConsoleOptions = {},
+  { section, isList = false, isDashboard: isFront = false, ...options }: ConsoleOptions = {},
 ): SandboxResponse {
   const behind = section === undefined ? undefined : { path: sections[section].path, isPage: isList };
   const current = isFront ? { path: '/', isPage: true } : behind;
@@ -121,7 +121,7 @@ export const forThisMachine =
     // Before a mutation, process everything that is due.
     const now = service.clock.now();
     const budgetMs = request.method === 'GET' ? service.readBudget.forRead(now) : Number.POSITIVE_INFINITY;
-    await bringUpToDate(service, now, budgetMs);
+    await runDueTransitions(service, now, budgetMs);
     return page(visit);
   };
 

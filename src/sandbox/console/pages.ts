@@ -1,6 +1,6 @@
 import { accountEvent, accountPage, accountsPage } from './accounts.ts';
 import { batchesPage, batchPage, retryBatch } from './batches.ts';
-import { frontPage } from './dashboard.ts';
+import { dashboardPage } from './dashboard.ts';
 import { deliveriesPage, deliveryPage, replayDelivery, replayEditedPage } from './deliveries.ts';
 import { faultsPage, setSeed, switchOff, switchOn } from './faults.ts';
 import { keysPage, mintKeyPage } from './keys.ts';
@@ -18,7 +18,7 @@ import { advanceClock, resetSandbox, restoreSnapshot, saveSnapshot, setSpeed, ti
 import { claimKey, emptyWallet, fundWallet, walletPage } from './wallet.ts';
 
 const pages: { readonly [N in PageName]: Page<N> } = {
-  console: forThisMachine(frontPage),
+  console: forThisMachine(dashboardPage),
   consoleOrders: forThisMachine(ordersPage),
   consoleOrder: forThisMachine(orderPage),
   consoleEvent: forThisMachine(triggerEvent),

@@ -2,7 +2,7 @@ import { uuidPattern } from '../../api/limits.ts';
 import { orderState, shortfallsIn } from '../../api/order-state.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { html } from '../../platform/html.ts';
-import { bringUpToDate } from '../control/due-transitions.ts';
+import { runDueTransitions } from '../control/due-transitions.ts';
 import { type Decision, decideDevice } from '../keys/device.ts';
 import { claim, claimable } from '../keys/keys.ts';
 import { publicTracking } from '../orders/lifecycle/index.ts';
@@ -64,7 +64,7 @@ const claimForm = (problem = ''): SandboxResponse =>
 /** Serves the `delivery_proof_url`: the photo taken by the carrier. Knowing the order id authorises access. */
 export const proofPage: Page<'proof'> = async ({ service, path: { order_id: id, number } }) => {
   const now = service.clock.now();
-  await bringUpToDate(service, now, service.readBudget.forRead(now));
+  await runDueTransitions(service, now, service.readBudget.forRead(now));
   const order = uuidPattern.test(id) ? findOrder(service.store, id.toLowerCase(), null) : undefined;
   const parcel = order?.record.tracking_numbers.find(
     ({ svc_tracking_number: own, delivery_proof_url: url }) => own === number && url !== null,
@@ -107,7 +107,7 @@ const headers = { vary: 'Accept' };
 /** Public view of an order for anyone who knows its id; never shows the recipient. */
 export const trackingPage: Page<'tracking'> = async ({ service, path: { order_id: id } }) => {
   const now = service.clock.now();
-  await bringUpToDate(service, now, service.readBudget.forRead(now));
+  await runDueTransitions(service, now, service.readBudget.forRead(now));
   const order = uuidPattern.test(id) ? findOrder(service.store, id.toLowerCase(), null) : undefined;
   if (order) return found(publicTracking(order.record), order.record);
   const body = html`<p class="lead">No order has this id. The link may have been cut short.</p>`;

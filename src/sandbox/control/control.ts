@@ -19,7 +19,7 @@ import type { Store } from '../store/store.ts';
 import { emptyStore } from '../store/tables.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
 import { releaseAll } from '../webhooks/outbox.ts';
-import { bringUpToDate, stuckIds } from './due-transitions.ts';
+import { runDueTransitions, stuckIds } from './due-transitions.ts';
 import type { SandboxFaults } from './faults.ts';
 
 interface ControlOptions {
@@ -246,7 +246,7 @@ export async function advanceThrough(
 export async function settle({ service, outbox }: Advancing): Promise<void> {
   const now = service.clock.now();
   await placeRows(service, now, placingBudgetMs);
-  await bringUpToDate(service, now);
+  await runDueTransitions(service, now);
   service.deliver();
   await outbox.idle();
 }

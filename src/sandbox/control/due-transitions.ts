@@ -9,7 +9,7 @@ import { storedReturn } from '../returns/records.ts';
 import { loadSettleReturn } from '../returns/settle.ts';
 import type { ReadBudget, Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
-import { mayGoOn, OneRun } from './scheduler.ts';
+import { mayContinue, OneRun } from './scheduler.ts';
 
 type Due = Pick<Service, 'store' | 'idGenerator' | 'report' | 'scheduler'>;
 type AdvanceRow = (row: StoredRow, now: number) => void;
@@ -60,7 +60,11 @@ const runs = new OneRun();
  * Processes everything due by `now` (ms). Cost depends on the amount due, not on the size of the store.
  * @param budgetMs budget in real time; whatever remains is left to the next caller.
  */
-export function bringUpToDate(service: Due, now: number, budgetMs = Number.POSITIVE_INFINITY): Promise<void> {
+export function runDueTransitions(
+  service: Due,
+  now: number,
+  budgetMs = Number.POSITIVE_INFINITY,
+): Promise<void> {
   return runs.join(
     service.store,
     () => isAnythingDue(service.store, now),
@@ -106,7 +110,7 @@ async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now
         chunk.maxRecords,
       );
       for (const [done, row] of due.entries()) {
-        if (!mayGoOn(chunk, startedAt, done)) return true;
+        if (!mayContinue(chunk, startedAt, done)) return true;
         advanceOne(row);
       }
       return due.length === chunk.maxRecords;

@@ -17,7 +17,7 @@ const expectedMs = 100;
  * Whether a unit of work that started at `began` (`realMs`) may continue. @param done number of records processed so
  * far.
  */
-export const mayGoOn = ({ maxMs }: Chunk, startedAt: number, done: number): boolean =>
+export const mayContinue = ({ maxMs }: Chunk, startedAt: number, done: number): boolean =>
   done < fewest || realMs() - startedAt < maxMs;
 
 /** Ratio of pause to work for background jobs while a request is being handled. */
@@ -49,7 +49,7 @@ export class PriorityScheduler implements Scheduler {
   pause(workedMs: number): Promise<void> {
     return new Promise((resolve) => {
       const goOn = (): void => {
-        if (this.#waiting.push(resolve) === 1) this.#goOnSoon();
+        if (this.#waiting.push(resolve) === 1) this.#resumeSoon();
       };
       if (this.#working > 0) setTimeout(goOn, workedMs * pauseFactor);
       else goOn();
@@ -57,10 +57,10 @@ export class PriorityScheduler implements Scheduler {
   }
 
   /** Runs one unit per event-loop turn across all jobs: two in a row would delay requests by both. */
-  #goOnSoon(): void {
+  #resumeSoon(): void {
     setImmediate(() => {
       this.#waiting.shift()?.();
-      if (this.#waiting.length > 0) this.#goOnSoon();
+      if (this.#waiting.length > 0) this.#resumeSoon();
     });
   }
 }
@@ -107,7 +107,7 @@ export class OneRun {
   }
 }
 
-/** Resolves when the work settles, or after `mostMs`. Errors are left to the caller. */
+/** Resolves when the work settles, or after `maxMs`. Errors are left to the caller. */
 export function untilDone(work: Promise<unknown>, maxMs: number): Promise<void> {
   return new Promise((resolve) => {
     // A timer cannot wait forever.

@@ -2,7 +2,7 @@ import { clearTimeout, setTimeout } from '../../platform/own-timers.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
 import { isAnyRowDue, placeRows } from '../bulk/place-rows.ts';
 import type { Service } from '../server/service.ts';
-import { bringUpToDate, isAnythingDue } from './due-transitions.ts';
+import { isAnythingDue, runDueTransitions } from './due-transitions.ts';
 
 /** Interval of background processing, ms. */
 const tickMs = 500;
@@ -24,7 +24,7 @@ export function tick(service: Service): () => Promise<void> {
     // Start both at once; otherwise a request could find one idle and start it itself.
     await Promise.all([
       placeRows(service, clock.now(), roundMs),
-      bringUpToDate(service, clock.now(), roundMs),
+      runDueTransitions(service, clock.now(), roundMs),
     ]);
     service.deliver();
     lastError = undefined;

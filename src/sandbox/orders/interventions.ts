@@ -3,7 +3,7 @@ import type { OrderStatus } from '../../api/enums.ts';
 import type { ErrorType } from '../../api/error-types.ts';
 import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
-import { noteIntervention } from '../store/interventions.ts';
+import { recordIntervention } from '../store/interventions.ts';
 import { environmentOf } from './create.ts';
 import { cancelPending, forceTransition } from './lifecycle/index.ts';
 import type { ForcedKind } from './lifecycle/types.ts';
@@ -52,7 +52,7 @@ export async function forceOrder(
     const reached = forceTransition({ state, kind, now, environment, ...(errorType && { errorType }) });
     if ('refused' in reached) throw new ErrorResponse('bad_request', reached.refused, { event: trigger });
     settle(state, reached);
-    noteIntervention(store, id, { at: now, event: trigger, errorType: errorType ?? null });
+    recordIntervention(store, id, { at: now, event: trigger, errorType: errorType ?? null });
     return reached.record.status;
   });
 }
@@ -85,7 +85,7 @@ export async function cancelOrder(
     if ('refused' in reached)
       throw new ErrorResponse('order_not_cancellable', reached.refused, { status: order.record.status });
     settle(order, reached);
-    noteIntervention(service.store, id, { at: now, event: 'cancelled', errorType: null });
+    recordIntervention(service.store, id, { at: now, event: 'cancelled', errorType: null });
   });
 }
 
@@ -129,7 +129,7 @@ export async function failWaitingFor(service: Service, accountId: string, now: n
         // Detach it from the account first, so that settling does not move up the orders behind it.
         store.run('UPDATE orders SET account_id = NULL WHERE seq = ?', order.seq);
         settle({ ...order, accountId: null }, reached);
-        noteIntervention(store, order.record.id, { at: now, event: 'failed', errorType });
+        recordIntervention(store, order.record.id, { at: now, event: 'failed', errorType });
       }
     });
   }

@@ -174,7 +174,7 @@ export function loadRecordText(): Promise<RecordText> {
   return loading;
 }
 
-/** @param isKept the record comes from the store, so a newer version may have added fields unknown to this one. */
+/** @param isStored the record comes from the store, so a newer version may have added fields unknown to this one. */
 type RecordText = (record: OrderRecord, isStored?: 'kept') => string;
 
 /** Caches the lazy import, since every order needs it. */

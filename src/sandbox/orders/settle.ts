@@ -1,4 +1,4 @@
-import { closeUp } from '../accounts/records.ts';
+import { advanceAccountQueue } from '../accounts/records.ts';
 import { returnChange } from '../payments/payments.ts';
 import { closeReturns } from '../returns/settle.ts';
 import type { Service } from '../server/service.ts';
@@ -24,17 +24,21 @@ export async function loadSettle({
     const reserved = moveMoney(store, order, reached.steps);
     const record = withReturnsClosed(store, order, reached);
     updateOrder(store, order.seq, { ...reached, record }, { text: recordText(record, 'kept'), reserved });
-    freeAccount(store, order, reached.steps);
+    releaseAccountSlot(store, order, reached.steps);
     enqueueEvents(store, idGenerator, { userId: order.userId, webhooks: order.body.webhooks }, reached.steps);
   };
 }
 
 /** Moves up the orders queued on the same account when this one finishes earlier than scheduled. */
-function freeAccount(store: Store, { seq, accountId, queueEnd }: StoredOrder, steps: readonly Step[]): void {
+function releaseAccountSlot(
+  store: Store,
+  { seq, accountId, queueEnd }: StoredOrder,
+  steps: readonly Step[],
+): void {
   const end = accountId === null ? undefined : steps.find(endsPlacing)?.at;
   if (accountId === null || end === undefined || queueEnd === null || end >= queueEnd) return;
   store.run('UPDATE orders SET queue_end = ? WHERE seq = ?', end, seq);
-  closeUp(store, accountId, end);
+  advanceAccountQueue(store, accountId, end);
 }
 
 /** Closes the returns of an order that has been refunded in full. */

@@ -1,8 +1,8 @@
-import { bringUpToDate } from '../control/due-transitions.ts';
+import { runDueTransitions } from '../control/due-transitions.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
 import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
-import { noteIntervention } from '../store/interventions.ts';
+import { recordIntervention } from '../store/interventions.ts';
 import { circumstancesOf } from './credit.ts';
 import type { ReturnRecord } from './lifecycle.ts';
 import { type Circumstances, type ForcedReturn, forcedReturns, forceReturnState } from './lifecycle.ts';
@@ -41,7 +41,7 @@ export async function forceReturn(
   kind: ForcedReturn,
   now: number,
 ): Promise<ReturnRecord> {
-  await bringUpToDate(service, now);
+  await runDueTransitions(service, now);
   const settle = await loadSettleReturn(service);
   const { store } = service;
   return store.transaction(() => {
@@ -53,7 +53,7 @@ export async function forceReturn(
     if ('refused' in reached)
       throw new ErrorResponse('bad_request', reached.refused, { event: `return-${kind}` });
     settle(found, reached);
-    noteIntervention(store, found.record.id, { at: now, event: kind, errorType: null });
+    recordIntervention(store, found.record.id, { at: now, event: kind, errorType: null });
     return reached.record;
   });
 }

@@ -1,6 +1,6 @@
 import { placeRows } from '../bulk/place-rows.ts';
 import { givenListingsName, type SandboxConfig } from '../config.ts';
-import { bringUpToDate } from '../control/due-transitions.ts';
+import { runDueTransitions } from '../control/due-transitions.ts';
 import type { OrderBody } from '../orders/lifecycle/types.ts';
 import { findOrder } from '../orders/records.ts';
 import { storedReturn } from '../returns/records.ts';
@@ -26,7 +26,7 @@ export async function exportScenario(service: Service, faults: readonly string[]
   const { store, clock, config, idGenerator } = service;
   const now = clock.now();
   await placeRows(service, now, placingBudgetMs);
-  await bringUpToDate(service, now);
+  await runDueTransitions(service, now);
   // Flushes pending group writes.
   await store.grouped(() => undefined);
   const keys = keysIn(store);

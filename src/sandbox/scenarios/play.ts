@@ -3,7 +3,7 @@ import type { Scenario } from '../../api/scenario/scenario.ts';
 import { placeRows } from '../bulk/place-rows.ts';
 import { retailerNamed, retailers } from '../catalogue/retailers.ts';
 import { givenListingsName } from '../config.ts';
-import { bringUpToDate, CatchUpBudget } from '../control/due-transitions.ts';
+import { CatchUpBudget, runDueTransitions } from '../control/due-transitions.ts';
 import { mintKey } from '../keys/keys.ts';
 import { listingOutcomes } from '../orders/lifecycle/index.ts';
 import { findOrder } from '../orders/records.ts';
@@ -147,7 +147,7 @@ async function performAll(stage: Stage, moments: readonly Moment[], now: number)
 async function reach({ service }: Stage, at: number): Promise<void> {
   await service.store.transaction(() => service.clock.set(at));
   await placeRows(service, at, placingBudgetMs);
-  await bringUpToDate(service, at);
+  await runDueTransitions(service, at);
 }
 
 /** Reports orders and returns whose final state differs from the one the scenario declares. */

@@ -3,7 +3,7 @@ import type { Scenario } from '../../api/scenario/scenario.ts';
 import { realMs } from '../../platform/clock.ts';
 import { parseDuration } from '../../platform/duration.ts';
 import { placeRows } from '../bulk/place-rows.ts';
-import { bringUpToDate } from '../control/due-transitions.ts';
+import { runDueTransitions } from '../control/due-transitions.ts';
 import { findOrder } from '../orders/records.ts';
 import { findReturn } from '../returns/records.ts';
 import type { Service } from '../server/service.ts';
@@ -179,7 +179,7 @@ async function examine(stage: Stage, check: Check): Promise<Difference[]> {
   const { store } = service;
   const now = service.clock.now();
   await placeRows(service, now, placingBudgetMs);
-  await bringUpToDate(service, now);
+  await runDueTransitions(service, now);
   const { apiKey } = keyOf(stage, check.wallet ?? check.key);
   const get = (target: string): Promise<Reply> => send({ method: 'GET', target, apiKey });
   const missing = (what: string): Difference[] => [{ field: '', expected: what, actual: undefined }];

@@ -9,7 +9,7 @@ interface Intervention {
 }
 
 /** Records an intervention on an order or return. Must run in the transaction that performs it. */
-export function noteIntervention(store: Store, id: string, { at, event, errorType }: Intervention): void {
+export function recordIntervention(store: Store, id: string, { at, event, errorType }: Intervention): void {
   store.run(
     'INSERT INTO interventions (subject, at, event, error_type) VALUES (?, ?, ?, ?)',
     id,

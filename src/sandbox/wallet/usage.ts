@@ -8,7 +8,7 @@ import type { Service } from '../server/service.ts';
 import { insufficientFunds, requireFunds, walletOf } from './wallet.ts';
 
 /** Records a call for `GET /usage` as a deferred write; no response waits for it. */
-export function noteCall(
+export function recordCall(
   service: Noting,
   userId: string,
   now: number,

@@ -173,7 +173,8 @@ export async function withRetailers(
   await checkNames(context, policy, names);
   const known = new Map<string, readonly string[]>();
   for (const { url, host } of orders.flatMap(({ lines }) => lines))
-    if (!known.has(host)) known.set(host, [hostAsName(host), ...(await lookUp(context, plainUrl(url)))]);
+    if (!known.has(host))
+      known.set(host, [hostAsName(host), ...(await resolveNames(context, plainUrl(url)))]);
   return orders.map((order) => {
     const lines = order.lines.map((line) => ({ ...line, retailer: known.get(line.host) ?? line.retailer }));
     const all = [...new Set(lines.flatMap(({ retailer }) => retailer))];
@@ -230,7 +231,7 @@ async function readRetailers(context: OrderContext): Promise<ReadonlySet<string>
 }
 
 /** The name of the retailer of a URL; none where the service knows none. */
-async function lookUp(context: OrderContext, url: string): Promise<string[]> {
+async function resolveNames(context: OrderContext, url: string): Promise<string[]> {
   try {
     const client = await context.client();
     const { body } = await client.call('retailer.check', { query: { url } });

@@ -4,7 +4,7 @@ import { limits } from '../../../api/limits.ts';
 import type { Shape } from '../../../api/schemas/index.ts';
 import { OrderCreate } from '../../../api/schemas/order-create.ts';
 import type { PlanProduct } from '../../../api/schemas/plan-file.ts';
-import { lookUpProducts } from '../../../bulk/plan/products.ts';
+import { queryProducts } from '../../../bulk/plan/products.ts';
 import type { Intent } from '../../../journal/journal-record.ts';
 import { addressProblems } from '../../../orders/addresses/options.ts';
 import { savedAddress } from '../../../orders/addresses/ship-to.ts';
@@ -196,7 +196,7 @@ async function orderable(
 ): Promise<Line[]> {
   const countries = new Set([to.country.toUpperCase()]);
   const urls = [...new Set(products.map(({ url }) => url))];
-  const found = await lookUpProducts(
+  const found = await queryProducts(
     context,
     urls.map((url) => ({ url, countries })),
     { prices: true },

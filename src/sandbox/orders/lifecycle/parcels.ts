@@ -41,7 +41,7 @@ export function estimatedDelivery(record: OrderRecord, placedAt: number, draw: D
 }
 
 /**
- * The journeys of an order's parcels: one parcel per retailer and ending, sometimes two. Retailers beyond `mostSenders`
+ * The journeys of an order's parcels: one parcel per retailer and ending, sometimes two. Retailers beyond `maxSenders`
  * share parcels.
  */
 export function journeys(
