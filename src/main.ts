@@ -6,6 +6,7 @@ import { rootHelp } from './commands/root-help.ts';
 import type { LastListRows, Result, TitleOf } from './format/result.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './platform/errors.ts';
 import { limitMemory } from './platform/memory.ts';
+import { redactor } from './platform/redact/redactor.ts';
 import { type Io, processIo } from './platform/streams.ts';
 import { version } from './platform/version.ts';
 import type { Context } from './run/context.ts';
@@ -18,6 +19,7 @@ export async function main(process: NodeJS.Process): Promise<number> {
   const argv = process.argv.slice(2);
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V'))
     return printText(process, `${version}\n`);
+  redactor.reset();
   const io = processIo(process);
   const streams = watchStreams(process, io);
   const { signal, stop } = watchSignals(process, io);

@@ -90,7 +90,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  runner.stop();
+  await runner.stop();
   await distorting.stop();
   await scene.service.stop();
   rmSync(scene.folder, { recursive: true, force: true });

@@ -43,10 +43,15 @@ export function checkPrinted(folder: string, leniency: Leniency): void {
     const file = join(folder, name);
     const recorded: Recorded = JSON.parse(readFileSync(file, 'utf8'));
     rmSync(file, { force: true });
-    const wrong = problemIn(recorded, leniency);
-    if (wrong !== undefined)
-      throw new Error(`errand ${recorded.argv.join(' ')}\nprinted what its schema does not say: ${wrong}`);
+    checkRun(recorded, leniency);
   }
+}
+
+/** Checks what one run printed. @throws Error. */
+export function checkRun(recorded: Recorded, leniency: Leniency): void {
+  const wrong = problemIn(recorded, leniency);
+  if (wrong !== undefined)
+    throw new Error(`errand ${recorded.argv.join(' ')}\nprinted what its schema does not say: ${wrong}`);
 }
 
 /** What is wrong with what a process printed; undefined where it holds what `errand schema output` says. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Finished, shell } from './run.ts';
+import type { Finished } from './run.ts';
 import { errorOf, type Shopping, shopping } from './shopping.ts';
 
 /** The path that a servlet container, its framework and a proxy that decodes make of a request target. */
@@ -87,17 +87,15 @@ const spellings = [
   ...['/agent%2forders', '/orders.json/bulk', '/returns.json', '/v1/orders/x%2fretry', '/v1/orders/x/retry/'],
 ];
 
-/** Every spelling in one shell: each line of stdout is a path and the exit code of the request. */
-const sendAll = async (shop: Shopping, ...more: string[]): Promise<[string, string][]> => {
-  const lines = [...spellings, '{url}/x/..%2forders', '{url}/orders;a', '{url}/ORDERS'].map((path) => {
+/** Sends every spelling. @returns each path and the exit code of its request. */
+const sendAll = async (shop: Shopping, ...more: string[]): Promise<[string, number | null][]> => {
+  const sent: [string, number | null][] = [];
+  for (const path of [...spellings, '{url}/x/..%2forders', '{url}/orders;a', '{url}/ORDERS']) {
     const word = path.replace('{url}', shop.workspace.environment.ERRAND_BASE_URL ?? '');
-    return `errand api pOsT '${word}' --input order.json ${more.join(' ')} >/dev/null 2>&1; echo '${path}' $?`;
-  });
-  const { stdout } = await shell(shop.workspace, lines.join('\n'));
-  return stdout
-    .trim()
-    .split('\n')
-    .map((line) => [line.slice(0, line.lastIndexOf(' ')), line.slice(line.lastIndexOf(' ') + 1)]);
+    const { code } = await shop.run('api', 'pOsT', word, '--input', 'order.json', ...more);
+    sent.push([path, code]);
+  }
+  return sent;
 };
 
 function limit(shop: Shopping): void {
@@ -115,13 +113,13 @@ describe('behind a gateway that decodes paths', () => {
     limit(shop);
     const sent = await sendAll(shop);
     expect(await shop.orders()).toEqual([]);
-    expect(sent.filter(([, code]) => code !== '11' && code !== '2')).toEqual([]);
+    expect(sent.filter(([, code]) => code !== 11 && code !== 2)).toEqual([]);
   });
 
   test('nor past the journal, with --unknown-path', async () => {
     const shop = await shopping();
     await behindGateway(shop);
-    expect((await sendAll(shop, '--unknown-path')).filter(([, code]) => code !== '2')).toEqual([]);
+    expect((await sendAll(shop, '--unknown-path')).filter(([, code]) => code !== 2)).toEqual([]);
     expect(await shop.orders()).toEqual([]);
   });
 

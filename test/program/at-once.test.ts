@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { readFault } from '../../src/sandbox/server/faults.ts';
 import { orderBody } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
-import { errand } from './run.ts';
+import { errand, spawned } from './run.ts';
 import { makeWorkspace } from './workspace.ts';
 
 describe('several processes at once', () => {
@@ -15,7 +15,7 @@ describe('several processes at once', () => {
       const args = ['order', 'create', '--product', product, '--max-price', '$0.10', '--ship-to', 'home'];
       const made = await Promise.all(
         Array.from({ length: 12 }, (_, index) =>
-          errand(workspace, [...args, '--po-number', `po-${index}`, '-o', 'json']),
+          spawned(workspace, [...args, '--po-number', `po-${index}`, '-o', 'json']),
         ),
       );
       for (const { code, stderr } of made) expect(code, stderr).toBe(0);
@@ -36,10 +36,10 @@ describe('several processes at once', () => {
       const names = Array.from({ length: 16 }, (_, index) => `profile-${index}`);
       const ended = await Promise.all([
         ...names.map((name) =>
-          errand(workspace, ['profile', 'set', name, '--base-url', 'https://service.example']),
+          spawned(workspace, ['profile', 'set', name, '--base-url', 'https://service.example']),
         ),
         ...Array.from({ length: 4 }, () =>
-          errand(workspace, ['search', 'coffee', '--limit', '3', '-o', 'id']),
+          spawned(workspace, ['search', 'coffee', '--limit', '3', '-o', 'id']),
         ),
       ]);
       for (const { code, stderr } of ended) expect(code, stderr).toBe(0);
@@ -64,11 +64,13 @@ describe('several processes at once', () => {
         JSON.stringify(orderBody(service.product('test-success'))),
       );
       const args = ['order', 'create', '--file', 'order.json', '-o', 'id'];
-      const ended = await Promise.all(Array.from({ length: 4 }, () => errand(workspace, args)));
+      const ended = await Promise.all(Array.from({ length: 4 }, () => spawned(workspace, args)));
       expect(ended.map(({ code }) => code).toSorted()).toEqual([0, 5, 5, 5]);
       const [id = ''] = ended.filter(({ code }) => code === 0).map(({ stdout }) => stdout.trim());
       for (const { code, stderr } of ended) if (code === 5) expect(stderr).toContain(id);
-      const meant = await Promise.all(Array.from({ length: 2 }, () => errand(workspace, [...args, '--new'])));
+      const meant = await Promise.all(
+        Array.from({ length: 2 }, () => spawned(workspace, [...args, '--new'])),
+      );
       expect(meant.map(({ code }) => code)).toEqual([0, 0]);
       expect((await service.send('GET', '/orders')).body.orders).toHaveLength(3);
     } finally {

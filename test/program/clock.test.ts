@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { errand, orderOf } from './run.ts';
+import { errand, orderOf, spawned } from './run.ts';
 import { serveAt } from './served.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
@@ -82,7 +82,7 @@ describe.concurrent('a clock that is set while a command waits', () => {
       const workspace = aPlace(onTestFinished);
       const args = await prepare(workspace, onTestFinished);
       const began = performance.now();
-      const ended = await errand(whereClockIsSet(workspace, ms), [
+      const ended = await spawned(whereClockIsSet(workspace, ms), [
         ...args,
         '--timeout',
         '2500ms',
@@ -104,7 +104,7 @@ describe.concurrent('a clock that is set while a command waits', () => {
         '-o',
         'ndjson',
       ];
-      const { stdout } = await errand(whereClockIsSet(workspace, ms), args);
+      const { stdout } = await spawned(whereClockIsSet(workspace, ms), args);
       const summary = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
       expect(summary).toMatchObject({ type: 'summary', waiting: 1 });
       expect(summary.elapsed_ms).toBeGreaterThanOrEqual(2_500);

@@ -16,7 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { errand, shell } from './run.ts';
+import { shell, spawned } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -36,7 +36,7 @@ const withMore = (environment: Record<string, string>): Workspace => ({
 });
 
 async function wallet(environment: Record<string, string> = {}): Promise<void> {
-  const { code, stdout } = await errand(withMore(environment), ['wallet', '-o', 'json']);
+  const { code, stdout } = await spawned(withMore(environment), ['wallet', '-o', 'json']);
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { balance: expect.any(Number) }]);
 }
 
@@ -72,7 +72,7 @@ test('no file that may be kept imports late: kept code cannot on Node 20', () =>
 
 test('what loads next to nothing makes no folder for it', async () => {
   for (const words of [['--version'], ['--help'], ['__complete', '--', 'order', '']])
-    expect((await errand(workspace, words)).code).toBe(0);
+    expect((await spawned(workspace, words)).code).toBe(0);
   expect(existsSync(join(workspace.folder, '.cache'))).toBe(false);
 });
 
@@ -218,7 +218,7 @@ describe('compiled code is kept', () => {
       ERRAND_API_KEY: 'zz_test_0123456789abcdef',
     });
     const list = () =>
-      errand(proxied, ['order', 'list', '--base-url', 'https://shop.example', '--retries', '0']);
+      spawned(proxied, ['order', 'list', '--base-url', 'https://shop.example', '--retries', '0']);
     expect((await list()).stderr).toContain('through the proxy 127.0.0.1:9');
     const before = times();
     await list();

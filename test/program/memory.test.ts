@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { peer } from '../http/peer.ts';
-import { errand } from './run.ts';
+import { spawned } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const teller = fileURLToPath(new URL('./memory.cjs', import.meta.url));
@@ -25,7 +25,7 @@ afterEach(() => workspace.remove());
 
 /** MB of V8's young generation at the end. */
 async function youngAfter(...args: readonly string[]): Promise<number> {
-  const { code, stderr } = await errand(workspace, args);
+  const { code, stderr } = await spawned(workspace, args);
   expect(code, stderr).toBe(0);
   return Number(readFileSync(told, 'utf8')) / 2 ** 20;
 }

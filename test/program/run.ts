@@ -1,7 +1,10 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { hangsAfterMs } from '../limits.ts';
+import { checkRun } from '../printed/check.ts';
 import { miscounted } from './counts.ts';
-import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
+import { runLine } from './runner.ts';
+import { makeWorkspace, prefer, recorder, type Workspace } from './workspace.ts';
 
 export interface Finished {
   readonly code: number | null;
@@ -10,22 +13,92 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Runs a line in bash in a workspace, as a person's shell would: no terminal, stdin as given or empty. */
-export function shell(
-  workspace: Workspace,
-  line: string,
-  options: { stdin?: string } = {},
-): Promise<Finished> {
-  return run(workspace, 'bash', ['-o', 'pipefail', '-c', line], options);
+interface Options {
+  readonly stdin?: string;
 }
 
-/** Runs the program with exact arguments. */
-export function errand(
+/**
+ * Runs a line in a workspace, as a person's shell would: no terminal, stdin as given or empty. A line that only calls the
+ * program runs it as `errand` does; bash has any other.
+ */
+export async function shell(workspace: Workspace, line: string, options: Options = {}): Promise<Finished> {
+  const words = await wordsOf(workspace, line);
+  return words ? errand(workspace, words, options) : spawned(workspace, line, options);
+}
+
+/**
+ * Runs the program with exact arguments, in a process that runs one command after another: `runner.mjs`. One that begins
+ * while another runs in its workspace has a process of its own.
+ */
+export const errand = (
   workspace: Workspace,
   args: readonly string[],
-  options: { stdin?: string } = {},
+  options: Options = {},
+): Promise<Finished> =>
+  needsProcess(args) || atWork.has(workspace.folder)
+    ? spawned(workspace, args, options)
+    : runInProcess(workspace, args, options);
+
+/** The folders of the workspaces in which a run of `errand` goes on. */
+const atWork = new Set<string>();
+
+/** Runs the program with exact arguments, or a line in bash, in a process of its own: for a test that is about the process. */
+export const spawned = (
+  workspace: Workspace,
+  run: readonly string[] | string,
+  options: Options = {},
+): Promise<Finished> =>
+  typeof run === 'string'
+    ? start(workspace, 'bash', ['-o', 'pipefail', '-c', run], options)
+    : start(workspace, 'errand', run, options);
+
+/** Every run has a process of its own: to see that it makes no difference. */
+const isEachSpawned = process.env.SPAWNED === '1';
+
+/** The help, the version and a TAB have entries of their own (`bin/errand.js`), and `exec` lends its streams to a command. */
+const needsProcess = ([word = 'help', next]: readonly string[]): boolean =>
+  isEachSpawned ||
+  ['--version', '-V', '--help', '-h', 'help', '__complete'].includes(word) ||
+  (word === 'sandbox' && next === 'exec');
+
+/** The words of a line that only calls the program, as bash has them; undefined where it does more. */
+async function wordsOf({ folder, environment }: Workspace, line: string): Promise<string[] | undefined> {
+  const [, rest] = /^errand((?: [^|&;<>()`\n]*)?)$/.exec(line) ?? [];
+  if (rest === undefined || isEachSpawned) return undefined;
+  if (/^[\w ./:=,@%+-]*$/.test(rest)) return rest.split(' ').filter((word) => word !== '');
+  const list = `set -- ${rest}\n[ $# -eq 0 ] || printf '%s\\0' "$@"`;
+  const { code, stdout } = await finished(
+    spawn('bash', ['-c', list], { cwd: folder, env: environment, stdio: 'pipe' }),
+  );
+  return code === 0 ? stdout.split('\0').slice(0, -1) : undefined;
+}
+
+async function runInProcess(
+  { folder, environment, leniency }: Workspace,
+  args: readonly string[],
+  { stdin }: Options,
 ): Promise<Finished> {
-  return run(workspace, 'errand', args, options);
+  const { NODE_OPTIONS = '', ERRAND_OUTPUT: preset = '' } = environment;
+  const preloads = [...NODE_OPTIONS.matchAll(/--require[= ](\S+)/g)].map(([, file = '']) => file);
+  const others = Object.keys(environment).filter((name) => /^NODE_(?!OPTIONS$)/.test(name));
+  if (others.length > 0 || /\S/.test(NODE_OPTIONS.replaceAll(/--require[= ]\S+/g, '')))
+    throw new Error(
+      `Node reads ${others.join(', ') || 'NODE_OPTIONS'} at its start: the test needs \`spawned\``,
+    );
+  atWork.add(folder);
+  const { crash, ...ended } = await runLine({
+    argv: args,
+    file: join(folder, '.bin/errand'),
+    folder,
+    env: environment,
+    ...(stdin !== undefined && { stdin }),
+    preloads: preloads.filter((file) => file !== recorder),
+  });
+  atWork.delete(folder);
+  if (crash !== undefined)
+    throw new Error(`errand ${args.join(' ')}: ${crash}\n${ended.stdout}\n${ended.stderr}`);
+  checkRun({ ...ended, argv: args, preset, code: ended.code ?? 0 }, leniency);
+  return counted({ code: ended.code, signal: null, stdout: ended.stdout, stderr: ended.stderr });
 }
 
 let shop: Promise<string> | undefined;
@@ -69,14 +142,19 @@ export const begin = (
 ): ChildProcessWithoutNullStreams =>
   spawn(command, args, { cwd: workspace.folder, env: workspace.environment, stdio: 'pipe' });
 
-function run(
+async function start(
   workspace: Workspace,
   command: string,
   args: readonly string[],
-  { stdin = '' }: { stdin?: string },
+  { stdin = '' }: Options,
 ): Promise<Finished> {
+  const ended = await finished(begin(workspace, command, args), stdin);
+  workspace.checkPrinted();
+  return counted(ended);
+}
+
+function finished(child: ChildProcessWithoutNullStreams, stdin = ''): Promise<Finished> {
   return new Promise((resolve, reject) => {
-    const child = begin(workspace, command, args);
     const timer = setTimeout(() => child.kill('SIGKILL'), hangsAfterMs);
     const out: Buffer[] = [];
     const err: Buffer[] = [];
@@ -86,16 +164,15 @@ function run(
     child.on('error', reject);
     child.on('close', (code, signal) => {
       clearTimeout(timer);
-      const [stdout, stderr] = [Buffer.concat(out).toString(), Buffer.concat(err).toString()];
-      const wrong = miscounted(stdout, stderr);
-      try {
-        workspace.checkPrinted();
-      } catch (error) {
-        return reject(error);
-      }
-      if (wrong === undefined) resolve({ code, signal, stdout, stderr });
-      else reject(new Error(`counts on one screen do not add up: ${wrong}\n${stdout}\n${stderr}`));
+      resolve({ code, signal, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() });
     });
     child.stdin.end(stdin);
   });
+}
+
+/** @throws Error where the counts on one screen do not add up. */
+function counted(ended: Finished): Finished {
+  const wrong = miscounted(ended.stdout, ended.stderr);
+  if (wrong === undefined) return ended;
+  throw new Error(`counts on one screen do not add up: ${wrong}\n${ended.stdout}\n${ended.stderr}`);
 }

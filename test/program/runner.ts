@@ -7,9 +7,15 @@ const script = fileURLToPath(new URL('./runner.mjs', import.meta.url));
 export interface Line {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** The file that the program is started from: `…/errand`. */
+  readonly file?: string;
+  /** Where it runs; without it, where the test does. */
+  readonly folder?: string;
   readonly stdin?: string;
   /** The width of the terminal that stdout is; without it stdout is a pipe. */
   readonly columns?: number;
+  /** What Node would load first (`--require`). */
+  readonly preloads?: readonly string[];
 }
 
 export interface Ended {
@@ -22,43 +28,62 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** What a process keeps until it ends (secrets to redact, patterns) is not meant for thousands of commands. */
-const mostRuns = 40;
-
 /** The built program in a process that runs one command line after another. */
 export class Runner {
   #child: ChildProcess | undefined;
-  #runs = 0;
 
   async run({ stdin = '', ...line }: Line): Promise<Ended> {
-    this.#runs += 1;
-    if (this.#runs % mostRuns === 0) this.stop();
     this.#child ??= await started();
     const child = this.#child;
-    const ended = await new Promise<Ended>((resolve) => {
-      const gone = (code: number | null) =>
-        resolve({ code: null, crash: `the process ended with ${code}`, busyMs: 0, stdout: '', stderr: '' });
-      child.once('exit', gone);
+    const ended = await new Promise<Ended & { isSpent?: boolean }>((resolve) => {
+      const gone = (crash: string): void => {
+        clearTimeout(timer);
+        resolve({ code: null, crash, busyMs: 0, stdout: '', stderr: '' });
+      };
+      const timer = setTimeout(() => gone(`still running after ${hangsAfterMs} ms`), hangsAfterMs);
+      const exited = (code: number | null): void => gone(`the process ended with ${code}`);
+      child.once('exit', exited);
       child.once('message', (message) => {
-        child.off('exit', gone);
+        clearTimeout(timer);
+        child.off('exit', exited);
         resolve(message as Ended);
       });
-      child.send({ ...line, stdin, limitMs: hangsAfterMs });
+      child.send({ ...line, stdin });
     });
     // What is left of one that crashed must not disturb the next.
-    if (ended.crash !== undefined) this.stop();
+    if (ended.crash !== undefined || ended.isSpent) await this.stop('SIGKILL');
     return ended;
   }
 
-  /** What runs then has no exit code. */
-  stop(signal?: NodeJS.Signals): void {
-    this.#child?.kill(signal);
+  /** What runs then has no exit code. Resolves when the process has ended. */
+  async stop(signal?: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
     this.#child = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await ended;
   }
 }
 
+const idle: Runner[] = [];
+
+/** Runs a line in a process that other lines have run in, and others may run in next; one that runs meanwhile has another. */
+export async function runLine(line: Line): Promise<Ended> {
+  const runner = idle.pop() ?? new Runner();
+  const ended = await runner.run(line);
+  idle.push(runner);
+  return ended;
+}
+
+/** Ends the processes of `runLine`. */
+export async function stopRunners(): Promise<void> {
+  await Promise.all(idle.splice(0).map((runner) => runner.stop()));
+}
+
 function started(): Promise<ChildProcess> {
-  const child = fork(script, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  // Its own stdout and stderr are no terminal and no file, as those of a process that a test starts; nothing is written there.
+  const child = fork(script, { execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   return new Promise((resolve, reject) => {
     child.once('message', () => resolve(child));
     child.once('error', reject);

@@ -19,7 +19,8 @@ import { takeDatabase } from '../team/store.ts';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
 
-const recorder = fileURLToPath(new URL('../printed/record.cjs', import.meta.url));
+/** Loaded into each process of the program, it keeps the JSON that it prints for `checkPrinted`. */
+export const recorder = fileURLToPath(new URL('../printed/record.cjs', import.meta.url));
 
 const oneField = fileURLToPath(new URL('./one-field.mjs', import.meta.url));
 
@@ -35,6 +36,7 @@ const hasJq = installedFile('jq') !== undefined;
 export interface Workspace {
   readonly folder: string;
   readonly environment: Record<string, string>;
+  readonly leniency: Leniency;
   /** Checks the JSON that the program has printed since against its published schemas. @throws Error naming the line. */
   checkPrinted(): void;
   /** Removes it, once what was printed is checked. */
@@ -66,6 +68,7 @@ export function makeWorkspace(more: Record<string, string> = {}, leniency: Lenie
   return {
     folder,
     environment,
+    leniency,
     checkPrinted: check,
     remove: () => {
       try {

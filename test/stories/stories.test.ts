@@ -12,8 +12,9 @@ const read = (name: string) => parseStory(readFileSync(new URL(name, here), 'utf
 const typedLines = stories.flatMap((name) => read(name).map(({ line }) => line));
 const commands = await knownCommands();
 
-describe('stories: what a user types and sees', () => {
-  test.each(stories)('%s', async (name) => {
+// Each has a workspace of its own, and most of them wait for their sandbox.
+describe.concurrent('stories: what a user types and sees', () => {
+  test.for(stories)('%s', async (name, { expect }) => {
     const workspace = makeWorkspace();
     try {
       prefer(workspace, { 'sandbox-speed': 20 });

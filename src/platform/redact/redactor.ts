@@ -203,6 +203,8 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 interface Redactor {
   /** Registers secrets to be replaced wherever they occur, in every form. */
   remember(secrets: readonly (string | undefined)[]): void;
+  /** Forgets all secrets, before another run in the same process. */
+  reset(): void;
   /** Replaces only registered secrets. */
   known(text: string): string;
   /** Also replaces secrets recognized by context: a field, a header, a parameter, or the format of a key. */
@@ -300,6 +302,10 @@ export function createRedactor(): Redactor {
         const limit = Math.max(maxRemembered, given.length);
         if (remembered.size > limit && oldest !== undefined) remembered.delete(oldest);
       }
+    },
+    reset() {
+      remembered.clear();
+      forms = undefined;
     },
     known,
     text,

@@ -74,7 +74,7 @@ export async function raceForIntents(
         if (code !== 0 && code !== 5) findings.push(`exit ${code} ${crash ?? ''}: ${stderr.slice(0, 500)}`);
       }
     } finally {
-      runner.stop();
+      await runner.stop();
     }
   }
 }

@@ -10,7 +10,7 @@ if (GOLDEN_NOW !== undefined) {
   let now = Number(GOLDEN_NOW);
   Date.now = () => now;
   // What is measured without a clock that can be set stands still with it.
-  Object.defineProperty(performance, 'now', { value: () => now - Number(GOLDEN_NOW) });
+  Object.defineProperty(performance, 'now', { configurable: true, value: () => now - Number(GOLDEN_NOW) });
   const elapsed = () => [
     Math.floor((now - Number(GOLDEN_NOW)) / 1e3),
     ((now - Number(GOLDEN_NOW)) % 1e3) * 1e6,

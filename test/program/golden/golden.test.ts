@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { refill, refills, timeoutsIn } from '../../refill.ts';
-import { helpsOf } from './helps.ts';
 import { runTranscript } from './session.ts';
-import { type Printed, readTranscript, unsetDeadlines } from './transcript.ts';
+import { unsetDeadlines } from './transcript.ts';
 
 const here = new URL('./', import.meta.url);
 const transcripts = readdirSync(here).filter((name) => name.endsWith('.transcript'));
@@ -12,16 +11,10 @@ const read = (name: string): string => readFileSync(new URL(name, here), 'utf8')
 const updates = refills('UPDATE_GOLDEN');
 
 describe.concurrent('what every command prints, byte for byte', () => {
-  let helps: ReadonlyMap<string, Printed>;
-  beforeAll(async () => {
-    const parts = transcripts.flatMap((name) => readTranscript(read(name)));
-    helps = await helpsOf(parts.flatMap((part) => (part.kind === 'command' ? [part.line] : [])));
-  });
-
   test.for(transcripts)('%s', async (name, context) => {
     const { expect } = context;
     const kept = read(name);
-    const printed = await runTranscript(kept, helps);
+    const printed = await runTranscript(kept);
     // A busy machine cut it off: that is not what the command prints.
     expect(printed).not.toMatch(/^\? null$/m);
     expect(timeoutsIn(printed)).toEqual([]);

@@ -5,17 +5,16 @@ import { shell } from '../run.ts';
 import { makeWorkspace } from '../workspace.ts';
 import { fixedText, serviceName } from './fixed-text.ts';
 import { withNamedGlobalOptions } from './global-options.ts';
-import { type Printed, readTranscript, showCommand } from './transcript.ts';
+import { readTranscript, showCommand } from './transcript.ts';
 
 const preload = fileURLToPath(new URL('./fixed-process.cjs', import.meta.url));
 const start = Date.parse('2026-03-01T12:00:00Z');
 
 /**
  * Runs the commands of a transcript, in a workspace and against a sandbox of its own.
- * @param helps what each line that only asks for help prints
  * @returns the transcript as it is now
  */
-export async function runTranscript(text: string, helps: ReadonlyMap<string, Printed>): Promise<string> {
+export async function runTranscript(text: string): Promise<string> {
   const service = await TestService.start({
     seed: 7,
     now: start,
@@ -43,7 +42,7 @@ export async function runTranscript(text: string, helps: ReadonlyMap<string, Pri
         continue;
       }
       Object.assign(workspace.environment, { GOLDEN_NOW: String(now), GOLDEN_STEP: String(step) });
-      const { code, stdout, stderr } = helps.get(part.line) ?? (await shell(workspace, part.line));
+      const { code, stdout, stderr } = await shell(workspace, part.line);
       if (part.variable) workspace.environment[part.variable] = stdout.trim();
       const fixed = (printed: string): string =>
         fixedText(printed, { baseUrl: service.baseUrl, folder: workspace.folder });
