@@ -69,6 +69,8 @@ function endRest() {
   timers.clear();
   for (const socket of sockets) socket.destroy();
   sockets.clear();
+  // A database that the program has closed is open, with its locks, as long as one of its statements is there.
+  gc({ type: 'minor' });
 }
 
 /** What a preload or the program may put its own in place of, as it was before the first run. */
@@ -113,16 +115,12 @@ function sink() {
 const show = (name, value) => Object.defineProperty(process, name, { configurable: true, value });
 
 /**
- * Processes that do nothing. Each lives while a run does, and gives it a pid: whoever finds that in a journal, in this
- * process or in another, sees by it whether the run has ended.
+ * Processes that do nothing. Each lives while a run does, and lends it its pid: whoever finds that in a journal, in this
+ * process or in another, sees by it whether the run has ended. The one before has ended when the next begins.
  */
-const standIns = spawn(
-  'bash',
-  ['-c', 'trap : PIPE; while read -r; do sleep 1d >/dev/null & echo $!; done; kill $!'],
-  {
-    stdio: ['pipe', 'pipe', 'ignore'],
-  },
-);
+const lend =
+  'end() { kill -9 $pid && wait $pid; }; while read -r; do end; sleep 1d >&- & pid=$!; echo $pid; done; end';
+const standIns = spawn('bash', ['-c', `trap : PIPE; ${lend}`], { stdio: ['pipe', 'pipe', 'ignore'] });
 for (const handle of [standIns, standIns.stdin, standIns.stdout]) handle.unref();
 const nextStandIn = async () => {
   standIns.stdin.write('\n');
@@ -185,7 +183,6 @@ async function finish(ended) {
   const code = process.exitCode ?? 0;
   process.emit('exit', code);
   process.exitCode = undefined;
-  process.kill(standIn, 'SIGKILL');
   restoreListeners();
   restoreGlobals();
   endRest();

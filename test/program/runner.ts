@@ -4,6 +4,9 @@ import { hangsAfterMs } from '../limits.ts';
 
 const script = fileURLToPath(new URL('./runner.mjs', import.meta.url));
 
+/** What a run leaves behind is young when it ends, and goes with one short collection. */
+const execArgv = ['--expose-gc', '--min-semi-space-size=32', '--max-semi-space-size=32'];
+
 export interface Line {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -83,7 +86,7 @@ export async function stopRunners(): Promise<void> {
 
 function started(): Promise<ChildProcess> {
   // Its own stdout and stderr are no terminal and no file, as those of a process that a test starts; nothing is written there.
-  const child = fork(script, { execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const child = fork(script, { execArgv, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   return new Promise((resolve, reject) => {
     child.once('message', () => resolve(child));
     child.once('error', reject);
