@@ -3,17 +3,19 @@
 import { spawn } from 'node:child_process';
 import crypto from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import { dirname } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { setImmediate as soon } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 
 const entry = fileURLToPath(new URL('../../dist/main.cjs', import.meta.url));
 const dist = dirname(entry);
 const home = process.cwd();
+const { exit } = process;
 const { cache, extensions } = createRequire(import.meta.url);
 
 /** The program's files as V8 has compiled them: each run evaluates them, and compiles none again. */
@@ -69,8 +71,26 @@ function endRest() {
   timers.clear();
   for (const socket of sockets) socket.destroy();
   sockets.clear();
-  // A database that the program has closed is open, with its locks, as long as one of its statements is there.
+}
+
+/** Open files of this process between two runs, where there is a /proc. */
+let openFiles = 0;
+const openFilesNow = () => {
+  try {
+    return readdirSync('/proc/self/fd').length;
+  } catch {
+    return 0;
+  }
+};
+
+/** A database that the program has closed is open, with its locks, as long as one of its statements is there. */
+async function closeDatabases() {
   gc({ type: 'minor' });
+  await soon();
+  if (openFilesNow() <= openFiles) return;
+  gc();
+  await soon();
+  openFiles = openFilesNow();
 }
 
 /** What a preload or the program may put its own in place of, as it was before the first run. */
@@ -190,6 +210,7 @@ async function finish(ended) {
   const { user, system } = process.cpuUsage(usage);
   const answer = { code, ...ended, busyMs: (user + system) / 1000, stdout: out.text(), stderr: err.text() };
   // What has been closed says so meanwhile.
+  await closeDatabases();
   standIn = await nextStandIn();
   process.send(answer);
 }
@@ -199,7 +220,7 @@ process.on('unhandledRejection', crash);
 process.on('warning', (warning) => run?.err.stream.write(`${warning.stack}\n`));
 // Nothing is left to wait for.
 process.on('beforeExit', () => run && finish());
-process.on('disconnect', () => process.exit());
+process.on('disconnect', () => exit());
 process.on('message', (line) => {
   try {
     begin(line);
