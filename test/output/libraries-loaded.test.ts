@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { errand, orderOf } from '../program/run.ts';
+import { errand, orderOf, spawned } from '../program/run.ts';
 import { serveAt } from '../program/served.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 
@@ -31,7 +31,7 @@ async function filesLoaded(...args: string[]): Promise<string[]> {
   const folder = join(workspace.folder, 'coverage', args.join('-'));
   mkdirSync(folder, { recursive: true });
   const traced = { ...workspace, environment: { ...workspace.environment, NODE_V8_COVERAGE: folder } };
-  const { code } = await errand(traced, args);
+  const { code } = await spawned(traced, args);
   expect(code).toBe(0);
   return readdirSync(folder).flatMap((name) => {
     const { result }: { result: { url: string }[] } = JSON.parse(readFileSync(join(folder, name), 'utf8'));
@@ -70,7 +70,7 @@ test('a read over HTTP loads of Node no cryptography, no TLS, no processes and n
     ERRAND_API_KEY: key,
     NODE_OPTIONS: `--require=${list}`,
   };
-  const { code, stderr } = await errand({ ...served, environment }, ['order', 'list', '-o', 'json']);
+  const { code, stderr } = await spawned({ ...served, environment }, ['order', 'list', '-o', 'json']);
   expect(code).toBe(0);
   expect(stderr).toMatch(/^NativeModule http$/m);
   expect(stderr).not.toMatch(/^NativeModule (crypto|tls|https|child_process|dns|internal\/deps\/undici.*)$/m);

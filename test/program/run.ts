@@ -60,7 +60,8 @@ const hasOwnEntry = ([word = 'help', next]: readonly string[]): boolean =>
   ['--version', '-V', '--help', '-h', 'help', '__complete'].includes(word) ||
   (word === 'sandbox' && next === 'exec');
 
-const preload = /--require[= ](\S+)/g;
+/** What a run in a shared process has as well: a clock, and what stands still in transcripts. The recorder it does not need. */
+const preload = /--require[= ](\S+\/(?:clock-set|fixed-process|record)\.cjs)(?!\S)/g;
 
 /** Whether a workspace says something to Node, or to who looks for the program, that only a start hears. */
 const isReadAtStart = ({ folder, environment }: Workspace): boolean =>

@@ -14,9 +14,6 @@ export type Part =
   | { readonly kind: 'wait'; readonly text: string }
   | { readonly kind: 'command'; readonly text: string; readonly line: string; readonly variable?: string };
 
-/** The width of the terminal. */
-export const columns = 100;
-
 /** What a command printed, as it is shown. */
 export interface Printed {
   readonly stdout: string;
