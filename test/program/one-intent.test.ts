@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { normaliseVariants } from '../../src/api/sandbox-faults.ts';
 import { orderBody } from '../order-body.ts';
-import { begin, shell } from './run.ts';
+import { begin, shell, spawned } from './run.ts';
 import { errorOf, lose, type Shopping, shopping } from './shopping.ts';
 
 const hour = 3_600_000;
@@ -123,7 +123,8 @@ describe('a command that was killed', () => {
 describe('the same order again', () => {
   test('thirty times at once is one order; twenty-nine name it', async () => {
     const shop = await shopping();
-    const ended = await Promise.all(Array.from({ length: 30 }, () => shop.order('-o', 'json')));
+    const args = ['order', 'create', '--file', 'order.json', '--retries', '0', '-o', 'json'];
+    const ended = await Promise.all(Array.from({ length: 30 }, () => spawned(shop.workspace, args)));
     const [order] = await shop.orders();
     expect(await shop.orders()).toHaveLength(1);
     const codes = ended.map(({ code }) => code).toSorted();
