@@ -6,7 +6,7 @@ const orders = 10_000;
 const perSecond = 55;
 const rounds = 9;
 
-/** The console's filters as a browser asks for them, while orders come in. */
+/** Times the console's filters as a browser requests them while orders keep arriving. */
 export async function measure(folder: string): Promise<Row[]> {
   const sandbox = await startSandbox(folder, '--speed', '20');
   try {
@@ -55,7 +55,7 @@ async function userId({ baseUrl }: BenchSandbox): Promise<string> {
   return /\/wallets\/([\w-]+)/.exec(await response.text())?.[1] ?? '';
 }
 
-/** Some of the copies have failed, some were cancelled. */
+/** Marks some of the copied orders failed and some cancelled. */
 function spread(file: string): void {
   const Sqlite = loadSqlite();
   const store = new Sqlite(file);
@@ -65,7 +65,7 @@ function spread(file: string): void {
   store.close();
 }
 
-/** Orders until it is stopped. @returns what stops it, and tells how many a second there were. */
+/** Creates orders at a steady rate. @returns a function that stops it and returns the orders per second achieved. */
 function keepOrdering({ baseUrl, headers, order }: BenchSandbox): () => Promise<number> {
   const began = performance.now();
   let [made, isOver] = [0, false];
@@ -92,14 +92,14 @@ function keepOrdering({ baseUrl, headers, order }: BenchSandbox): () => Promise<
   };
 }
 
-/** How long a page takes to come, ms. */
+/** Times one page load, ms. */
 async function load(url: string): Promise<number> {
   const began = performance.now();
   const response = await fetch(url, { headers: { accept: 'text/html' } });
   const text = await response.text();
   const ms = performance.now() - began;
   if (!response.ok || !text.includes('id="order-')) throw new Error(`no orders at ${url}`);
-  // As often as a page that is looked at.
+  // The polling rate of a page in view.
   await new Promise((resolve) => setTimeout(resolve, 100));
   return ms;
 }

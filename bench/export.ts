@@ -7,7 +7,7 @@ import { growth, type Row, timeBeside } from './table.ts';
 
 const rounds = 3;
 
-/** The export as it comes and with its cells made safe, beside `curl -o`. */
+/** Times the export, raw and with escaped cells, against `curl -o`. */
 export async function measure(folder: string): Promise<Row[]> {
   const small = await exported(folder, 20_000);
   const large = await exported(folder, 200_000);

@@ -11,8 +11,8 @@ const listed = 20;
 const has = (name: string): boolean => spawnSync(name, ['--version']).status === 0;
 
 /**
- * One order read, served and embedded, and a table of orders: beside a script that does one bare `fetch` of the same address
- * and prints it, which is the floor of a read, and beside bare Node; and what else reads one record over HTTP.
+ * Reads one order, served and embedded, and lists orders. Compares with bare Node, with other HTTP tools, and with a
+ * script that does one bare `fetch` of the same URL and prints it, which is the lower bound for a read.
  */
 export async function measure(folder: string): Promise<Row[]> {
   const sandbox = await startSandbox(folder);

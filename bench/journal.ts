@@ -5,7 +5,7 @@ import { atMost, median, type Row } from './table.ts';
 const rounds = 500;
 const baseUrl = 'https://service.example';
 
-/** What the journal costs an order: intent and response, each synced to disk, and the report, which is not. */
+/** Cost of the journal per order: intent and response, each fsynced, and the report, which is not. */
 export async function measure(folder: string): Promise<Row[]> {
   const opening = performance.now();
   const journal = await Journal.open(folder, Date.now);

@@ -8,7 +8,7 @@ import { atMost, growth, type Row, timeBeside } from './table.ts';
 const rounds = 5;
 const listing = [program, 'order', 'list', '--all', '-o', 'ndjson'];
 
-/** Every order of a long list, beside a bare loop over the same pages. */
+/** Lists many orders, against a bare loop over the same pages. */
 export async function measure(folder: string): Promise<Row[]> {
   const small = await listed(folder, 20_000);
   const large = await listed(folder, 200_000);
@@ -26,9 +26,9 @@ export async function measure(folder: string): Promise<Row[]> {
 }
 
 interface Listed {
-  /** The one whose time is in the middle, with the highest peak of all. */
+  /** The run of median time, with the highest peak of all runs. */
   readonly own: Run;
-  /** The pair in which it was slowest beside the bare loop. */
+  /** The pair with the worst ratio to the bare loop. */
   readonly worst: Pair;
   readonly firstRowMs: number;
 }

@@ -4,19 +4,19 @@ export interface Load {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A body of its own for each request. */
+  /** Builds a distinct body for each request. */
   readonly body?: (index: number) => string;
 }
 
 export interface Measured {
-  /** For each request, all connections together. */
+  /** Average per request across all connections. */
   readonly ms: number;
   readonly perSecond: number;
   readonly p99Ms: number;
   readonly failures: number;
 }
 
-/** Keeps `connections` busy with a request each for `ms`. */
+/** Keeps `connections` busy for `ms`, each with one request at a time. */
 export async function loadFor(ms: number, connections: number, load: Load): Promise<Measured> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];

@@ -1,6 +1,7 @@
 /**
- * `npm run bench`: every figure beside its aim, in a table for Node 20 and one for Node 24; writes nothing that stays.
- * Names after it run those themes alone: `npx tsx bench/main.ts startup list`; `--this-node` on the Node that runs alone.
+ * `npm run bench`: prints every figure with its target, in one table each for Node 20 and Node 24; leaves no files
+ * behind.
+ * Arguments select themes: `npx tsx bench/main.ts startup list`; `--this-node` runs on the current Node only.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -31,7 +32,7 @@ const themes: Readonly<Record<string, () => Promise<{ readonly measure: Theme }>
   'test-bed': () => import('./test-bed.ts'),
 };
 
-/** The same on every Node. */
+/** Themes that do not depend on the Node version. */
 const alike: readonly string[] = ['size'];
 
 const words = process.argv.slice(2);
@@ -41,12 +42,12 @@ const unknown = requested.filter((name) => !(name in themes));
 if (unknown.length > 0)
   throw new Error(`no theme ${unknown.join(', ')}; there are ${Object.keys(themes).join(', ')}`);
 
-// With it each start of Node, bare or not, reads certificates for 36 ms, and every ratio of starts looks better.
+// It would add 36 ms to every Node start-up for reading certificates, bare or not, and flatter every start-up ratio.
 delete process.env.NODE_EXTRA_CA_CERTS;
 
 const wanted = requested.length > 0 ? requested : Object.keys(themes);
 await inFolder(async (folder) => {
-  // The program keeps compiled code where caches are; a bench keeps nothing.
+  // Redirect the program's compile cache so that a bench leaves nothing behind.
   process.env.XDG_CACHE_HOME = join(folder, 'caches');
   const other = isAlone ? undefined : otherNode(folder);
   await measureAll(wanted);

@@ -13,14 +13,14 @@ const hello = {
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
 };
 
-/** How long a client waits for the first answer of `errand mcp`, beside bare Node; runs of both in turn. */
+/** Time until a client gets the first response from `errand mcp`, interleaved with bare Node. */
 export async function measure(folder: string): Promise<Row[]> {
   const env = { ERRAND_CONFIG_DIR: join(folder, 'config'), ERRAND_STATE_DIR: join(folder, 'state') };
   const own: number[] = [];
   const bare: number[] = [];
   for (let round = 0; round <= rounds; round += 1) {
     const times = [await firstAnswer(env), await untilEnd()] as const;
-    // The first reads the program from the disk.
+    // Skip the warm-up round, which reads the program from disk.
     if (round === 0) continue;
     own.push(times[0]);
     bare.push(times[1]);

@@ -4,7 +4,9 @@ import { createWriteStream } from 'node:fs';
 const headings =
   'product_url,quantity,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number,metadata.team,my_reference';
 
-/** Writes a CSV of valid orders, about 150 bytes each, every one different. @param cents the ceiling of each. @param phone of each. */
+/**
+ * Writes a CSV of distinct valid orders, about 150 bytes each. @param cents the ceiling of each. @param phone of each.
+ */
 export async function writeOrdersCsv(
   file: string,
   rows: number,

@@ -11,7 +11,7 @@ const queries: Readonly<Record<string, { readonly query: string; readonly aim?: 
   'created since': { query: 'limit=50&created_after=2020-01-01' },
 };
 
-/** One page of orders of 200,000 beside one of 2,000, over HTTP. */
+/** One page of orders out of 200,000 against one out of 2,000, over HTTP. */
 export async function measure(folder: string): Promise<Row[]> {
   const times = new Map<string, number[]>();
   for (const count of sizes) {

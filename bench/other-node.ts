@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
 /**
- * The Node that people run most and this process is not: 24, or 20 where this one is that; from the registry's package
- * `node`. Says so on stderr where it cannot be had. @param folder that it may stay in as long as it runs.
+ * Installs the other common Node release, 24 or else 20, from the npm package `node`; prints to stderr if that fails.
+ * @param folder where to install it; must outlive its use.
  */
 export function otherNode(folder: string): string | undefined {
   const major = process.versions.node.startsWith('24.') ? 20 : 24;
@@ -28,6 +28,6 @@ export function otherNode(folder: string): string | undefined {
   }
 }
 
-/** What is to be reached on the Node that runs, where it is not one for all. */
+/** The target for the running Node, where targets differ by version. */
 export const aimOf = (aims: { readonly on20: number; readonly on24: number }): number =>
   Number.parseInt(process.versions.node, 10) >= 24 ? aims.on24 : aims.on20;

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const place = fileURLToPath(new URL('./mock', import.meta.url));
-/** How long it may take to read the document and to listen, ms. */
+/** Timeout for loading the document and listening, ms. */
 const patienceMs = 60_000;
 
-/** A public OpenAPI mock server on the sandbox's own document; installed when it is first needed. */
+/** Starts Prism, a public OpenAPI mock server, with the sandbox's own document; installs it on first use. */
 export async function startPrism(
   folder: string,
   document: string,
@@ -36,7 +36,7 @@ export async function startPrism(
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const until = performance.now() + patienceMs;
-  // What it prints when it is ready depends on how much it was told to print; its port does not.
+  // Poll the port: the ready message depends on the log level.
   while (!(await listens(port))) {
     if (child.exitCode !== null || performance.now() > until) throw new Error('Prism does not start');
     await sleep(100);

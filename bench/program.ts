@@ -8,9 +8,9 @@ export const program = fileURLToPath(new URL('../bin/errand.js', import.meta.url
 export const bare = (name: string): string => fileURLToPath(new URL(`./bare/${name}`, import.meta.url));
 
 export interface Run extends Effort {
-  /** Of its processor, all threads together. */
+  /** CPU time of the process, all threads combined. */
   readonly cpuMs: number;
-  /** When the first byte came on stdout, ms of `performance.now()`; NaN where stdout is a file. */
+  /** When the first byte arrived on stdout, in ms of `performance.now()`; NaN if stdout is a file. */
   readonly firstAt: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -19,18 +19,18 @@ export interface Run extends Effort {
 interface RunOptions {
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** File for stdout; without it stdout comes back, or is dropped with `discard`. */
+  /** File to receive stdout; otherwise stdout is returned, or dropped with `discard`. */
   readonly into?: string;
   readonly discard?: boolean;
   /** File for stdin. */
   readonly input?: string;
-  /** Exit codes that are as they should be. */
+  /** Acceptable exit codes. */
   readonly codes?: readonly number[];
-  /** On a terminal of its own, by `script`. */
+  /** Run in a pseudo-terminal, via `script`. */
   readonly onTerminal?: boolean;
 }
 
-/** Runs `node ARGS` to its end and measures it. @throws Error where it fails. */
+/** Runs `node ARGS` to completion and measures it. @throws Error if it fails. */
 export async function run(
   args: readonly string[],
   { folder, env = {}, into, input, discard = false, codes = [0], onTerminal = false }: RunOptions,
@@ -71,7 +71,7 @@ interface Timed {
   readonly ms: number;
 }
 
-/** Two runs beside each other: on a machine whose speed changes no others compare. */
+/** Two runs from the same round: on a machine of varying speed only those are comparable. */
 export interface Pair<Own extends Timed = Timed, Other extends Timed = Timed> {
   readonly own: Own;
   readonly other: Other;
@@ -80,7 +80,7 @@ export interface Pair<Own extends Timed = Timed, Other extends Timed = Timed> {
 type Work = () => Promise<Timed>;
 type Results<Works extends readonly Work[]> = { [At in keyof Works]: Awaited<ReturnType<Works[At]>>[] };
 
-/** Each several times, in turn. @returns the runs of each, in the order given. */
+/** Runs each work several times, interleaved. @returns the results per work, in argument order. */
 export async function inRounds<const Works extends readonly Work[]>(
   rounds: number,
   ...works: Works
@@ -88,11 +88,11 @@ export async function inRounds<const Works extends readonly Work[]>(
   const runs = works.map((): Timed[] => []);
   for (let round = 0; round < rounds; round += 1)
     for (const [index, work] of works.entries()) runs[index]?.push(await work());
-  // One list for each work, of what it gives.
+  // One list per work, holding its results.
   return runs as Results<Works>;
 }
 
-/** The runs of each round; first that of the least time beside the other. */
+/** Pairs the runs of each round, sorted by ratio, best first. */
 export const pairs = <Own extends Timed, Other extends Timed>(
   own: readonly Own[],
   other: readonly Other[],
@@ -104,7 +104,7 @@ export const pairs = <Own extends Timed, Other extends Timed>(
     })
     .toSorted((one, two) => one.own.ms / one.other.ms - two.own.ms / two.other.ms);
 
-/** The one of several runs whose time is in the middle, with the highest peak of all. */
+/** The run of median time, with the highest peak of all runs. */
 export function middleOf(runs: readonly Run[]): Run {
   const sorted = runs.toSorted((one, other) => one.ms - other.ms);
   return { ...middle(sorted), peak: highestPeak(runs) };
@@ -113,7 +113,7 @@ export function middleOf(runs: readonly Run[]): Run {
 /** Bytes. */
 export const highestPeak = (runs: readonly Run[]): number => Math.max(...runs.map(({ peak }) => peak));
 
-/** Of what is sorted. @throws Error where nothing is there. */
+/** Median of a sorted list. @throws Error if it is empty. */
 export function middle<T>(sorted: readonly T[]): T {
   const found = sorted[Math.floor(sorted.length / 2)];
   if (found === undefined) throw new Error('at least one round');

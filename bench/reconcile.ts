@@ -6,10 +6,10 @@ import { program, run } from './program.ts';
 import { type BenchSandbox, fillWallet, startSandbox } from './sandbox.ts';
 import { type Row, spell } from './table.ts';
 
-/** Four times the orders may cost so much more. */
+/** Maximum cost ratio for four times the orders. */
 const aim = 6;
 
-/** `reconcile` of what one machine has uploaded, in processor time: how it grows with the orders. */
+/** CPU time of `reconcile` after one machine's uploads, and how it scales with the orders. */
 export async function measure(folder: string): Promise<Row[]> {
   const small = await reconciled(folder, 5_000);
   const large = await reconciled(folder, 20_000);
@@ -24,7 +24,7 @@ export async function measure(folder: string): Promise<Row[]> {
   ];
 }
 
-/** @returns ms of the processor. */
+/** @returns CPU time, ms. */
 async function reconciled(folder: string, count: number): Promise<number> {
   const place = mkdtempSync(join(folder, 'reconcile-'));
   const sandbox = await startSandbox(place, '--speed', '1000');

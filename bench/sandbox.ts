@@ -5,13 +5,13 @@ import { firstLine } from '../test/program/first-line.ts';
 import { copyOrders } from '../test/service/copy-orders.ts';
 import { program } from './program.ts';
 
-/** A sandbox served by a process of its own, with a key. */
+/** A sandbox served by a separate process, with an API key. */
 export interface BenchSandbox {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** For a client of it, with folders of its own. */
+  /** Environment for a client, with its own config and state directories. */
   readonly env: Readonly<Record<string, string>>;
-  /** A body that makes an order. */
+  /** A valid order body. */
   readonly order: Readonly<Record<string, unknown>>;
   readonly file: string;
   readonly pid: number;
@@ -53,7 +53,7 @@ export async function startSandbox(folder: string, ...more: readonly string[]): 
   };
 }
 
-/** Puts more into its wallet than any benchmark spends. */
+/** Funds the wallet beyond what any benchmark spends. */
 export async function fillWallet({ baseUrl, headers }: BenchSandbox): Promise<void> {
   const body = JSON.stringify({ event: 'wallet-funded', amount: 1_000_000_000 });
   const response = await fetch(`${baseUrl}${triggerPath}`, { method: 'POST', headers, body });
@@ -67,7 +67,10 @@ export async function createOrder({ baseUrl, headers, order }: BenchSandbox): Pr
   return id;
 }
 
-/** Fills it up to `count` orders, copies of one. @param live whether they go on as that one does. @returns their ids. */
+/**
+ * Fills the sandbox up to `count` orders by copying one. @param live whether the copies keep progressing. @returns
+ * their ids.
+ */
 export async function fillWithOrders(
   sandbox: BenchSandbox,
   count: number,

@@ -5,10 +5,10 @@ import { type BenchSandbox, createOrder, fillWallet, startSandbox } from './sand
 import type { Row } from './table.ts';
 
 const connections = 50;
-/** A while each in turn, ms: the speed of a machine changes. */
+/** Short interleaved rounds, ms: the machine's speed varies. */
 const [rounds, ms] = [3, 5000];
 
-/** The served sandbox under 50 connections beside Prism's mock, with the same document and the same requests. */
+/** The served sandbox against Prism's mock, with 50 connections and the same document and requests. */
 export async function measure(folder: string): Promise<Row[]> {
   const sandbox = await startSandbox(folder, '--speed', '100');
   try {
@@ -17,12 +17,12 @@ export async function measure(folder: string): Promise<Row[]> {
     const document = await (await fetch(`${sandbox.baseUrl}/openapi.json`)).text();
     const prism = await startPrism(folder, document);
     try {
-      // Prism's response is one order; this one is no smaller.
+      // Prism responds with a single order; this response is at least as large.
       const reads = await inTurn(sandbox, prism.baseUrl, { method: 'GET', path: '/orders?limit=2' });
       const creates = await inTurn(sandbox, prism.baseUrl, {
         method: 'POST',
         path: '/orders',
-        // A ceiling that nothing fits under: no order goes further than to be refused by its shop.
+        // A ceiling below any price: the shop rejects every order, so none progresses further.
         body: (index) => JSON.stringify({ ...sandbox.order, max_price: 0, metadata: { index } }),
       });
       return [
@@ -37,7 +37,7 @@ export async function measure(folder: string): Promise<Row[]> {
   }
 }
 
-/** The sandbox and Prism under the same load. @returns the pair whose ratio is in the middle. */
+/** Applies the same load to the sandbox and Prism. @returns the pair with the median ratio. */
 async function inTurn(
   { baseUrl, headers, pid }: BenchSandbox,
   prismUrl: string,
@@ -48,7 +48,7 @@ async function inTurn(
     rounds,
     () => loaded(baseUrl),
     async () => {
-      // It works on what was ordered for a while longer, and must not take that time from Prism.
+      // Suspend the sandbox: it still processes orders and would take CPU time from Prism.
       process.kill(pid, 'SIGSTOP');
       try {
         return await loaded(prismUrl);

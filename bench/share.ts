@@ -7,11 +7,11 @@ import { program, run } from './program.ts';
 import { fillWallet, startSandbox } from './sandbox.ts';
 import { atMost, type Row, timeBeside } from './table.ts';
 
-/** What the service takes for a response, ms: long beside what it works, so that it is not what holds the workers up. */
+/** Response time of the service, ms: long compared with its work, so that the service's CPU is not the bottleneck. */
 const latencyMs = 3_000;
 const requestsPerSecond = 20;
 
-/** A campaign on several workers, and the pace that they keep. ROWS=200000 is the long form. */
+/** A campaign across several workers, and the rate they sustain. Set ROWS=200000 for the long form. */
 export async function measure(folder: string): Promise<Row[]> {
   const rows = Number(process.env.ROWS ?? 20_000);
   const server = await PostgresServer.start();
@@ -59,7 +59,7 @@ async function campaign(
   try {
     await fillWallet(sandbox);
     const file = join(folder, 'december.csv');
-    // A ceiling that nothing fits under: what is measured is the upload, not the buying.
+    // A ceiling below any price: this measures the upload, not the purchases.
     await writeOrdersCsv(file, rows, `${sandbox.baseUrl}/shop/test-price-exceeded`, 1);
     const { url } = await server.newDatabase();
     const shared = { ...sandbox.env, ERRAND_BASE_URL: await service.start(), ERRAND_DATABASE_URL: url };

@@ -6,7 +6,7 @@ import { atMost, mebibytes, type Row } from './table.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** What an installation puts on the disk: the packed package with its dependencies. */
+/** Installed size on disk: the packed package with its dependencies. */
 export async function measure(folder: string): Promise<Row[]> {
   const npm = (...args: string[]): string => execFileSync('npm', args, { cwd: folder, encoding: 'utf8' });
   const packed = execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], {

@@ -4,7 +4,7 @@ import { aimOf } from './other-node.ts';
 import { program } from './program.ts';
 import { median, type Row, spell, timeBeside } from './table.ts';
 
-/** How often each command runs, one after the other in turn, so that what else the machine does falls on all alike. */
+/** Runs per command, interleaved so that background load affects all alike. */
 const rounds = 25;
 
 export interface Command {
@@ -12,13 +12,13 @@ export interface Command {
   readonly file?: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Times `node -e 0`. */
+  /** Multiple of `node -e 0`. */
   readonly aim?: number;
 }
 
 export const nothing: Command = { name: 'node -e 0', args: ['-e', '0'] };
 
-/** Start-up of the commands that wait for nothing, beside bare Node. */
+/** Start-up time of commands that do no I/O waits, against bare Node. */
 export async function measure(folder: string): Promise<Row[]> {
   const env = { ERRAND_CONFIG_DIR: join(folder, 'config'), ERRAND_STATE_DIR: join(folder, 'state') };
   const own = (name: string, args: readonly string[], aim?: number): Command => ({
@@ -27,7 +27,7 @@ export async function measure(folder: string): Promise<Row[]> {
     env,
     ...(aim !== undefined && { aim }),
   });
-  // Something to complete: a key, an address and orders in the embedded sandbox.
+  // Data for completion: a key, an address and orders in the embedded sandbox.
   const product = 'http://127.0.0.1:4848/shop/test-never';
   time(own('', ['order', 'create', '--product', product, '--max-price', '$0.10', '--ship-to', 'home']));
   return besideNode([
@@ -48,7 +48,7 @@ export async function measure(folder: string): Promise<Row[]> {
   ]);
 }
 
-/** Medians of each, in ms, of interleaved runs; the first of each, which reads the program from the disk, does not count. */
+/** Median times in ms over interleaved runs; excludes the first run of each, which reads the program from disk. */
 export function inTurn(commands: readonly Command[]): number[] {
   for (const command of commands) time(command);
   const times = commands.map(() => [] as number[]);
@@ -58,7 +58,7 @@ export function inTurn(commands: readonly Command[]): number[] {
   return times.map(median);
 }
 
-/** Each beside bare Node. */
+/** Compares each command with bare Node. */
 function besideNode(commands: readonly Command[]): Row[] {
   const [bare = 0, ...own] = inTurn([nothing, ...commands]);
   return [

@@ -1,13 +1,13 @@
-/** A line of the table: what was measured, beside what it was to reach. */
+/** A row of the table: a measurement and its target. */
 export interface Row {
   readonly name: string;
   readonly figure: string;
   readonly aim?: string;
-  /** Without an aim there is none. */
+  /** Undefined if there is no target. */
   readonly isMet?: boolean;
 }
 
-/** A benchmark: measures in a folder of its own and returns its lines. */
+/** A benchmark: measures in its own directory and returns its rows. */
 export type Theme = (folder: string) => Promise<readonly Row[]>;
 
 export const median = (values: readonly number[]): number =>
@@ -15,7 +15,7 @@ export const median = (values: readonly number[]): number =>
 
 export const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MB`;
 
-/** A time beside that of what one would use instead. */
+/** A time relative to that of an alternative. */
 export function timeBeside(name: string, ms: number, other: { name: string; ms: number }, aim?: number): Row {
   const ratio = ms / other.ms;
   return {
@@ -25,7 +25,7 @@ export function timeBeside(name: string, ms: number, other: { name: string; ms: 
   };
 }
 
-/** A value that is to stay under a bound. */
+/** A value with an upper bound. */
 export const atMost = (name: string, value: number, aim: number, unit: string): Row => ({
   name,
   figure: `${value.toLocaleString('en-US', { maximumFractionDigits: 1 })} ${unit}`,
@@ -39,7 +39,7 @@ export interface Effort {
   readonly peak: number;
 }
 
-/** How time and memory grow where there is ten times the work. */
+/** How time and memory scale with ten times the work. */
 export function growth(name: string, one: Effort, ten: Effort): Row[] {
   const [time, memory] = [ten.ms / one.ms, ten.peak / one.peak];
   return [
@@ -61,7 +61,7 @@ export function growth(name: string, one: Effort, ten: Effort): Row[] {
 export const spell = (ms: number): string =>
   ms < 1000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(2)} s`;
 
-/** All rows as one Markdown table, as README.md in this folder shows it. */
+/** Prints all rows as a Markdown table, as in README.md in this folder. */
 export function printTable(rows: readonly Row[]): void {
   const cells = rows.map(({ name, figure, aim = '', isMet }) => [
     name,

@@ -12,7 +12,7 @@ interface Times {
   readonly again: number;
 }
 
-/** A test as a runner makes it, in a process of its own; each time in ms since the one before. */
+/** A typical test in a separate process; each lap is ms since the previous one. */
 const script = `
 const { port } = JSON.parse(process.argv[1]);
 const times = {};
@@ -45,7 +45,7 @@ function run(port: number | false): Times {
   return JSON.parse(stdout);
 }
 
-/** How long a test waits for its sandbox: medians of processes of their own. */
+/** How long a test waits for its sandbox: medians over separate processes. */
 export async function measure(): Promise<Row[]> {
   const served = Array.from({ length: rounds }, () => run(0));
   const socketless = Array.from({ length: rounds }, () => run(false));

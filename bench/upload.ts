@@ -8,7 +8,7 @@ import { atMost, growth, type Row, timeBeside } from './table.ts';
 
 const rounds = 3;
 
-/** An upload, with its check before and its journal, beside a loop that sends the same batches and keeps nothing. */
+/** An upload, with validation and journal, against a loop that sends the same batches and persists nothing. */
 export async function measure(folder: string): Promise<Row[]> {
   const [small, large, loop] = await inRounds(
     rounds,
@@ -41,14 +41,14 @@ const looped = (folder: string, rows: number): Promise<Run> =>
     return run([bare('upload-loop.mjs'), file, base, `Bearer ${key}`], { folder: place });
   });
 
-/** With a ceiling that nothing fits under: what is measured is the upload, not the buying. */
+/** Uses a ceiling below any price: this measures the upload, not the purchases. */
 async function cheapOrders(place: string, rows: number, base: string): Promise<string> {
   const file = join(place, 'orders.csv');
   await writeOrdersCsv(file, rows, `${base}/shop/test-price-exceeded`, 1);
   return file;
 }
 
-/** Counted in an upload of its own: what counts stands between the two and takes a part of the processor. */
+/** Measured in a separate upload: the counting proxy takes CPU time. */
 function mostInFlight(folder: string): Promise<number> {
   return served(folder, async (place, sandbox, base) => {
     const file = await cheapOrders(place, 5_000, base);
@@ -63,7 +63,7 @@ function mostInFlight(folder: string): Promise<number> {
   });
 }
 
-/** Works beside a sandbox of its own, in a folder of its own. */
+/** Runs `work` against a fresh sandbox in its own directory. */
 async function served<T>(
   folder: string,
   work: (place: string, env: Readonly<Record<string, string>>, baseUrl: string) => Promise<T>,

@@ -7,7 +7,7 @@ import { atMost, growth, type Row, timeBeside } from './table.ts';
 const rounds = 3;
 const product = 'https://www.example.com/products/1';
 
-/** Checking a long file here, beside csv-parse alone and beside Miller where it is installed. */
+/** Validates a long file locally, against csv-parse alone and Miller if installed. */
 export async function measure(folder: string): Promise<Row[]> {
   const env = { ERRAND_CONFIG_DIR: join(folder, 'config'), ERRAND_STATE_DIR: join(folder, 'state') };
   const [small, large] = [join(folder, 'small.csv'), join(folder, 'large.csv')];

@@ -5,7 +5,7 @@ import { program, type Run, run } from './program.ts';
 import { fillWithOrders, startSandbox } from './sandbox.ts';
 import { atMost, growth, type Row, spell } from './table.ts';
 
-/** Many orders followed to their end: how many requests a round of polling takes, and whether each end was reported. */
+/** Watches many orders to completion: counts requests per polling round and checks that every end is reported. */
 export async function measure(folder: string): Promise<Row[]> {
   const small = await watched(folder, 1_000);
   const large = await watched(folder, 10_000);
@@ -57,7 +57,7 @@ async function watched(folder: string, count: number): Promise<Watched> {
 const isEnd = (event: unknown): event is { order: { id: string } } =>
   typeof event === 'object' && event !== null && 'verdict' in event && event.verdict !== 'waiting';
 
-/** A round begins with the list's first page. */
+/** Each round starts with the first page of the list. */
 function largestRound(targets: readonly string[]): number {
   const rounds: number[] = [];
   for (const target of targets) {

@@ -13,11 +13,11 @@ interface Import {
   readonly from: string;
   readonly to: string;
   readonly typeOnly: boolean;
-  /** Loaded when it is first needed. */
+  /** A dynamic import, loaded on first use. */
   readonly isLazy: boolean;
 }
 
-/** Every import of every file: ours relative to src, others by their name. */
+/** All imports of all files: ours relative to src, others by package name. */
 const imports: Import[] = files.flatMap(({ name, text }) => {
   const statements = text.matchAll(
     /(?:import|export)\s+(type\s+)?[^'";]*?from\s+'([^']+)'|import\(\s*'([^']+)'\s*\)|import\s+'([^']+)'/g,
@@ -33,7 +33,7 @@ const imports: Import[] = files.flatMap(({ name, text }) => {
 
 const within = (folder: string) => (name: string) => name === `${folder}.ts` || name.startsWith(`${folder}/`);
 
-/** The files of a part. A rule about a part that has none would pass by itself. */
+/** The files of a part. Fails if there are none, since a rule about them would pass vacuously. */
 function filesOf(part: string): readonly string[] {
   const found = files
     .map(({ name }) => name)
@@ -42,7 +42,9 @@ function filesOf(part: string): readonly string[] {
   return found;
 }
 
-/** What a part imports and may not. @param mayImport files, folders and libraries, after `type ` for their types alone. */
+/**
+ * Lists a part's forbidden imports. @param mayImport files, folders and libraries; a `type ` prefix allows types only.
+ */
 function offenders(part: string, mayImport: readonly string[]): string[] {
   filesOf(part);
   const inside = within(part.replace(/\.ts$/, ''));
@@ -59,7 +61,7 @@ function offenders(part: string, mayImport: readonly string[]): string[] {
     .map(({ from, to }) => `${from} imports ${to}`);
 }
 
-/** What a room may import, as the third line of its README says it. */
+/** Parses a room's allowed imports from its README's "May import:" line. */
 function mayImport(room: string): readonly string[] {
   const readme = readFileSync(join(source, room, 'README.md'), 'utf8');
   const [, named] = /^May import: (.*)\.$/m.exec(readme) ?? [];
@@ -67,7 +69,7 @@ function mayImport(room: string): readonly string[] {
   return named === 'nothing of ours' ? [] : (named ?? '').split(', ');
 }
 
-/** The arrows, from the top: a room imports those below it; rooms in one row import none of each other. */
+/** The layers, from the top: a room imports only from rows below; rooms in one row do not import each other. */
 const rows = [
   ['commands'],
   ['integrations'],
@@ -84,7 +86,7 @@ const rows = [
 const rooms: ReadonlySet<string> = new Set([...rows.flat(), 'sandbox']);
 const entries = ['complete.ts', 'main.ts', 'manual.ts', 'quick.ts', 'sandbox-door.ts'];
 
-/** The ways into the sandbox, each with what may take it. */
+/** The sandbox's entry points, each with the files allowed to import it. */
 const waysIn: Readonly<Record<string, readonly RegExp[]>> = {
   'sandbox-door.ts': [/^cli\/client\//, /^commands\/sandbox\//, /^commands\/webhook\/listen\.ts$/],
   'sandbox/embedded.ts': [/^sandbox-door\.ts$/],
@@ -93,7 +95,7 @@ const waysIn: Readonly<Record<string, readonly RegExp[]>> = {
   'sandbox/peek.ts': [/^cli\/completion\/sources\.ts$/],
 };
 
-/** The parts that may load a library; every library of the program has a row. */
+/** The parts allowed to load each library; every runtime library has a row. */
 const walls: Readonly<Record<string, readonly string[]>> = {
   zod: ['api', 'integrations/mcp'],
   '@modelcontextprotocol/server': ['integrations/mcp'],
@@ -364,7 +366,7 @@ describe('finer walls', () => {
 
   test('what completes a TAB loads nothing that runs commands', () => {
     const known = ['config', 'journal', 'format', 'api', 'platform', 'sandbox/peek.ts', 'run/option.ts'];
-    // The build asks it of the definitions.
+    // Used only by the build, which reads the definitions.
     const apart = (offence: string) => offence.startsWith('cli/completion/tree.ts ');
     expect(offenders('cli/completion', known).filter((offence) => !apart(offence))).toEqual([]);
   });

@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe } from 'vitest';
 
-/** Where everything is checked, a program that is missing is a failure; elsewhere it is told and passed over. */
+/** In CI a missing program fails the tests; elsewhere they are skipped with a note. */
 const mustRun = process.env.ERRAND_CI === '1';
 const needed = ['hledger', 'bean-check'];
 const folders = (process.env.PATH ?? '').split(delimiter);
 const missing = needed.filter((name) => !folders.some((folder) => existsSync(join(folder, name))));
 
-/** Tests that need the programs that books are for: Debian's `hledger` and `beancount`. */
+/** Tests that need accounting programs: Debian's `hledger` and `beancount`. */
 export function describeWithBookkeepers(name: string, tests: () => void): void {
   const isPossible = missing.length === 0 || mustRun;
   const title = isPossible
@@ -21,11 +21,11 @@ export function describeWithBookkeepers(name: string, tests: () => void): void {
 export interface ReadTransaction {
   readonly id: string;
   readonly description: string;
-  /** By account, in units as they are written. */
+  /** Amounts in major units as written, by account. */
   readonly amounts: Readonly<Record<string, string>>;
 }
 
-/** Never the settings of whoever runs the tests. */
+/** Ignore the developer's own settings. */
 const run = (command: string, args: readonly string[]): string =>
   execFileSync(command, args, {
     encoding: 'utf8',
@@ -34,7 +34,7 @@ const run = (command: string, args: readonly string[]): string =>
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 
-/** What hledger reads, after its strict check. @throws where it refuses the file. */
+/** Parses a file with hledger, after its strict check. @throws if hledger rejects the file. */
 export function readByHledger(file: string): ReadTransaction[] {
   run('hledger', ['-f', file, 'check', '--strict']);
   const printed: {
@@ -58,7 +58,7 @@ export function readByHledger(file: string): ReadTransaction[] {
 const python = (script: string, file: string): unknown =>
   JSON.parse(run('/usr/bin/python3', ['-c', script, file]));
 
-/** What beancount reads, after `bean-check`. @throws where it refuses the file. */
+/** Parses a file with beancount, after `bean-check`. @throws if beancount rejects the file. */
 export function readByBeancount(file: string): ReadTransaction[] {
   run('bean-check', [file]);
   const script = `import json, sys
@@ -77,7 +77,7 @@ export interface ReadStatement {
   readonly account: string;
 }
 
-/** A statement as a strict XML parser reads it. @throws for what is not well-formed. */
+/** Parses a statement with a strict XML parser. @throws if it is not well-formed. */
 export function readStatement(file: string): ReadStatement {
   const script = `import json, sys, xml.etree.ElementTree as tree
 root = tree.parse(sys.argv[1]).getroot()

@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url';
 
-/** Where every start of the program in a test keeps compiled code: what one has compiled, the next need not. */
+/** Compile cache shared by all program starts in tests. */
 export const caches = fileURLToPath(new URL('../node_modules/.cache', import.meta.url));

@@ -1,7 +1,6 @@
 /**
- * `npx tsx test/costs.ts [file or folder ...]` runs each test file by itself, one after another, and prints a table for
- * README.md beside it: the processor time that the file takes, all that it starts included, and how long it waits. For a
- * machine with nothing else to do.
+ * `npx tsx test/costs.ts [file or folder ...]` runs each test file alone and prints a table for the README.md next to
+ * it: CPU time, including child processes, and idle wait. Needs an otherwise idle machine.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -20,7 +19,7 @@ interface Cost {
   readonly processorSeconds: number;
 }
 
-/** What `vitest list` finds for these words, one line a file. */
+/** Test files `vitest list` finds for these arguments. */
 async function filesFor(words: readonly string[]): Promise<string[]> {
   const { stdout } = await run([vitest, 'list', ...words, '--filesOnly', '--json']);
   const found: { file: string }[] = JSON.parse(stdout);
@@ -42,7 +41,7 @@ async function costOf(file: string, folder: string): Promise<Cost> {
   };
 }
 
-/** Runs Node. @param times where bash writes what the process and all that it waited for took. */
+/** Runs Node. @param times file to which bash writes the CPU times of the process and its waited-for children. */
 function run(args: readonly string[], times?: string): Promise<{ stdout: string }> {
   const measured = 'exec 3>"$TIMES"; { time "$@" 2>&4; } 4>&2 2>&3';
   const words = [process.execPath, ...args];
@@ -68,7 +67,7 @@ const processorSeconds = (times: string): number =>
     .split(' ')
     .reduce((sum, part) => sum + Number(part), 0);
 
-/** As long as the file takes and no processor works at it, at least. */
+/** Lower bound on idle time: elapsed minus CPU time. */
 const waitSeconds = ({ seconds, processorSeconds }: Cost): number => Math.max(0, seconds - processorSeconds);
 
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;

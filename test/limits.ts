@@ -1,2 +1,2 @@
-/** Whatever is waited for and has not come by then hangs, ms. A safety net: no test is about it. */
+/** Timeout after which anything awaited counts as hung, ms. A safety net only: no test depends on it. */
 export const hangsAfterMs = 5 * 60_000;

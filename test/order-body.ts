@@ -1,4 +1,4 @@
-/** Where the orders of the tests go. */
+/** Shipping address for test orders. */
 export const address = {
   first_name: 'Ada',
   last_name: 'Byron',
@@ -17,7 +17,7 @@ export const orderBody = (url: string) => ({
   max_price: 5000,
 });
 
-/** A row of a batch, as a CSV file has it. */
+/** A batch row with the columns of a CSV file. */
 export const rowBody = (product_url: string) => ({
   product_url,
   max_price: '4000',

@@ -14,16 +14,16 @@ declare module 'vitest' {
   }
 }
 
-/** Whether a run replaces saved files by what is printed now: `UPDATE_GOLDEN=1`, `UPDATE_DOCUMENTS=1`; never in CI. */
+/** Whether this run updates saved files with current output: `UPDATE_GOLDEN=1`, `UPDATE_DOCUMENTS=1`; never in CI. */
 export const refills = (variable: 'UPDATE_GOLDEN' | 'UPDATE_DOCUMENTS'): boolean =>
   process.env[variable] === '1' && !process.env.CI;
 
-/** Replaces a saved file, once every test of the run has passed. */
+/** Updates a saved file once all tests of the run have passed. */
 export function refill({ task }: TestContext, file: URL, content: string | Buffer): void {
   task.meta.refill = { file: file.href, content: Buffer.from(content).toString('base64') };
 }
 
-/** Writes what the tests of a run refill: all of it, or nothing where one failed or was interrupted. */
+/** Writes all updates of a run, or none if a test failed or was interrupted. */
 export const refillReporter: Reporter = {
   onTestRunEnd(modules, _errors, reason) {
     const refilled = modules.flatMap(({ children }) =>
@@ -40,6 +40,6 @@ export const refillReporter: Reporter = {
 const requestTimeouts =
   /\b(?:got no response within|no response came within|no response came in time|connecting took too long|the response stopped half-way|the request was given up)\b/;
 
-/** Lines that say a request timed out: they show how busy the machine was, not what a command prints. */
+/** Lines reporting request timeouts: they reflect the machine's load, not the command's behavior. */
 export const timeoutsIn = (printed: string): string[] =>
   printed.split('\n').filter((line) => requestTimeouts.test(line));

@@ -1,4 +1,4 @@
-// What one would write without a client: every page by undici, one after the other, to stdout as it comes.
+// Baseline without a client: fetches all pages with undici sequentially and streams them to stdout.
 import { writeSync } from 'node:fs';
 import { request } from 'undici';
 

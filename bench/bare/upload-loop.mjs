@@ -1,4 +1,4 @@
-// What one would write without a client: rows read, 500 at a time sent, one request after the other.
+// Baseline without a client: reads rows and sends them in batches of 500, one request at a time.
 import { createReadStream } from 'node:fs';
 import { parse } from 'csv-parse';
 import { request } from 'undici';

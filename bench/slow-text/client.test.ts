@@ -29,7 +29,7 @@ import { secretsSent } from '../../src/platform/redact/secrets-sent.ts';
 import { readJson } from '../../src/sandbox/server/request.ts';
 import { growth, linear } from './growth.ts';
 
-/** Texts that make a careless expression or loop try everything: long, and wrong only at their end. */
+/** Long texts that fail only at the end, to trigger backtracking in a careless regex or loop. */
 const hostile: Readonly<Record<string, (size: number) => string>> = {
   spaces: (size) => `${' '.repeat(size)}x`,
   'spaces within': (size) => `x${' '.repeat(size)}x`,

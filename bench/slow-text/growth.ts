@@ -2,8 +2,8 @@
 const noiseMs = 2;
 
 /**
- * How many times longer work takes that is given ten times as much: about 10 where it is linear, 100 where it is
- * quadratic. The time is that of the CPU, and of several runs the best counts, since a busy machine only ever adds.
+ * Ratio of the times for ten times the input: about 10 if linear, 100 if quadratic. Uses CPU time and the best of
+ * several runs, since load only ever adds time.
  */
 export async function growth(work: (size: number) => unknown, size: number): Promise<number> {
   await work(Math.min(size, 100));
@@ -12,7 +12,7 @@ export async function growth(work: (size: number) => unknown, size: number): Pro
   return large / Math.max(small, noiseMs);
 }
 
-/** Between the two, with room for a collection of garbage. */
+/** Threshold between the two, with headroom for garbage collection. */
 export const linear = 40;
 
 async function best(work: () => unknown): Promise<number> {

@@ -40,7 +40,7 @@ const literals: Expression[] = files.flatMap(({ name, nodes }) =>
   ),
 );
 
-/** Those that a module puts together when it is loaded. */
+/** Collects regular expressions constructed when a module loads. */
 async function made(): Promise<Expression[]> {
   const found: Expression[] = [];
   const makers = files.filter(({ nodes }) =>
@@ -66,18 +66,18 @@ async function made(): Promise<Expression[]> {
   return found;
 }
 
-/** What a bound holds takes no longer than that many times the text. */
+/** Bounded quantifiers cost at most a constant factor, so only unbounded ones need checking. */
 const isUnbounded = ({ source }: Expression): boolean =>
   /[*+]|\{\d+,\}/.test(source.replace(/\\./gs, '').replace(/\[[^\]]*\]/g, ''));
 
-/** Of a machine without the tool's own binary, ms. */
+/** Timeout long enough for a machine without the tool's native binary, ms. */
 const patienceMs = 30_000;
 
-/** How slow an expression is, with what makes it so; nothing where it is linear. */
+/** Explains why an expression is slow; empty if it is linear. */
 async function whySlow({ place, source, flags }: Expression): Promise<string[]> {
   const found = checkSync(source, flags, { timeout: patienceMs });
   if (found.status === 'safe') return [];
-  // What the tool has only guessed by trying, in an engine of its own, is tried in the real one.
+  // The tool's fuzzer only guesses, using its own engine; verify in the real one.
   if (found.status === 'vulnerable' && found.checker === 'fuzz') {
     const { pumps, suffix } = found.attack;
     const attack = (size: number): string =>

@@ -7,7 +7,7 @@ const baseUrl = 'http://127.0.0.1:4848';
 const shop = `${baseUrl}/shop/test-success`;
 let opened: OpenSandbox;
 let key = '';
-/** Far enough ahead that whatever was ordered before is over. */
+/** The fake clock; tests advance it far enough that earlier orders have finished. */
 let now = Date.now();
 const bugs: unknown[] = [];
 
@@ -61,7 +61,7 @@ const orders = (more: object) => asUser('POST', '/orders', order(more));
 const bulk = (...rows: object[]) => asUser('POST', '/orders/bulk', { rows });
 const url = encodeURIComponent;
 
-/** Each makes a request that grows with `size`. */
+/** Requests whose size grows with `size`. */
 const requests: Readonly<Record<string, (size: number) => Promise<unknown>>> = {
   'slashes in a product URL': (size) => orders({ products: [{ url: shop + slashes(size) }] }),
   'lines of an order': async (size) => {

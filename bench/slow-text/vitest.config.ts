@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { hangsAfterMs } from '../../test/limits.ts';
 
-/** `npm run slow-text`: alone, since it compares times of the processor. */
+/** `npm run slow-text`: a separate run, since it compares CPU times. */
 export default defineConfig({
   test: {
     include: ['bench/slow-text/**/*.test.ts'],

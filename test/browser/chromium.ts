@@ -9,10 +9,10 @@ const executable = (process.env.PATH ?? '')
   .map((folder) => join(folder, 'chromium'))
   .find((file) => existsSync(file));
 
-/** Where everything is checked, a browser that is missing is a failure; elsewhere it is told and passed over. */
+/** In CI a missing browser fails the tests; elsewhere they are skipped with a note. */
 const mustRun = process.env.ERRAND_CI === '1';
 
-/** Tests that need a browser: Debian's `chromium`, found on the PATH, one for all of them. */
+/** Tests that need a browser: Debian's `chromium` from the PATH, shared by all of them. */
 export function describeInChromium(name: string, tests: (browser: () => Browser) => void): void {
   const isPossible = executable !== undefined || mustRun;
   const title = isPossible ? name : `${name} (skipped: no chromium on the PATH; apt-get install chromium)`;
@@ -28,20 +28,20 @@ export function describeInChromium(name: string, tests: (browser: () => Browser)
 
 function launch(): Promise<Browser> {
   if (!executable) return expect.fail('no chromium on the PATH: apt-get install chromium');
-  // Its own sandbox does not work for root, as whom tests run in a container; the pages are ours.
+  // Chromium's sandbox does not work as root, which tests in a container run as; the pages are ours.
   const args = ['--no-sandbox'];
-  // A page that is left is kept and comes back as it was, as it is for people.
+  // Keep the back/forward cache enabled, as for real users.
   const ignoreDefaultArgs = ['--disable-back-forward-cache'];
   return chromium.launch({ executablePath: executable, args, ignoreDefaultArgs, timeout: hangsAfterMs });
 }
 
 export interface Reader {
   readonly page: Page;
-  /** What no page of ours causes: dialogs, errors, violations of its policy. */
+  /** Unexpected events: dialogs, errors, CSP violations. */
   readonly troubles: string[];
 }
 
-/** A tab of a browser of its own. */
+/** Opens a tab in a fresh browser context. */
 export async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<Reader> {
   const context = await browser.newContext(options);
   const page = await context.newPage();

@@ -156,7 +156,7 @@ describeInChromium('what the console does, in a browser', (browser) => {
       await page.evaluate(`globalThis.form = document.querySelector('form.filters')`);
       await page.locator('form.filters input:not([type=hidden])').first().focus();
       await page.keyboard.type('810');
-      // Something is in the page that the next look does not find, as when rows arrive.
+      // Simulate arriving rows: an element that the next poll removes.
       await page.evaluate(`document.querySelector('main').append(document.createElement('hr'))`);
       await page.locator('main > hr').waitFor({ state: 'detached' });
       await page.keyboard.type('2f98');

@@ -118,7 +118,7 @@ describeInChromium('the console in a browser', (browser) => {
     await page.context().setOffline(false);
     await page.locator(`#order-${id}`).waitFor();
     expect(await page.getByRole('status').textContent()).toBe('');
-    // The browser tells of each request that failed.
+    // The browser logs each failed request.
     expect(troubles.splice(0).every((trouble) => trouble.includes('ERR_INTERNET_DISCONNECTED'))).toBe(true);
   });
 

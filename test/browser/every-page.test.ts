@@ -7,7 +7,7 @@ import { hostile } from '../service/pages/hostile-text.ts';
 import { TestService } from '../service/service.ts';
 import { describeInChromium, openTab } from './chromium.ts';
 
-/** Bytes of a page, but for what is shown of a record or a body. */
+/** Maximum page size, apart from displayed records and bodies; bytes. */
 const largest = 60_000;
 
 const text = `${hostile} \u202egnp.exe مرحبا ${'unbroken'.repeat(10)}`;
@@ -19,7 +19,7 @@ describeInChromium('every page', (browser) => {
     service = await TestService.start();
     const addresses: Readonly<Record<string, string>> = await happen(service, text);
     const paths = pageRows.flatMap((row) => ('GET' in row && row.GET !== 'proof' ? [row.path] : []));
-    // A page that is added has an address here, or is missed.
+    // A newly added page must have an address here.
     expect(paths.filter((path) => addresses[path] === undefined)).toEqual([]);
     pages = [...paths.map((path) => addresses[path] ?? path), ...emptyPages];
   });
@@ -39,7 +39,7 @@ describeInChromium('every page', (browser) => {
     (['light', 'dark'] as const).map((colorScheme) => [width, colorScheme] as const),
   );
 
-  // To load a page and axe into it takes longer than axe needs: each is looked at in every shape once it is there.
+  // Loading a page and injecting axe takes longer than running axe, so check every viewport and scheme per load.
   test('axe finds nothing on any, narrow and wide, light and dark, and nothing is wider than the window', async () => {
     const { page, troubles } = await openTab(browser());
     await onEach(page, async (path) => {
@@ -58,7 +58,7 @@ describeInChromium('every page', (browser) => {
         expect(await page.evaluate(wide), shape).toBe(0);
       }
     });
-    // The browser tells of each page that is not there.
+    // The browser logs each 404.
     expect(troubles.filter((trouble) => !trouble.includes('404 (Not Found)'))).toEqual([]);
     await page.context().close();
   });
@@ -81,14 +81,14 @@ describeInChromium('every page', (browser) => {
 
   test('whatever can be pressed or filled in is reached by Tab, and shows that it is', async () => {
     const { page } = await openTab(browser());
-    // It stays as it is while it is walked through.
+    // Block polling so that the page does not change during the walk.
     await page.route('**/*', (route) =>
       route.request().resourceType() === 'fetch' ? route.abort() : route.continue(),
     );
     await onEach(page, async (path) => {
       const count = await page.evaluate(`window.left = [...document.querySelectorAll(
         'a[href], button, input:not([type=hidden]), select, summary, [tabindex]')].filter((it) => it.checkVisibility()); window.left.length`);
-      // A text that scrolls is a stop of its own.
+      // Scrollable text is an extra tab stop.
       for (let press = 0; press < Number(count) + 8; press += 1) {
         await page.keyboard.press('Tab');
         await page.evaluate(`if (getComputedStyle(document.activeElement).outlineStyle !== 'none')

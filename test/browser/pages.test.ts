@@ -88,7 +88,7 @@ describeInChromium('the pages in a browser', (browser) => {
     }
   });
 
-  /** An order with the same text wherever an order takes one. */
+  /** Places an order with the same text in every free-text field. */
   const orderOf = async (text: string): Promise<string> => {
     const response = await service.order('test-two-packages', {
       products: [
@@ -158,7 +158,7 @@ describeInChromium('the pages in a browser', (browser) => {
   });
 });
 
-/** Texts whose contrast with what they stand on is under 4.5 (WCAG 2, 1.4.3). */
+/** Texts with a contrast ratio below 4.5 against their background (WCAG 2, 1.4.3). */
 const faintTexts = `(() => {
   const channels = (color) => color.match(/[\\d.]+/g).map(Number);
   const luminance = (color) => channels(color).slice(0, 3)
@@ -180,7 +180,7 @@ const faintTexts = `(() => {
   });
 })()`;
 
-/** The rows of pixels through the middle of the underscore of a link and below it, from the top: `#` where there is ink. */
+/** The pixel rows through and below the middle of the underscore in a link, from the top: `#` means ink. */
 async function inkAtUnderscore(page: Page, text: string): Promise<string> {
   const clip = (await page.evaluate(`(() => {
     const link = [...document.querySelectorAll('a')].find((one) => one.textContent === ${JSON.stringify(text)});

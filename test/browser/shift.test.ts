@@ -4,7 +4,7 @@ import { Receiver } from '../service/receiver.ts';
 import { TestService } from '../service/service.ts';
 import { describeInChromium, openTab } from './chromium.ts';
 
-/** The most that may move over all of an order's life; the share of the window times the way it went. */
+/** Maximum cumulative layout shift over an order's life. */
 const most = 0.1;
 
 const watchShifts = (page: Page) =>
@@ -40,7 +40,7 @@ describeInChromium('the page of an order stays where it is through the order’s
       await page.locator('#over').or(page.locator('#failure')).waitFor();
       await page.waitForTimeout(1300);
       expect(await sumOf(page)).toBeLessThan(most);
-      // Whoever opens it now sees all of its life at once.
+      // A page loaded now shows the whole history at once.
       await page.reload();
       const hidden =
         "(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.querySelector('.feed'))";

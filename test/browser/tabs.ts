@@ -3,7 +3,9 @@ import { afterEach, beforeEach, expect } from 'vitest';
 import { TestService } from '../service/service.ts';
 import { openTab, type Reader } from './chromium.ts';
 
-/** A service for each test and the tabs that it opens, all closed after it; neither may have had any trouble. */
+/**
+ * Starts a service for each test and tracks its tabs; closes them all afterwards and asserts that none reported errors.
+ */
 export function useTabs(browser: () => Browser) {
   let service: TestService | undefined;
   let tabs: Reader[] = [];

@@ -11,7 +11,7 @@ function spreadOf(cents: Iterable<number>): AmountSpread {
   return spread;
 }
 
-/** Amounts as they come: bell-shaped in their logarithms, the same each time. */
+/** Realistic amounts: log-normally distributed, deterministic. */
 function natural(count: number): number[] {
   let seed = 1;
   const random = (): number => {

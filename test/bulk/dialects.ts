@@ -2,7 +2,7 @@ import { orderOfRow } from '../../src/api/bulk-row.ts';
 import { noReadings, readingLines } from '../../src/bulk/csv/shop-export-quirks.ts';
 import { type RowsOptions, readRows } from '../../src/bulk/rows.ts';
 
-/** What a file is to order: the same in every dialect. */
+/** The orders a file describes, the same in every dialect. */
 export interface Wanted {
   readonly url: string;
   readonly cents: number;
@@ -48,14 +48,14 @@ export interface Dialect {
   readonly mark?: boolean;
   readonly price?: Price;
   readonly quoteAll?: boolean;
-  /** Lines above the headings. */
+  /** Lines above the header row. */
   readonly above?: readonly string[];
   /** Lines below the rows. */
   readonly below?: readonly string[];
   readonly headings?: readonly string[];
   readonly country?: string;
   readonly spell?: (text: string) => string;
-  /** Cells behind the others, headings and rows alike. */
+  /** Extra trailing columns, with header. */
   readonly more?: readonly (readonly [heading: string, cell: string])[];
   readonly last?: string;
 }
@@ -124,7 +124,7 @@ async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8A
 
 export type Options = Partial<RowsOptions> & { readonly size?: number };
 
-/** The orders of a file, and what a person is told; a row that is wrong ends it. */
+/** Reads the orders of a file and the notes shown to the user; throws on an invalid row. */
 export async function read(bytes: Uint8Array, { size = 65_536, ...options }: Options = {}) {
   const readings = noReadings();
   const orders: ReturnType<typeof orderOfRow>[] = [];

@@ -21,7 +21,7 @@ afterEach(async () => {
 const headings = 'product_url,max_price_cents,name,address,city,zip,phone,idempotency_key,1,__proto__,note';
 const line = (n: number, key = '', note = '') =>
   `https://x.example/${n},5000,Ada Byron,${n} Main St,Austin,78701,5125550100,${key},one,odd,${note}`;
-// Equal rows, a key of the file's own, a blank line, and characters that JSON escapes or that break lines.
+// Duplicate rows, a user-supplied key, a blank line, and characters that JSON escapes or that break lines.
 const table = [
   ...[headings, line(1), line(1), line(2, ' mine '), '', line(3, '', '"a ""b""\u2028\u0001\\"'), line(1)],
   ...Array.from({ length: 17 }, (_, index) => line(index + 10)),

@@ -24,7 +24,7 @@ const amazon =
     ',',
   );
 
-/** What somebody has added to an export: what to buy, and for how much. */
+/** Columns a user adds to an export: what to buy, and for how much. */
 const added = ['product_url', 'max_price'];
 const bought = (one: Wanted) => ({ product_url: one.url, max_price: (one.cents / 100).toFixed(2) });
 type Line = Readonly<Record<string, string>>;

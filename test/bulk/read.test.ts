@@ -18,7 +18,7 @@ async function read(input: string | Uint8Array, { size = 7, ...options }: Option
   const rows: (readonly string[])[] = [];
   let headings: readonly string[] = [];
   for await (const part of readTable(chunksOf(bytes, size), { name: 'orders.csv', ...options })) {
-    // Lines above the headings count, as they do in a spreadsheet.
+    // Lines above the header row count, as in a spreadsheet.
     expect(part.firstRow).toBe(
       rows.length + 2 + (/^(?:#.*\n)*/.exec(String(input))?.[0].split('\n').length ?? 1) - 1,
     );
@@ -79,7 +79,7 @@ describe('a table is read whatever it is written with', () => {
   )('lines end with %j, %j stands in the heading %s', async (end, other, heading) => {
     const lines = [`a,${heading.replace('%', other)},b`, '1,2,blue', '3,"x, y","red"', '4,,'];
     const text = lines.join(end);
-    // As csv-parse reads it where it finds by itself how lines end.
+    // Expect what csv-parse reads when it detects line endings itself.
     const [names = [], ...rows] = parse(text, { relax_column_count: true });
     for (const size of [1, 7, 4096])
       expect(await read(text, { size })).toEqual({ headings: names.map((name) => name.trim()), rows });
@@ -89,7 +89,7 @@ describe('a table is read whatever it is written with', () => {
     'the headings end with %j, and the rows with %j and %j',
     async (end, one, other) => {
       const text = `a,b${end}1,2${one}3,"x${other}""y"""${other}"5",6${one}${other}7,${other}8,9`;
-      // Only a carriage return before a line feed is one end with it.
+      // Only CR followed by LF forms a single line ending.
       const blank = one + other === '\r\n' ? [] : [['']];
       const rows = [['1', '2'], ['3', `x${other}"y"`], ['5', '6'], ...blank, ['7', ''], ['8', '9']];
       for (const size of [1, 2, 3, 7, 4096])

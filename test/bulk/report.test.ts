@@ -39,7 +39,7 @@ describe('the time in which the orders of batches were created', () => {
     ]);
     for (const nothing of [undefined, null, 'soon', 17, {}])
       expect(windowsOf([batch('processing', nothing, nothing)])).toEqual([{ from: 0, to: open }]);
-    // No date is that late.
+    // Later than any valid date.
     const last = '+275760-09-13T00:00:00.000Z';
     expect(windowsOf([batch('completed', '2026-11-30T10:00:00Z', last)])).toEqual([
       { from: at('09:59'), to: open },

@@ -51,7 +51,7 @@ test('what npm puts on the PATH while it runs is not there for the next command'
 
 test('within its project it is npx errand, elsewhere Node with the file', () => {
   expect(name({ PATH: '' }, { folder: at('checkout/bin') })).toBe('npx errand');
-  // The folder was removed under the program.
+  // The working directory was deleted while the program ran.
   expect(name({ PATH: '' }, { folder: undefined })).toMatch(/^node /);
   const installed = at('project/node_modules/errand/bin/errand.js');
   expect(name({ PATH: '' }, { file: installed, folder: at('project/sub') })).toBe('npx errand');

@@ -18,18 +18,18 @@ const help = (words: string, width: number): string => {
   return page ? layOutPage(page, look(width)) : expect.fail(words);
 };
 
-/** The words of a text, wherever its lines end; a line of a shell may end in a backslash. */
+/** The words of a text regardless of line breaks; a shell line may end in a backslash. */
 const wordsOf = (text: string): string[] =>
   text
     .replaceAll(' \\\n', '\n')
     .split('\n')
-    // Each line of a note begins with its sign.
+    // Each line of a note starts with the note sign.
     .map((line) => line.replace(/^ {2}# /, ''))
     .join('\n')
     .replace(/(?<=\])\s+(?=\[)/g, '')
     .split(/\s+/);
 
-/** A URL to type may be longer than the terminal is wide. */
+/** A URL to copy may exceed the terminal's width. */
 const isOneWord = (line: string): boolean => /^ {4}'http\S+'(?: \\)?$/.test(line);
 
 describe.each([40, 50, 80, 120])('help in %i columns', (width) => {

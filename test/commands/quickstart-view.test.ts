@@ -13,7 +13,7 @@ async function shown(columns: number, text: string, tail?: string, command = sea
   view.done('Search', { text, ...(tail !== undefined && { tail }) }, command);
   view.close();
   expect(err.text).not.toMatch(/\u001b\[3\d|\u0007|\u202e/u);
-  // What is left once the line that moved was cleared.
+  // The output that remains after the spinner line is cleared.
   return err.text
     .slice(err.text.indexOf('✔'))
     .replace(/\u001b\[[?\d]*[A-Za-z]/g, '')

@@ -5,7 +5,7 @@ import { operations } from '../../src/api/operations/index.ts';
 import { checkShape } from '../../src/api/schemas/check.ts';
 import { orderBody } from '../http/caller.ts';
 
-/** One character, two UTF-16 units. */
+/** One code point, two UTF-16 code units. */
 const gift = '\u{1F381}';
 
 describe('a length is counted in characters, an emoji being one', () => {

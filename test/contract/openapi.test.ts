@@ -25,7 +25,7 @@ const document = openApiDocument({
   baseUrl: 'http://127.0.0.1:4848',
   legacyBaseUrl: 'http://127.0.0.1:4849',
 });
-// The test reads the document as its consumers do: as JSON.
+// Parse it as JSON, as its consumers do.
 const { paths, components } = JSON.parse(JSON.stringify(document)) as {
   paths: Record<string, Record<string, Described>>;
   components: { schemas: Record<string, Record<string, unknown>> };

@@ -36,7 +36,7 @@ test('the categories of failures are those with an exit code', () => {
   expect(category.enum).toEqual(Object.keys(exitCodes));
 });
 
-/** Paths of values that may be anything at all, and do not say why. */
+/** Paths of unconstrained schemas without a description. */
 function silent(node: unknown, path: string): string[] {
   if (typeof node !== 'object' || node === null) return [];
   const { properties = {}, items, anyOf = [], oneOf = [], additionalProperties, $defs = {} } = Object(node);

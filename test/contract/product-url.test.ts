@@ -6,7 +6,7 @@ import { parseProduct } from '../../src/orders/input/product-flag.ts';
 
 const [one, other] = ['https://a.example/p/1', 'https://b.example/p/2?x=1'];
 
-/** What is wrong with a URL in a cell, in a request and as a flag. */
+/** The error for a URL in a CSV cell, in a request body and as a flag. */
 function problemsOf(url: string): readonly (string | undefined)[] {
   const { issues } = readBulkRow(planColumns(['product_url']), [url]);
   const checked = checkShape('OrderProduct', { url }, 'body');

@@ -11,7 +11,7 @@ import { optionsFrom } from '../../src/run/from-contract.ts';
 
 type Order = Shape<'OrderResponse'>;
 
-/** The type checker is what tests these: each @ts-expect-error fails when the line below it compiles. */
+/** Checked by the type checker: an @ts-expect-error fails if the line below it compiles. */
 const columns: readonly Column<Order>[] = [
   { name: 'status', path: 'status' },
   { name: 'url', path: 'items.0.url' },

@@ -10,7 +10,7 @@ import { runInTerminal, steady } from './in-terminal.ts';
 import { blocksOf, pages, readme } from './markdown.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** Writes what is printed now into the README, to be read in the difference. */
+/** Writes the current output into the README, for review as a diff. */
 const updates = refills('UPDATE_DOCUMENTS');
 
 async function inWorkspace(run: (workspace: Workspace) => Promise<void>): Promise<void> {
@@ -59,7 +59,7 @@ describe('the README', () => {
           JSON.stringify(shown, null, 1),
         ).toEqual(lines.map(() => 0));
         const now = `${shown.map((one, index) => [`$ ${lines[index]}`, ...one.lines].join('\n')).join('\n\n')}\n`;
-        // What only another run would print stays as it is.
+        // Keep the old text if only run-specific values differ.
         const isSame = steady(block) === steady(now);
         if (updates && !isSame) text = text.replace(block, () => now);
         else expect(steady(block)).toBe(steady(now));
@@ -72,7 +72,7 @@ describe('the README', () => {
 
 describe('every page of the documents', () => {
   const server = useServer();
-  /** Needs a database that machines share. */
+  /** This page needs a shared database. */
   const isOfTeam = ({ name }: { readonly name: string }): boolean => name === 'docs/team.md';
 
   test.each(pages.filter((page) => hasPostgres || !isOfTeam(page)))(
@@ -88,7 +88,7 @@ describe('every page of the documents', () => {
     },
   );
 
-  // A picture that was removed to be made anew is written at the end of the run.
+  // In an update run, deleted pictures are only regenerated at the end.
   test.skipIf(updates).each([readme, ...pages])('$name leads to files that are there', ({ file, text }) => {
     const targets = [...text.matchAll(/\]\(([^)#:]+)(?:#[\w-]+)?\)|(?:src|srcset)="([^"]+)"/g)].map(
       ([, link, picture]) => link ?? picture ?? '',

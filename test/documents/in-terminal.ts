@@ -4,7 +4,7 @@ import { Terminal } from '../terminal/terminal.ts';
 
 export interface Shown {
   readonly code: number;
-  /** The lines that stand there in the end. */
+  /** The final screen contents. */
   readonly lines: readonly string[];
 }
 
@@ -13,7 +13,7 @@ const rows = 60;
 /** Before the exit code of each line. */
 const mark = '--- exit ';
 
-/** Runs lines in bash in one terminal of 80 columns, as a reader of the documents does. */
+/** Runs lines in bash in a single 80-column terminal, as a reader would. */
 export async function runInTerminal(workspace: Workspace, lines: readonly string[]): Promise<Shown[]> {
   const script = lines.map((line) => `${line}\necho "${mark}$?"\n`).join('');
   const terminal = new Terminal(workspace, 'bash', ['-c', script], { columns, rows });
@@ -36,13 +36,13 @@ export async function runInTerminal(workspace: Workspace, lines: readonly string
   }
 }
 
-/** What differs from run to run, and what stands in its place. */
+/** Run-specific values and their placeholders. */
 const passing: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'ID'],
   [/\b(?=[0-9a-f]*\d)[0-9a-f]{8,13}\b…?/g, 'ID'],
   [/\b[A-Z]{2}\d{9}[A-Z]{2}\b/g, 'PARCEL'],
   [/\b\d{3}-\d{7}-\d{7}\b/g, 'NUMBER'],
-  // Shipping and tax are drawn for each order.
+  // Shipping and tax are randomized per order.
   [/\$\d+(?:,\d{3})*\.\d\d/g, 'MONEY'],
   [/(_test_…)\w+/g, '$1KEY'],
   [/\b\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?\b/g, 'DATE'],
@@ -55,7 +55,7 @@ const passing: readonly (readonly [RegExp, string])[] = [
   [/[ \t]+/g, ' '],
 ];
 
-/** Text without what only one run prints: ids, times, and how wide they make a column. */
+/** Normalizes run-specific output: ids, times, and the column widths they cause. */
 export const steady = (text: string): string =>
   passing
     .reduce((changed, [pattern, replacement]) => changed.replace(pattern, replacement), text)

@@ -20,7 +20,7 @@ export const pages: readonly MarkdownDocument[] = readdirSync(new URL('docs/', r
   .filter((name) => name.endsWith('.md'))
   .map((name) => read(`docs/${name}`));
 
-/** What the blocks of one language hold. @param language as it is marked; '' for those that are not. */
+/** The code blocks of one language. @param language the fence's info string; '' for none. */
 export const blocksOf = ({ text }: MarkdownDocument, language: string): string[] =>
   [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].flatMap(([, marked, block = '']) =>
     marked === language ? [block] : [],

@@ -1,12 +1,12 @@
 import type { Run } from '../output/screen.ts';
 
-/** What stands on a screen from a moment on. @param at ms */
+/** A screen's contents from a point in time. @param at ms */
 export interface Frame {
   readonly at: number;
   readonly rows: readonly (readonly Run[])[];
 }
 
-/** A row of the picture, and when it is seen; `until` is undefined where it stays. */
+/** A row's contents while visible; `until` is undefined if it stays. */
 interface Spell {
   readonly row: number;
   readonly runs: readonly Run[];
@@ -15,7 +15,7 @@ interface Spell {
 }
 
 const size = { character: 8.4, line: 20, margin: 18, font: 14 };
-/** How long the last frame stands before it begins again, ms. */
+/** How long the last frame stays before the loop restarts, ms. */
 const restMs = 8_000;
 
 const colours: Readonly<Record<string, string>> = {
@@ -29,8 +29,8 @@ const colours: Readonly<Record<string, string>> = {
 };
 
 /**
- * An SVG that shows the frames one after another, in their own time; where nothing may move, the last one.
- * @param columns how wide the terminal is
+ * Renders an SVG animation of the frames in real time; shows just the last frame under reduced motion.
+ * @param columns terminal width
  */
 export function movingPicture(frames: readonly Frame[], title: string, columns: number): string {
   const spells = spellsOf(frames);
@@ -68,7 +68,7 @@ ${lines(({ until }) => until === undefined)}
 `;
 }
 
-/** What the last frame of a picture says, line by line. */
+/** Extracts the text of a picture's last frame, line by line. */
 export function lastText(svg: string): string {
   const [, last = ''] = /<g id="last">\n([\s\S]*?)\n<\/g>/.exec(svg) ?? [];
   const rows = [...last.matchAll(/^<text[^>]* y="(\d+)"[^>]*>(.*)<\/text>$/gm)].map(([, y, spans = '']) => ({
@@ -83,7 +83,7 @@ export function lastText(svg: string): string {
   return Array.from(lines, (line) => line ?? '').join('\n');
 }
 
-/** How long each row stands as it is. */
+/** Computes how long each row's contents stay visible. */
 function spellsOf(frames: readonly Frame[]): Spell[] {
   const standing = new Map<number, Spell>();
   const ended: Spell[] = [];

@@ -13,18 +13,18 @@ import { describedBy, withDescription } from './png-text.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const pictures = new URL('../../docs/pictures/', import.meta.url);
-/** `npm run pictures` makes them anew, to be looked at before they are committed. */
+/** `npm run pictures` regenerates them, for review before committing. */
 const updates = refills('UPDATE_DOCUMENTS');
 
 describe('the picture of the quickstart', () => {
   const file = new URL('quickstart.svg', pictures);
   const line = 'npx errand quickstart';
 
-  /** Runs it as a reader of the README does, in a clone, and keeps what the terminal shows and when. */
+  /** Runs the command as a reader of the README does, in a clone, and records terminal output with timestamps. */
   async function record(): Promise<Frame[]> {
     const workspace = makeWorkspace({ TERM: 'xterm-256color', npm_config_update_notifier: 'false' });
     const { PATH = '' } = workspace.environment;
-    // Nobody who follows the README has errand on the PATH yet.
+    // A reader of the README does not have errand on the PATH yet.
     workspace.environment.PATH = PATH.replace(/^[^:]*:/, '');
     const script = `cd '${root}' && exec ${line}`;
     const terminal = new Terminal(workspace, 'bash', ['-c', script], { columns, rows: 60 });
@@ -53,10 +53,10 @@ describe('the picture of the quickstart', () => {
   });
 });
 
-/** Frames that stand long enough to be seen, ms. */
+/** Minimum time for a frame to be visible, ms. */
 const leastMs = 80;
 
-/** Without those that another follows at once. */
+/** Drops frames that are replaced too soon to be seen. */
 const calm = (frames: readonly Frame[]): Frame[] =>
   frames.filter(({ at }, index) => {
     const next = frames[index + 1];
@@ -83,7 +83,7 @@ describeInChromium('the pictures of the console', (browser) => {
         .waitFor();
       const text = steady(await page.locator('body').innerText());
       const kept = existsSync(file) ? describedBy(readFileSync(file)) : undefined;
-      // One that says the same stays; whoever wants it anew for its looks removes it first.
+      // Keep a picture whose text is unchanged; to refresh its looks, delete it first.
       if (updates && kept !== text) refill(context, file, withDescription(await page.screenshot(), text));
       else expect(kept).toBe(text);
       await page.context().close();
@@ -93,7 +93,7 @@ describeInChromium('the pictures of the console', (browser) => {
   });
 });
 
-// A picture that was removed to be made anew is written at the end of the run.
+// In an update run, deleted pictures are only regenerated at the end.
 test.skipIf(updates)('no picture is missing, or too large for a page', () => {
   for (const name of ['quickstart.svg', 'console-light.png', 'console-dark.png']) {
     const file = new URL(name, pictures);

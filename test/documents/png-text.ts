@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 
 const signatureLength = 8;
 const keyword = 'Description\0';
-/** Uncompressed, in no language. */
+/** iTXt fields: uncompressed, no language. */
 const plain = '\0\0\0\0';
 
 interface Chunk {
@@ -20,7 +20,7 @@ function* chunksOf(png: Buffer): Generator<Chunk> {
   }
 }
 
-/** The picture with a text in it that says what it shows. */
+/** Embeds a description of the contents in a PNG. */
 export function withDescription(png: Buffer, text: string): Buffer {
   const [header] = chunksOf(png);
   if (header?.type !== 'IHDR') throw new Error('this is no PNG');
@@ -32,7 +32,7 @@ export function withDescription(png: Buffer, text: string): Buffer {
   return Buffer.concat([png.subarray(0, header.end), chunk, png.subarray(header.end)]);
 }
 
-/** What the text in a picture says; undefined where it has none. */
+/** Reads the description embedded in a PNG; undefined if it has none. */
 export function describedBy(png: Buffer): string | undefined {
   const begin = Buffer.from(`${keyword}${plain}`, 'latin1');
   const found = [...chunksOf(png)].find(({ type, data }) => type === 'iTXt' && data.indexOf(begin) === 0);

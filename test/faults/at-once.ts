@@ -1,4 +1,4 @@
-/** Works through a list, some of it at the same time, and says now and then how far it is. */
+/** Processes a list with several workers and logs progress. */
 export async function atOnce<T>(
   items: readonly T[],
   workers: number,

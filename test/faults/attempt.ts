@@ -7,16 +7,16 @@ import type { FaultProxy, Moment } from './proxy.ts';
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
 const clockShift = fileURLToPath(new URL('../program/clock-set.cjs', import.meta.url));
 
-/** What is done to the process while it works; `twice`: again a moment later, as impatient hands do. */
+/** A signal sent to the running process; `twice` repeats it shortly after, like an impatient user. */
 export type Blow = {
   readonly signal: NodeJS.Signals;
   readonly twice?: boolean;
 } & ({ readonly at: Moment; readonly afterMs?: number } | { readonly at?: never; readonly afterMs: number });
 
-/** Where the output goes: to whoever reads it, to a full disk, or to a reader that has gone. */
+/** Where stdout goes: a reader, a full disk, or a closed pipe. */
 export type Stdout = 'read' | 'full' | 'closed';
 
-/** A system call on a file of errand's that fails, counted from 1. */
+/** A failing system call on one of errand's files; `when` counts from 1. */
 export interface DiskFault {
   readonly call: string;
   readonly error: 'EIO' | 'ENOSPC';
@@ -37,15 +37,15 @@ export interface Attempt {
   readonly blow?: Blow | undefined;
   readonly stdout?: Stdout | undefined;
   readonly disk?: DiskFault | undefined;
-  /** How far the clock of the process is set forward, or back. */
+  /** Clock offset of the process, ms; may be negative. */
   readonly clockShiftMs?: number;
-  /** Called where the request is, before any blow. */
+  /** Called at each stage of the request, before any blow. */
   readonly onMoment?: ((moment: Moment) => void) | undefined;
 }
 
 const twiceMs = 15;
 
-/** Runs the program once; a blow falls at its moment or after its time. A process that does not end is a failure. */
+/** Runs the program once; the blow lands at its moment or after its delay. A process that hangs is killed. */
 export async function attempt(given: Attempt): Promise<Ended> {
   const { proxy, blow, stdout = 'read' } = given;
   const full = stdout === 'full' ? openSync('/dev/full', 'w') : undefined;
@@ -92,14 +92,14 @@ function start(
   });
 }
 
-/** A tracer that is killed as it starts leaves the program stopped, and holding its pipes. */
+/** If strace is killed while starting, the program stays stopped and holds its pipes open; kill the group. */
 function endGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {}
 }
 
-/** The files that the journal is kept in. */
+/** The journal's files on disk. */
 const journalFiles = ['journal.db', 'journal.db-wal', 'journal.db-shm', 'journal.db-seal'];
 
 const failing = ({ call, error, when }: DiskFault, state: string): string[] => [
@@ -108,7 +108,7 @@ const failing = ({ call, error, when }: DiskFault, state: string): string[] => [
   ...['-e', `trace=${call}`, '-e', `inject=${call}:error=${error}:when=${when}`],
 ];
 
-/** Starts the program without anything done to it. */
+/** Starts the program without any faults. */
 export const startProgram = (
   args: readonly string[],
   environment: Readonly<Record<string, string>>,

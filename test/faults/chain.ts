@@ -4,16 +4,16 @@ import { recordOfRow } from '../../src/journal/audit-record.ts';
 import { journalFile } from '../../src/journal/journal-tables.ts';
 import { openReader } from '../../src/platform/sqlite/load.ts';
 
-/** What is wrong with the audit chain of a machine; nothing where all of it is as it was written. */
+/** Verifies a machine's audit chain; empty if it is intact. */
 export function brokenChain(home: string): string[] {
   return brokenChainIn(journalFile(join(home, 'state')));
 }
 
-/** The same of a journal's file. */
+/** Verifies the chain in a journal file. */
 export function brokenChainIn(file: string): string[] {
   const database = openReader(file);
   try {
-    // Whoever made it was killed before it had tables.
+    // The process that created the file was killed before it created the tables.
     if (!database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'audit'").get()) return [];
     const rows = database.prepare('SELECT * FROM audit ORDER BY number').all();
     const { count = 0 } = Object(database.prepare('SELECT count FROM tally').get());
@@ -26,7 +26,7 @@ export function brokenChainIn(file: string): string[] {
   }
 }
 
-/** The same of the rows of a chain, in their order. @param recorded how many intents its journal counts. */
+/** Verifies the rows of a chain, in order. @param recorded number of intents the journal counts. */
 export function brokenRows(rows: readonly Readonly<Record<string, unknown>>[], recorded: number): string[] {
   const check = new ChainCheck();
   for (const row of rows) check.take(recordOfRow(row));

@@ -1,5 +1,5 @@
 /**
- * Knows nothing of the program: reads only the service's orders and the list of intents, and compares the two.
+ * Independent of the program: compares only the service's orders with the list of intents.
  * An order carries its intent in `metadata.intent`.
  */
 export interface ServiceOrder {

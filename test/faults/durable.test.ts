@@ -6,7 +6,7 @@ import { makeWorkspace } from '../program/workspace.ts';
 import { TestService } from '../service/service.ts';
 import { hasStrace } from './sweep.ts';
 
-/** A kill loses nothing that was written; a power cut loses what no fsync has carried to the disk. */
+/** A kill loses no completed write; a power cut loses whatever was not fsynced. */
 test.skipIf(!hasStrace())(
   'what the journal holds of an order is on the disk before the order is sent',
   async () => {

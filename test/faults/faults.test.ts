@@ -253,7 +253,7 @@ describe('a journal that cannot be written stops the order before it is sent', (
     workspace.environment.ERRAND_STATE_DIR = join(workspace.folder, 'file', 'state');
     const { code, stderr } = await order();
     expect(code).toBe(1);
-    // Versions of Node differ in what they say of it.
+    // The message differs between Node versions.
     expect(stderr).toMatch(
       /state cannot be made or written \((?:a part of the path is not a folder|a file stands in its place)\)/,
     );

@@ -2,7 +2,7 @@ import { atOnce } from './at-once.ts';
 import { type Flip, flipOnce, killedMachine } from './flips.ts';
 import { startService } from './service.ts';
 
-/** @returns whether nothing was wrong. */
+/** @returns whether no problem was found. */
 export async function runFlips(flips: number, firstSeed: number, workers: number): Promise<boolean> {
   const service = await startService();
   try {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { flipOnce, type Killed, killedMachine } from './flips.ts';
 import { type Service, startService } from './service.ts';
 
-/** In a change; any number of them with `npm run faults -- --flips N`. */
+/** For each change; `npm run faults -- --flips N` runs any number. */
 const flips = 100;
 const atOnce = 2;
 

@@ -1,4 +1,4 @@
-/** One bit of the journal flipped, at rest: no second order, no altered order, and nothing lost without a word. */
+/** Flips one bit of the journal at rest: must cause no duplicate order, no altered order and no silent loss. */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,11 +14,11 @@ import type { Service } from './service.ts';
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
 const files = ['journal.db', 'journal.db-wal', 'journal.db-seal'];
 
-/** A machine that was killed, with orders in every state of its journal. */
+/** The state of a killed machine, with intents in every journal state. */
 export interface Killed {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** By what is known of it: in doubt and made, in doubt and not made, made and never reported, reported. */
+  /** One per state: in doubt and made, in doubt and not made, made and never reported, reported. */
   readonly intents: readonly string[];
   create(intent: string): string[];
   close(): Promise<void>;
@@ -34,7 +34,7 @@ export interface Flip {
 
 const ceilings: Readonly<Record<string, number>> = { made: 101, never: 102, unreported: 103, reported: 104 };
 
-/** Orders, and is killed, so that the journal ends as a power cut would leave it: some of it in its WAL alone. */
+/** Places orders and is killed, leaving the journal as a power cut would: partly in the WAL alone. */
 export async function killedMachine(service: Service, key: string): Promise<Killed> {
   const folder = mkdtempSync(join(tmpdir(), 'errand-flips-'));
   const proxy = new FaultProxy(service.baseUrl);
@@ -56,7 +56,7 @@ export async function killedMachine(service: Service, key: string): Promise<Kill
     ...['--timeout', '3s', '--retries', '0', '-o', 'json'],
   ];
   const given = { environment, proxy };
-  // However long the flips take, what was reported stays recent.
+  // Keep the reported order within the repeat window, however long the flips take.
   await attempt({ ...given, args: ['config', 'set', 'repeat-window', '30d'] });
   for (let past = 0; past < 6; past += 1)
     await attempt({ ...given, args: [...create('reported'), '--po-number', `past-${past}`] });
@@ -78,7 +78,7 @@ export async function killedMachine(service: Service, key: string): Promise<Kill
   };
 }
 
-/** Flips one bit, runs the command of one intent again, and holds what is said against what the service has. */
+/** Flips one bit, repeats the command of one intent, and compares its claims with the service. */
 export async function flipOnce(service: Service, key: string, killed: Killed, seed: number): Promise<Flip> {
   const random = new Random(seed);
   const folder = mkdtempSync(join(tmpdir(), 'errand-flip-'));
@@ -137,20 +137,20 @@ async function ordersOf({ baseUrl }: Service, key: string, intent: string): Prom
   return orders.filter(({ po_number }) => po_number === null);
 }
 
-/** What was not made yet may be made once; whatever else is new is a second one. */
+/** An intent not made yet may be made once; any further order is a duplicate. */
 function doubled(intent: string, before: readonly Order[], after: readonly Order[]): string[] {
   const most = Math.max(1, before.length);
   return after.length > most ? [`${after.length} orders of ${intent}`] : [];
 }
 
-/** A run that ends well says an order that is there; one that does not says why. */
+/** A successful run must report an existing order; a failed one must report an error. */
 function unreported(intent: string, { code, stdout, stderr }: Ended, after: readonly Order[]): string[] {
   if (code !== 0) return stderr.includes('{"error"') ? [] : [`exit ${code} without a word`];
   const { id } = JSON.parse(stdout);
   return after.some((order) => order.id === id) ? [] : [`${id} was said of ${intent}, and is not there`];
 }
 
-/** Each intent is listed, or something is said. */
+/** Every intent is listed, or a problem is reported. */
 function unlisted({ code, stdout, stderr }: Ended, intents: readonly string[]): string[] {
   if (code !== 0) return stderr.includes('{"error"') ? [] : [`the listing ended with ${code} without a word`];
   const records: { state: string; body: { metadata?: { intent?: string }; po_number?: string } }[] =

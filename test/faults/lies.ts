@@ -9,7 +9,7 @@ interface Outcome {
   readonly details: { readonly in_doubt_since?: string } | null;
 }
 
-/** The error that an attempt ended with, as it was told; undefined where it told none. */
+/** Parses the error an attempt printed; undefined if it printed none. */
 export function outcomeOf({ stderr }: Pick<Ended, 'stderr'>): Outcome | undefined {
   const line = stderr
     .trim()
@@ -18,14 +18,14 @@ export function outcomeOf({ stderr }: Pick<Ended, 'stderr'>): Outcome | undefine
   try {
     return line === undefined ? undefined : JSON.parse(line).error;
   } catch {
-    // A process that was killed may have written half of it.
+    // A killed process may have written only part of it.
     return undefined;
   }
 }
 
 /**
- * What an exit code and an error claim, held against the service itself. @param isHurt the disk or stdout failed.
- * @param isAlone no other process may have made the order meanwhile.
+ * Checks the claims of an exit code and an error against the service. @param isHurt the disk or stdout failed.
+ * @param isAlone no other process can have placed the order meanwhile.
  */
 export async function liesOf(
   world: World,
@@ -37,7 +37,7 @@ export async function liesOf(
   const { code, stderr } = ended;
   const outcome = outcomeOf(ended);
   if (code === 1 && !isHurt) return [`unexpected failure: ${stderr}`];
-  // The rows of a batch become orders later, and no key lists a paid order; the checker looks at the end.
+  // Batch rows become orders later, and no key lists a paid order; the checker verifies both at the end.
   const [intent = ''] = intents;
   if (what !== 'order' || (code !== 0 && outcome === undefined)) return [];
   const count = await countOf(world, intent);

@@ -1,11 +1,12 @@
 /**
- * The long form of the fault tests, each of which exits 1 on any difference:
+ * Long-running fault tests; each exits 1 on any discrepancy:
  * `npm run faults -- --runs 100000 --seed 1` randomized runs against the served sandbox;
- * `npm run faults -- --sweep` every command hurt at each of its system calls (`--part 2/8` a part of that);
- * `npm run faults -- --races 200` 32 processes under a limit of the policy, some of them killed, again and again;
- * `npm run faults -- --flips 1000 --seed 1` one bit of a journal flipped, again and again;
- * `npm run faults -- --team` several machines with one database: races for the same orders and for the room under a limit,
- * and randomized runs while the database crashes (`--bounded` for each change; `--runs 500` as many of the runs).
+ * `npm run faults -- --sweep` a fault at each system call of every command (`--part 2/8` runs one share);
+ * `npm run faults -- --races 200` repeated races of 32 processes under a policy limit, with some of them killed;
+ * `npm run faults -- --flips 1000 --seed 1` repeated single-bit flips in a journal;
+ * `npm run faults -- --team` several machines sharing a database: races for the same orders and for the room under a
+ * limit,
+ * and randomized runs while the database crashes (`--bounded` for each change; `--runs 500` sets the number of runs).
  */
 import { parseArgs } from 'node:util';
 import { runFlips } from './flips-main.ts';
@@ -32,10 +33,10 @@ const seed = values.seed === undefined ? Math.floor(Date.now() / 1000) : Number(
 const workers = Number(values.workers);
 
 process.exitCode = (await run()) ? 0 : 1;
-// Whatever thousands of killed clients have left behind, the verdict is told.
+// Exit explicitly once the verdict is flushed: thousands of killed clients may have left open handles.
 process.stdout.write('', () => process.exit());
 
-/** @returns whether nothing was wrong. */
+/** @returns whether no problem was found. */
 function run(): Promise<boolean> {
   const { runs, races, flips, sweep, part, team, bounded } = values;
   const form = bounded ? boundedForm : longForm;

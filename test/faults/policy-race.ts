@@ -7,7 +7,7 @@ import { orderArgs } from './run.ts';
 import type { Service } from './service.ts';
 
 const processes = 32;
-/** Orders that fit under the limit; each takes its ceiling of a cent and the fee of a dollar. */
+/** Number of orders that fit under the limit; each costs its ceiling of one cent plus the one-dollar fee. */
 const fitting = 7;
 
 export interface Raced {
@@ -17,8 +17,8 @@ export interface Raced {
 }
 
 /**
- * Processes that order at the same time, each something else, under a limit that some of the orders fit under.
- * @param killed how many of them are killed while they work.
+ * Races processes that each place a different order under a limit with room for only some of them.
+ * @param killed how many are killed while running.
  */
 export async function race(service: Service, killed: number): Promise<Raced> {
   const folder = mkdtempSync(join(tmpdir(), 'errand-race-'));
@@ -56,7 +56,7 @@ export async function race(service: Service, killed: number): Promise<Raced> {
   }
 }
 
-/** Races one after another. @returns whether none placed more than fit. */
+/** Runs races in sequence. @returns whether none exceeded the limit. */
 export async function runRaces(races: number, start: () => Promise<Service>): Promise<boolean> {
   const service = await start();
   let over = 0;

@@ -9,7 +9,9 @@ import type { AddressInfo } from 'node:net';
 import { retryWhile } from '../../src/platform/async.ts';
 import { reset } from '../../src/sandbox/server/fault-injection.ts';
 
-/** What happens to one request on its way. `before`: the service never sees it. `after`: the service has done the work. */
+/**
+ * Faults of a single request. `before`: the service never receives it. `after`: the service has already processed it.
+ */
 export const networkFaults = [
   'reset-before',
   'reset-after',
@@ -28,19 +30,16 @@ export const networkFaults = [
 ] as const;
 export type NetworkFault = (typeof networkFaults)[number] | 'none';
 
-/** The requests that make orders. */
+/** Endpoints that create something. */
 const creates: ReadonlySet<string> = new Set(['/orders', '/orders/bulk', '/agent/orders', '/returns']);
 
-/** Where a request is; a harness may do something to the client at that moment. */
+/** Stages of a request at which a harness may act on the client. */
 export type Moment = 'request-came' | 'work-done' | 'half-responded' | 'responded';
 
-/**
- * A port that no system gives out by itself, to a connection or to a server that takes any: it is still free when a proxy
- * that went away comes back.
- */
+/** Picks a port outside the ephemeral range, so that it is still free when a stopped proxy restarts. */
 const ownPort = (): number => 20_000 + Math.floor(Math.random() * 12_000);
 
-/** Another proxy may have drawn the port. */
+/** Another proxy may have picked the same port. */
 const isTaken = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
 
@@ -50,11 +49,11 @@ interface Relayed {
   readonly body: Buffer;
 }
 
-/** A proxy between the program and the service that spoils the creates passing through it, as it is told. */
+/** A proxy between program and service that injects the given faults into creates. */
 export class FaultProxy {
   readonly #server: Server;
   readonly #target: URL;
-  /** Faults for the next creates, in their order; then everything passes. */
+  /** Faults for the next creates, in order; later requests pass through. */
   faults: NetworkFault[] = [];
   onMoment: (moment: Moment) => void = () => {};
 
@@ -65,7 +64,7 @@ export class FaultProxy {
     });
   }
 
-  /** @param port of a proxy that has gone, whose place this one takes. */
+  /** @param port the port of a stopped proxy to replace. */
   async start(port?: number): Promise<string> {
     await retryWhile(isTaken, () => this.#listen(port ?? ownPort()), {});
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;

@@ -3,16 +3,16 @@ import { checkOrders, type Verdict } from './checker.ts';
 import { type RunReport, runIntent, type World } from './run.ts';
 import { type Service, startService } from './service.ts';
 
-/** A wallet covers this many orders and more. */
+/** One wallet covers more orders than this. */
 const runsPerKey = 500;
 
-/** A service with a key for each group of runs. */
+/** A service with one key per group of runs. */
 interface Keyed {
   readonly service: Service;
   readonly keys: readonly string[];
 }
 
-/** @returns whether nothing was wrong. */
+/** @returns whether no problem was found. */
 export async function runRandomly(runs: number, firstSeed: number, workers: number): Promise<boolean> {
   const groups = Math.ceil(runs / runsPerKey);
   const plain = await keyed(await startService(), groups);
@@ -44,7 +44,7 @@ const worldOf = ({ service: { baseUrl, shopUrl }, keys }: Keyed, group: number):
   key: keys[group] ?? '',
 });
 
-/** What a service has, held against the intents that went to it. */
+/** Checks the service's orders against the intents sent to it. */
 async function verdictOf(
   { service, keys }: Keyed,
   reports: readonly RunReport[],
@@ -80,7 +80,7 @@ function tell(reports: readonly RunReport[], verdicts: readonly Verdict[]): bool
   return wrong.length + lying.length === 0;
 }
 
-/** How often each exit code or signal ended an attempt. */
+/** Counts attempts by exit code or signal. */
 function ends(reports: readonly RunReport[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { code, signal } of reports.flatMap(({ attempts }) => attempts)) {

@@ -1,4 +1,4 @@
-/** Numbers that follow from a seed (mulberry32), so that a failing run can be run again. */
+/** Seeded random numbers (mulberry32), so that a failing run can be reproduced. */
 export class Random {
   #state: number;
 
@@ -24,7 +24,7 @@ export class Random {
     return value;
   }
 
-  /** As many of the values as there are, at most, in an order that is drawn. */
+  /** Picks up to `most` of the values, in random order. */
   some<T>(values: readonly T[], most: number): T[] {
     const left = [...values];
     const drawn: T[] = [];

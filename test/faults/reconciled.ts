@@ -19,13 +19,13 @@ interface Compared {
   readonly sums: readonly { readonly payer: string; readonly net: number; readonly held: number }[];
 }
 
-/** What the service takes for an order, cents. */
+/** The service's fee per order, cents. */
 const feeCents = 100;
 
 /**
- * Has the program compare what it ordered with what the service says, once all is done.
- * @param intents of orders that the account lists; none where they were paid by challenge.
- * @returns what is wrong: a finding that names no order and no key, or sums other than those of the service's own orders.
+ * Runs `reconcile` at the end and checks the result.
+ * @param intents of the orders the account lists; empty for orders paid by challenge.
+ * @returns problems: a finding without an order or key, or sums that differ from the service's own orders.
  */
 export async function unreconciled(
   environment: Readonly<Record<string, string>>,
@@ -45,7 +45,7 @@ export async function unreconciled(
   const { orders, findings, sums }: Compared = JSON.parse(stdout);
   const nameless = findings.filter(({ order_id: id, key }) => id === null && key === null);
   if (nameless.length > 0) return nameless.map(({ message }) => `reconcile: ${message}`);
-  // What it names is not among the sums; and orders that move on meanwhile are told as they were or are.
+  // Skip the sums if there are findings, which they exclude, or if orders progressed meanwhile.
   if (findings.length > 0 || intents.length === 0 || centsOf(before) !== centsOf(after)) return [];
   const wallet = sums.find(({ payer }) => payer === 'wallet');
   const cents = (wallet?.net ?? 0) + (wallet?.held ?? 0);
@@ -55,10 +55,10 @@ export async function unreconciled(
   ];
 }
 
-/** What they hold and cost together, cents. */
+/** Total held and spent by the orders, cents. */
 const centsOf = (orders: readonly ServiceOrder[]): number =>
   orders.reduce((sum, { status, max_price: ceiling, job_result: result }) => {
-    // The service may spell it as text.
+    // `max_price` may be returned as text.
     if (status === 'pending' || status === 'in_progress') return sum + Number(ceiling) + feeCents;
     return status === 'order_placed' ? sum + (result?.price_components?.total ?? 0) + feeCents : sum;
   }, 0);

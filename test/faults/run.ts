@@ -10,14 +10,14 @@ import { Random } from './random.ts';
 import { unreconciled } from './reconciled.ts';
 import { type Scenario, scenarioOf } from './scenario.ts';
 
-/** A service, and who orders there. */
+/** A service, and the account that orders there. */
 export interface World {
   readonly baseUrl: string;
   readonly shopUrl: string;
   readonly key: string;
 }
 
-/** The same service twice: one echoes what it was sent, one spells it its own way. */
+/** The same service in two modes: one echoes fields as sent, the other normalises them. */
 export interface Worlds {
   readonly plain: World;
   readonly normalising: World;
@@ -25,25 +25,25 @@ export interface Worlds {
 
 export interface RunReport {
   readonly seed: number;
-  /** One for each order that is meant. */
+  /** One per intended order. */
   readonly intents: readonly string[];
   readonly scenario: Scenario;
   readonly attempts: readonly Ended[];
-  /** What was found wrong with what the program said on the way; empty where all of it was true. */
+  /** False claims the program made along the way; empty if there were none. */
   readonly lies: readonly string[];
 }
 
 const mostAttempts = 14;
-/** After these somebody corrects the clock: what is to be paid expires by it. */
+/** Turns before the clock is corrected: payment expiry depends on it. */
 const turnsWithWrongClock = 3;
-/** After one of so many runs the program compares what it ordered with what the service has. */
+/** `reconcile` is run after one in this many runs. */
 const runsPerReconcile = 10;
-/** Rows of a CSV, in more batches than one. */
+/** CSV rows; more than one batch holds. */
 const rowsInFile = 3;
 
 /**
- * One intent through one scenario, pursued as a careful user would until it is known to be done: by the same command again,
- * or by what the journal says, in which case only what it knows nothing of, or knows as refused, is sent anew.
+ * Runs one intent through a scenario, acting as a careful user until it is known to be done: either repeats the
+ * command, or follows the journal and resends only what it does not know or knows as refused.
  */
 export async function runIntent(worlds: Worlds, seed: number, given?: Scenario): Promise<RunReport> {
   const random = new Random(seed);
@@ -124,13 +124,13 @@ export async function runIntent(worlds: Worlds, seed: number, given?: Scenario):
   }
 }
 
-/** It ended well, or said that the order exists, or printed it before a signal ended it. */
+/** The run succeeded, reported that the order exists, or printed it before a signal ended it. */
 export const isDone = (ended: Ended): boolean =>
   ended.code === 0 || outcomeOf(ended)?.outcome === 'applied' || (isInterrupted(ended) && hasOrder(ended));
 
 const isInterrupted = ({ code, signal }: Ended): boolean => signal !== null || code === 130 || code === 143;
 
-/** Whether stdout took a whole record with its id: then whoever reads it knows of it. */
+/** Whether stdout holds a complete record with an id, so that its reader knows the order. */
 function hasOrder({ stdout }: Ended): boolean {
   try {
     return typeof JSON.parse(stdout).id === 'string';
@@ -139,7 +139,7 @@ function hasOrder({ stdout }: Ended): boolean {
   }
 }
 
-/** The command that makes one order, which stays open: one that had failed would be ordered again. */
+/** Builds the command for one order. It stays open, since a failed order would be placed again. */
 export function createArgs(
   { shopUrl }: World,
   what: Scenario['what'],
@@ -154,7 +154,7 @@ export function createArgs(
   ];
 }
 
-/** The command that orders a product for a cent. @param intent tells one order from another. */
+/** Builds the command that orders a product for one cent. @param intent distinguishes the orders. */
 export function orderArgs(url: string, intent: string): string[] {
   const to = ['--first-name', 'A', '--last-name', 'B', '--address-line1', '1 Main St', '--city', 'Austin'];
   return [
@@ -164,7 +164,7 @@ export function orderArgs(url: string, intent: string): string[] {
   ];
 }
 
-/** The upload of a CSV with one row for each intent; the same command again is safe whatever became of it. */
+/** Builds the upload of a CSV with one row per intent; it is safe to repeat after any failure. */
 export function uploadArgs({ shopUrl }: World, intents: readonly string[], file: string): string[] {
   const rows = intents.map(
     (intent) => `${shopUrl}/test-success,1,A B,1 Main St,Austin,TX,78701,5125550100,${intent}`,
@@ -174,7 +174,7 @@ export function uploadArgs({ shopUrl }: World, intents: readonly string[], file:
   return ['bulk', 'upload', file, '--batch-size', '2', '--timeout', '1200ms', '-o', 'json', '--retries', '1'];
 }
 
-/** What a careful user does next. */
+/** Picks a careful user's next step. */
 export async function nextStep(
   { sameAgain, otherProfile }: Pick<Scenario, 'sameAgain' | 'otherProfile'>,
   common: Omit<Parameters<typeof attempt>[0], 'blow' | 'args'>,
@@ -183,7 +183,7 @@ export async function nextStep(
 ): Promise<readonly string[] | 'done'> {
   const outcome = ended && outcomeOf(ended);
   const limits = ['--timeout', '1200ms', '-o', 'json'];
-  // Too old to be sent again unasked: whoever has looked says so.
+  // Too old to be resent automatically; the user confirms it with `--resend`.
   if (outcome?.details?.in_doubt_since !== undefined && outcome.idempotency_key)
     return ['order', 'journal', 'resume', outcome.idempotency_key, '--resend', ...limits];
   if (sameAgain) return otherProfile ? [...create, '--profile', 'other'] : create;
@@ -205,7 +205,7 @@ function saveProfile(folder: string, address: string): void {
   writeFileSync(join(folder, 'config.json'), JSON.stringify(stored), { mode: 0o600 });
 }
 
-/** Each order takes a cent and the fee of a dollar. @returns the file. */
+/** Each order costs one cent plus the one-dollar fee. @returns the file. */
 export function savePolicy(folder: string, orders: number): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const cents = orders * 101;

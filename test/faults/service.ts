@@ -13,14 +13,14 @@ export interface Service {
   readonly baseUrl: string;
   readonly shopUrl: string;
   mint(): Promise<string>;
-  /** Until every row of every batch of a key has become an order or has failed. */
+  /** Waits until every batch row of a key has become an order or failed. */
   untilPlaced(key: string): Promise<void>;
-  /** The orders that were paid by challenge, one for each payment that was taken: the service lists them to nobody. */
+  /** Orders paid by challenge, one per accepted payment; no key lists them. */
   paidOrders(): Promise<ServiceOrder[]>;
   stop(): Promise<void>;
 }
 
-/** The served sandbox as a process of its own, on a file of its own. @param more flags of `sandbox serve`. */
+/** Starts the served sandbox as a separate process with its own file. @param more flags for `sandbox serve`. */
 export async function startService(...more: readonly string[]): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'errand-service-'));
   const args = [

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { address } from '../order-body.ts';
 import type { Service } from './service.ts';
 
-/** Something that a command is to make once. */
+/** What a command must create, without duplicates. */
 export interface Thing {
   readonly args: readonly string[];
-  /** How many there must be in the end. */
+  /** The expected number in the end. */
   readonly meant: number;
-  /** How many the service has. */
+  /** The number at the service. */
   count(): Promise<number>;
 }
 
-/** A command that makes something. */
+/** A command under test that creates something. */
 export interface Subject {
   readonly name: string;
-  /** At least how many calls of one kind it makes to write its journal. */
+  /** Upper bound on its journal-writing calls of any one kind. */
   readonly mostWrites: number;
   make(service: Service, key: string, folder: string): Promise<Thing>;
 }

@@ -3,10 +3,10 @@ import { startService } from './service.ts';
 import { subjects } from './subjects.ts';
 import { type Finding, hurt, injuriesOf } from './sweep.ts';
 
-/** A wallet covers this many orders and more. */
+/** One wallet covers more orders than this. */
 const injuriesPerKey = 300;
 
-/** @param part `2/8`: the second of eight parts. @returns whether nothing was wrong. */
+/** @param part `2/8` is the second of eight parts. @returns whether no problem was found. */
 export async function runSweep(part: string, workers: number): Promise<boolean> {
   const [own = 1, of = 1] = part.split('/').map(Number);
   const service = await startService();

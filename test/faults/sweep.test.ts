@@ -4,7 +4,7 @@ import { type Service, startService } from './service.ts';
 import { subjects } from './subjects.ts';
 import { hasStrace, hurt, type Injury, injuriesOf } from './sweep.ts';
 
-/** Of each command, in a change; all of them with `npm run faults -- --sweep`. */
+/** Faults sampled per command for each change; `npm run faults -- --sweep` runs all. */
 const injuriesEach = 14;
 
 describe.skipIf(!hasStrace() && !process.env.ERRAND_CI)(

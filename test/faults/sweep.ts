@@ -1,4 +1,7 @@
-/** Kills, interrupts and disk errors at each system call of a command, then the same command again: one of each thing meant. */
+/**
+ * Injects kills, interrupts and disk errors at each system call of a command, then repeats it: each intended thing must
+ * exist once.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +16,7 @@ import type { Subject } from './subjects.ts';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
 
-/** Calls that touch files or the network, of the thread that runs the program. */
+/** Calls of the main thread that touch files or the network. */
 const watched = [
   ...['openat', 'read', 'pread64', 'write', 'pwrite64', 'writev', 'close', 'fcntl', 'unlink', 'rename'],
   ...[
@@ -32,7 +35,7 @@ const watched = [
 /** Calls that write the journal. */
 const writing = ['openat', 'pwrite64', 'fsync', 'fdatasync', 'ftruncate'];
 
-/** The call of that name, counted from 1, from the beginning of the process. */
+/** The nth call of that name since the process started, counted from 1. */
 export interface Point {
   readonly call: string;
   readonly when: number;
@@ -48,7 +51,7 @@ export interface Finding {
 
 export const hasStrace = (): boolean => spawnSync('strace', ['-V']).status === 0;
 
-/** Where a command can be hurt: its calls from the moment that it opens the journal, to signals; its writes of the journal, to errors. */
+/** Lists a command's fault points: signals at any call once it opens the journal, and errors at its journal writes. */
 export async function injuriesOf(service: Service, subject: Subject): Promise<Injury[]> {
   const calls = await traced(service, subject);
   const from = calls.findIndex(({ line }) => line.includes('journal.db'));
@@ -59,7 +62,7 @@ export async function injuriesOf(service: Service, subject: Subject): Promise<In
     return { call, when, isLate: at >= from, line };
   });
   const late = points.filter(({ isLate }) => isLate).map(({ call, when }) => ({ call, when }));
-  // With errors only calls on the journal's files are counted.
+  // Error injection counts only calls on the journal's files.
   const writes = writing.flatMap((call) =>
     Array.from({ length: subject.mostWrites }, (_, index) => ({ call, when: index + 1 })),
   );
@@ -87,7 +90,7 @@ async function traced(service: Service, subject: Subject): Promise<{ call: strin
 
 const mostRepeats = 6;
 
-/** Hurts a command once, and repeats it until it says that all is done. @returns what was wrong. */
+/** Injects one fault into a command, then repeats it until it reports success. @returns the problems found. */
 export async function hurt(
   service: Service,
   key: string,
@@ -127,11 +130,11 @@ export async function hurt(
   return wrong.map((what) => ({ subject: subject.name, injury, wrong: what }));
 }
 
-/** It ended well, or had said what was made before it was hurt. */
+/** The run succeeded, or had reported the result before the fault. */
 const isDone = (ended: Ended): boolean =>
   ended.code === 0 || outcomeOf(ended)?.outcome === 'applied' || isWhole(ended.stdout);
 
-/** A record or a list, to its end. */
+/** Whether the text is a complete record or list. */
 function isWhole(text: string): boolean {
   try {
     return typeof JSON.parse(text) === 'object';
@@ -176,7 +179,7 @@ function makeWorkspace(service: Service, key: string): Workspace {
 const journalPaths = (state: string): string[] =>
   ['', '-wal', '-shm', '-seal'].flatMap((end) => ['-P', join(state, `journal.db${end}`)]);
 
-/** Runs a command to its end; with flags, under strace. */
+/** Runs a command to completion; under strace if given its flags. */
 function run(
   { environment }: Workspace,
   args: readonly string[],

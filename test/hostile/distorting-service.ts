@@ -6,13 +6,13 @@ import type { TestService } from '../service/service.ts';
 import type { Mutation } from './mutations.ts';
 import { changedRefusal, type RefusalSample } from './refusals.ts';
 
-/** A good response of an operation, as the sandbox gave it. */
+/** A valid sandbox response to an operation. */
 export interface Sample {
   readonly operation: OperationName;
   readonly body: unknown;
 }
 
-/** Whose responses come changed, and how: those that the sandbox gives, or a refusal in place of them. */
+/** Which operation's responses to alter, and how: the sandbox's own responses, or an error in their place. */
 export interface Attempt {
   readonly operation: OperationName;
   readonly mutation: Mutation;
@@ -20,15 +20,15 @@ export interface Attempt {
 }
 
 /**
- * A service that is the sandbox, but for the responses of one operation, which come with one value changed. Time passes
- * with each request, so that whoever waits for an order sees it end.
+ * The sandbox with one value changed in the responses of one operation. Its clock advances with each request, so that a
+ * watched order finishes.
  */
 export class DistortingService {
   readonly #service: TestService;
   readonly #server: Server;
-  /** The good responses since they were last taken. */
+  /** Valid responses recorded since they were last taken. */
   readonly samples: Sample[] = [];
-  /** What was called since this was last emptied. */
+  /** Operations called since this was last cleared. */
   readonly called = new Set<OperationName>();
   target: Attempt | undefined;
 
@@ -83,13 +83,13 @@ export class DistortingService {
     return { ...passed, text: JSON.stringify(changed) ?? '' };
   }
 
-  /** A person is quick. */
+  /** Approves at once, like a quick user. */
   async #approve(code: string): Promise<void> {
     await this.#service.send('POST', '/sandbox/trigger', { event: 'device-approve', id: code });
   }
 }
 
-/** A device polls as often as it may. */
+/** Lets a device poll as fast as permitted. */
 const withHaste = (body: object): object => ('interval' in body ? { ...body, interval: 1 } : body);
 
 function passedOn({
@@ -110,7 +110,7 @@ function givenBack(response: Response): Record<string, string | string[]> {
     const value = response.headers.get(name);
     return value === null ? [] : [[name, value] as const];
   });
-  // `fetch` joins the challenges, one for each method.
+  // `fetch` joins the repeated headers, one challenge per method.
   const challenges = (response.headers.get('www-authenticate') ?? '').split(/, (?=Payment )/).filter(Boolean);
   return { ...Object.fromEntries(plain), ...(challenges.length > 0 && { 'www-authenticate': challenges }) };
 }

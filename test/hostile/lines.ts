@@ -4,13 +4,13 @@ import { listCommands } from '../program/known-commands.ts';
 import type { TestService } from '../service/service.ts';
 import { second } from '../service/specification/scenes.ts';
 
-/** What the lines are about, made once in the sandbox. */
+/** Fixtures for the command lines, created once in the sandbox. */
 export interface Scene {
   readonly service: TestService;
   readonly url: string;
-  /** Whose the orders are; what writes has a user of its own. */
+  /** Key of the user who owns the orders; commands that write get a separate user. */
   readonly key: string;
-  /** Where files lie: `order.json`, `orders.csv`, `password.txt`. */
+  /** Holds the files `order.json`, `orders.csv`, `password.txt`. */
   readonly folder: string;
   readonly delivered: string;
   readonly failed: string;
@@ -21,19 +21,19 @@ export interface Scene {
 }
 
 export interface CommandLine {
-  /** The command, as it is typed; what it is given follows from the scene. */
+  /** The command's name; its arguments depend on the scene. */
   readonly command: string;
   readonly args?: (scene: Scene) => readonly string[] | Promise<readonly string[]>;
   readonly stdin?: (scene: Scene) => string;
-  /** Exit code on good responses; 0 where none is given. */
+  /** Exit code with valid responses; defaults to 0. */
   readonly code?: number;
-  /** It writes to the state or the configuration, so each run has a workspace of its own. */
+  /** It modifies state or configuration, so each run needs its own workspace. */
   readonly writes?: true;
-  /** What is run before it in the same workspace, command after command. */
+  /** Commands to run first in the same workspace, in order. */
   readonly first?: (scene: Scene) => readonly (readonly string[])[];
-  /** It waits for what does not come, so fewer responses are tried. */
+  /** It waits until a timeout, so fewer responses are tried. */
   readonly waits?: true;
-  /** The format it prints, where no other can be chosen. */
+  /** The only format it prints, regardless of -o. */
   readonly oneFormat?: 'csv' | 'table';
 }
 
@@ -43,7 +43,7 @@ const order = ({ folder }: Scene): string[] => ['--file', join(folder, 'order.js
 const get = async ({ service, key }: Scene, path: string) =>
   (await service.send('GET', path, undefined, key)).body;
 
-/** A fresh order that is still pending. */
+/** Creates an order that stays pending. */
 async function pending({ service, key }: Scene): Promise<string> {
   return (await service.order('test-slow', {}, key)).body.id;
 }
@@ -54,7 +54,7 @@ async function failed(scene: Scene): Promise<string> {
   return (await get(scene, `/orders/${id}`)).id;
 }
 
-/** A fresh order that has come, with what of it can be returned. */
+/** Creates a delivered order, with an item that can be returned. */
 async function come(scene: Scene): Promise<{ id: string; item: string }> {
   const { id } = (await scene.service.order('test-success', {}, scene.key)).body;
   scene.service.pass(12 * second);
@@ -62,7 +62,7 @@ async function come(scene: Scene): Promise<{ id: string; item: string }> {
   return { id, item: items[0].id };
 }
 
-/** The batch that was made last, every row of it tried. */
+/** Returns the latest batch, once all its rows have been tried. */
 async function newestBatch(scene: Scene): Promise<string> {
   scene.service.pass(5 * second);
   const [{ id }] = (await get(scene, '/orders/bulk?limit=1')).batches;
@@ -243,7 +243,7 @@ const givenLines: readonly CommandLine[] = [
         )
         .join('\n')
         .concat('\n'),
-    // It speaks a protocol, whatever -o says.
+    // It speaks a protocol regardless of -o.
     oneFormat: 'table',
   },
   { command: 'schema diff' },
@@ -258,7 +258,7 @@ const givenLines: readonly CommandLine[] = [
 
 const given = new Set(givenLines.map(({ command }) => command));
 
-/** Every command that reads a response of the service, and how it does. A list needs no line here. */
+/** All commands that read responses, with their arguments. List commands are added automatically. */
 export const commandLines: readonly CommandLine[] = [
   ...givenLines,
   ...(await listCommands()).filter((command) => !given.has(command)).map((command) => ({ command })),

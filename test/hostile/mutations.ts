@@ -2,17 +2,19 @@ import { shapeSchema } from '../../src/api/openapi.ts';
 import type { SchemaName } from '../../src/api/schemas/index.ts';
 import type { Random } from '../faults/random.ts';
 
-/** From a response's root to a value in it: names of fields, and 0 for the first of a list. */
+/** Path from a response's root to a value: field names, and 0 for a list's first element. */
 export type Path = readonly (string | number)[];
 
 export interface Mutation {
   readonly path: Path;
   readonly kind: string;
-  /** The response with another value at the path. */
+  /** Returns the response with the value at the path changed. */
   readonly apply: (response: unknown) => unknown;
 }
 
-/** Escape sequences, bidirectional controls, zero width, a tag, line breaks, an emoji of several parts. */
+/**
+ * Escape sequences, bidirectional controls, zero-width characters, a tag character, line breaks, and an emoji sequence.
+ */
 export const hostileText =
   '\u001b]0;title\u0007\u001b[2J\u009b31m\u202Eback\u202C z\u200Bw\u2066i\u2069\u{E0041}\ufeff\r\n\t\u{1F468}\u200D\u{1F467}';
 
@@ -22,7 +24,7 @@ const deep = (levels: number): unknown => {
   return value;
 };
 
-/** What stands in the place of a value; `missing` takes the field away. */
+/** Replacement values; `missing` removes the field. */
 const kinds: Readonly<Record<string, (value: unknown) => unknown>> = {
   missing: () => undefined,
   null: () => null,
@@ -47,7 +49,7 @@ const kinds: Readonly<Record<string, (value: unknown) => unknown>> = {
 };
 const kindNames = Object.keys(kinds);
 
-/** Every place in a response, those of a list in its first element. */
+/** All paths in a response; of a list, only the first element's. */
 export function pathsOf(value: unknown, path: Path = []): Path[] {
   if (Array.isArray(value))
     return value.length === 0 ? [] : [[...path, 0], ...pathsOf(value[0], [...path, 0])];
@@ -55,7 +57,7 @@ export function pathsOf(value: unknown, path: Path = []): Path[] {
   return Object.entries(value).flatMap(([key, inner]) => [[...path, key], ...pathsOf(inner, [...path, key])]);
 }
 
-/** Every place that a shape of the contract has, whether or not a response has it. */
+/** All paths in a contract shape, including those absent from responses. */
 export const pathsOfShape = (name: SchemaName): Path[] => pathsIn(shapeSchema(name), []);
 
 function pathsIn(schema: unknown, path: Path): Path[] {
@@ -71,7 +73,7 @@ function pathsIn(schema: unknown, path: Path): Path[] {
   ];
 }
 
-/** The value with another one at a path; what does not lead there is made. */
+/** Changes the value at a path, creating missing parents. */
 function withValue(value: unknown, [key, ...rest]: Path, change: (value: unknown) => unknown): unknown {
   if (key === undefined) return change(value);
   if (typeof key === 'number') {
@@ -89,11 +91,11 @@ const mutation = (path: Path, kind: string): Mutation => ({
   apply: (response) => withValue(response, path, kinds[kind] ?? (() => undefined)),
 });
 
-/** Every mutation of every place. */
+/** Every mutation at every path. */
 export const allMutations = (paths: readonly Path[]): Mutation[] =>
   paths.flatMap((path) => kindNames.map((kind) => mutation(path, kind)));
 
-/** For each place one that takes its value away and one that puts another in its place, drawn at random. */
+/** Two random mutations per path: one removes the value, one replaces it. */
 export function someMutations(paths: readonly Path[], random: Random): Mutation[] {
   return paths.flatMap((path) => [
     mutation(path, random.pick(['missing', 'null'])),
@@ -101,7 +103,7 @@ export function someMutations(paths: readonly Path[], random: Random): Mutation[
   ]);
 }
 
-/** Every plain value of a response, and every empty list or object, as one kind has it. */
+/** Replaces every leaf of a response, and every empty list or object, with one kind of value. */
 export const mutatedThroughout = (kind: string): Mutation => {
   const change = kinds[kind] ?? (() => undefined);
   const throughout = (value: unknown): unknown => {

@@ -3,7 +3,7 @@ import type { Operation } from '../../src/api/operation.ts';
 import { type OperationName, operations } from '../../src/api/operations/index.ts';
 import type { Mutation } from './mutations.ts';
 
-/** A refusal as the service sends it, or a gateway in front of it. */
+/** An error response from the service or from a gateway in front of it. */
 export interface RefusalSample {
   readonly status: number;
   readonly body: unknown;
@@ -12,7 +12,7 @@ export interface RefusalSample {
 const id = '7b1c2a34-0000-4000-8000-00000000abcd';
 const error = (code: string, details: object = {}) => ({ code, message: 'It was refused.', details });
 
-/** One for each way in which the client reads refusals. */
+/** One per way the client parses errors. */
 export const refusals: readonly RefusalSample[] = [
   {
     status: 400,
@@ -45,7 +45,7 @@ export const refusals: readonly RefusalSample[] = [
   { status: 503, body: { error: error('service_unavailable') } },
 ];
 
-/** What a challenge asks for. */
+/** The request in a payment challenge. */
 const price = {
   amount: '5100',
   currency: 'usd',
@@ -54,7 +54,7 @@ const price = {
   methodDetails: { network: 'a' },
 };
 
-/** The refusal with one value changed, as it goes over the wire; a call that is paid is asked for a changed price. */
+/** Renders an error response with one value changed; for a paid operation the challenge's price is changed too. */
 export function changedRefusal(
   operation: OperationName,
   { status, body }: RefusalSample,

@@ -27,8 +27,8 @@ import {
 import { refusals } from './refusals.ts';
 
 /**
- * How much is tried of each response: every mutation of every place (`HOSTILE=all`, hours), or as many as are given
- * (`HOSTILE=60`, some minutes), drawn by a seed.
+ * How much to try per response: every mutation at every path (`HOSTILE=all`, hours), or a seeded sample of that size
+ * (`HOSTILE=60`, some minutes).
  */
 const { HOSTILE = '6', HOSTILE_SEED = '1' } = process.env;
 const isWhole = HOSTILE === 'all';
@@ -131,13 +131,13 @@ async function run(line: CommandLine, format = 'table'): Promise<Ended & { argv:
   return { ...ended, argv };
 }
 
-/** What no text of the service may bring to a terminal; line breaks are ours. */
+/** Characters that text from the service must never bring to a terminal; line breaks are ours. */
 const unsafe = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069\ufeff]|\u{E0041}/u;
 const garbled = /\[object |\bNaN\b|\bundefined\b|Invalid Date|failed unexpectedly/;
-/** Longer than this no response may keep the processor busy; what it costs, it costs on a busy machine too. */
+/** Maximum CPU time for handling one response, with headroom for a busy machine. */
 const maxBusyMs = 60_000;
 
-/** What is wrong with how a command took a response; undefined where nothing is. */
+/** Checks how a command handled a response; undefined if it did so correctly. */
 function problemOf(
   { operation, refusal }: Attempt,
   { code, crash, busyMs, stdout, stderr, argv }: Awaited<ReturnType<typeof run>>,
@@ -176,7 +176,7 @@ const everywhere = [
   'deep value',
 ];
 
-/** What to try of the responses that a command got, all that change one place and all that change every one. */
+/** All mutations of a command's responses: first those at a single path, then those that change every value. */
 function possibleAttempts(samples: readonly Sample[], random: Random): [Attempt[], Attempt[]] {
   const tried = [...new Set(samples.map(({ operation }) => operation))].map((operation) => {
     const good = samples.filter((sample) => sample.operation === operation);
@@ -191,7 +191,7 @@ function possibleAttempts(samples: readonly Sample[], random: Random): [Attempt[
   return [tried.flatMap(([single]) => single), tried.flatMap(([, throughout]) => throughout)];
 }
 
-/** Those that are tried: of each sort some, unless it is to be all. @param count how many. */
+/** Samples both kinds of mutations, or takes all for `HOSTILE=all`. @param count how many. */
 function attemptsOf(samples: readonly Sample[], count: number, random: Random): Attempt[] {
   const [single, throughout] = possibleAttempts(samples, random);
   if (isWhole) return [...single, ...throughout];
@@ -199,7 +199,7 @@ function attemptsOf(samples: readonly Sample[], count: number, random: Random): 
   return [...random.some(single, share), ...random.some(throughout, count - share)];
 }
 
-/** Refusals of what was called, changed in one place or in every one. */
+/** Error responses to the operations called, changed at one path or throughout. */
 function refusedAttempts(called: Iterable<OperationName>, count: number, random: Random): Attempt[] {
   const possible = [...called].flatMap((operation) =>
     refusals.flatMap((refusal): Attempt[] => {
@@ -244,7 +244,7 @@ test.each(commandLines)(
   },
 );
 
-/** Commands whose operations respond without a record, or that are tried in another way. */
+/** Commands whose responses hold no record, or that are covered elsewhere. */
 const elsewhere: readonly string[] = [
   'order export',
   'order journal resume',

@@ -7,7 +7,7 @@ import { ErrandError } from '../../src/platform/errors.ts';
 export const testKey = 'xx_test_0123456789abcdef0123';
 export const orderId = '0b9c4a52-6f0e-4a55-9d1c-2f6f3f0f7c11';
 
-/** A clock whose sleeps pass at once and are remembered, ms. */
+/** A clock whose sleeps return at once and are recorded, ms. */
 export interface InstantClock extends Clock {
   readonly slept: number[];
 }
@@ -33,10 +33,10 @@ export interface Caller {
   readonly controller: AbortController;
 }
 
-/** Whether undici carries every request, and not only those after the first few. */
+/** Send every request with undici, not only those after the first few. */
 const isByUndici = process.env.CARRIER === 'undici';
 
-/** A client of a service on the network, with a key and the patient clock. */
+/** Creates a client for a network service, with a key and an instant clock. */
 export function caller(
   baseUrl: string,
   {
@@ -46,7 +46,7 @@ export function caller(
     ...more
   }: Partial<ClientOptions> & {
     network?: NetworkOptions;
-    /** null: there is none. */
+    /** null means no key. */
     apiKey?: string | null;
     legacyToken?: string;
   } = {},
@@ -67,7 +67,7 @@ export function caller(
   return { client, clock, controller };
 }
 
-/** The failure that a call ends with. */
+/** Returns the error a call rejects with; fails if it succeeds. */
 export async function failureOf(call: Promise<unknown>): Promise<ErrandError> {
   const error: unknown = await call.then(
     () => new Error('it succeeded'),

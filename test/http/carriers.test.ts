@@ -122,7 +122,7 @@ test('what is given up while its connection is made is never written', async () 
   controller.abort(new Error('enough'));
   await expect(given).rejects.toMatchObject({ sent: 'not_sent' });
   connect();
-  // Whatever the first one would have written had come before this one.
+  // Anything the aborted request wrote would have arrived before this one.
   const next = send('/next', new AbortController().signal).response;
   await new Promise((resolve) => setImmediate(resolve));
   connect();

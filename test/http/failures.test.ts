@@ -6,7 +6,7 @@ import { ErrandError } from '../../src/platform/errors.ts';
 import { caller, failureOf, keyedOrder, order, orderBody, orderId, textOf } from './caller.ts';
 import { closedPort, hang, json, peer, reset, text, truncated } from './peer.ts';
 
-/** Puts the time of all limits in the test's hand. @returns what lets time pass, ms. */
+/** Fakes the timers behind all timeouts. @returns a function that advances time, ms. */
 function timeInHand(): (ms: number) => void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -152,7 +152,7 @@ describe('a service that is slow', () => {
 
   test('is given up when its headers do not come, and tried again', async () => {
     const pass = timeInHand();
-    // undici looks at its timers once a second.
+    // undici checks its timers only once a second.
     const service = await peer(() => pass(4_000), json(wallet));
     const { client } = caller(service.url, { network: { timeouts: { headersMs: 2_000 } } });
     expect((await client.call('wallet.get', {})).attempts).toBe(2);
@@ -190,7 +190,7 @@ describe('a service that is slow', () => {
 });
 
 describe('a service that accepts the connection and says nothing', () => {
-  /** TLS never begins, so that connecting never ends. */
+  /** The TLS handshake never starts, so connecting never completes. */
   async function silent(): Promise<{ url: string; ended: Promise<unknown> }> {
     let end: (value: unknown) => void = () => {};
     const ended = new Promise((resolve) => {
@@ -467,7 +467,7 @@ describe('an export', () => {
     const seen: string[] = [];
     for await (const chunk of chunks) {
       seen.push(Buffer.from(chunk).toString());
-      // While the next one is waited for.
+      // Runs while the next chunk is awaited.
       setImmediate(() => {
         pass(900);
         write(seen.length < 4 ? `${seen.length}\n` : '');

@@ -8,7 +8,7 @@ const hosts = {
   metadata: '169.254.169.254',
 } as const;
 
-/** What a link of a service that was reached at an address may lead to. */
+/** Which hosts a link may lead to, given the address the service was reached at. */
 function reachableFrom(...reached: readonly string[]): string[] {
   const inward = new EgressGuard();
   for (const address of reached) inward.reached(address);

@@ -6,11 +6,11 @@ import { json, type Peer, peer } from './peer.ts';
 
 interface ListOptions {
   readonly count: number;
-  /** Without a total in the responses. */
+  /** Omit the total from responses. */
   readonly silent?: boolean;
-  /** Most rows the service gives, whatever is asked for. */
+  /** Maximum page size, regardless of the requested limit. */
   readonly cap?: number;
-  /** Orders that are made while someone pages: one before each response after the first. */
+  /** Create an order before each response after the first. */
   readonly growing?: boolean;
 }
 

@@ -13,7 +13,7 @@ const only = (value: string) => {
   return challenge;
 };
 
-/** What Challenge, Credential and Receipt of mppx 0.11.0 write for one payment, for the body `{"amount":"1000"}`. */
+/** Output of mppx 0.11.0's Challenge, Credential and Receipt for one payment with the body `{"amount":"1000"}`. */
 const sdk = {
   challenge:
     'Payment id="w5b9KlZx_AmDFpwCP_Liy-qaHj4YmBsnjqKa7wp3BBs", realm="api.example.com", method="tempo", intent="charge", request="eyJhbW91bnQiOiIxMDAwMDAwIiwiY3VycmVuY3kiOiIweDIwYzAiLCJyZWNpcGllbnQiOiIweDc0MmQifQ", description="A \\"fine\\" tea \\\\ café \\u2014 \\ud83c\\udf75", digest="sha-256=Bxp4xJtbVfsB9npD5AEWUnIk76Cuv8Au4ECDA+F0biY=", expires="2025-01-06T12:00:00Z", opaque="eyJvcmRlciI6IjEifQ"',

@@ -7,20 +7,20 @@ export interface Received {
   readonly target: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
-  /** Which connection it came on, from 1. */
+  /** Number of its connection, counted from 1. */
   readonly connection: number;
 }
 
 export interface Peer {
   readonly url: string;
   readonly received: Received[];
-  /** How many connections were opened. */
+  /** Number of connections opened. */
   connections(): number;
 }
 
 type Respond = (response: ServerResponse, request: Received, socket: Socket) => void;
 
-/** A service for one test on a real socket: each request gets the next response, the last one again and again. */
+/** Starts a service on a real socket: each request gets the next response, and the last one repeats. */
 export async function peer(...responses: Respond[]): Promise<Peer> {
   const received: Received[] = [];
   const sockets: Socket[] = [];
@@ -68,10 +68,10 @@ export const text =
 /** The connection ends without a response. */
 export const reset: Respond = (_response, _request, socket) => void socket.destroy();
 
-/** No response ever. */
+/** Never responds. */
 export const hang: Respond = () => {};
 
-/** A response that ends before its length. */
+/** Closes the connection before the declared content length. */
 export const truncated: Respond = (response, _request, socket) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
   response.write('{"orders": [', () => setImmediate(() => socket.destroy()));
@@ -79,7 +79,7 @@ export const truncated: Respond = (response, _request, socket) => {
 
 export const redirect = (location: string, status = 302): Respond => text('', status, { location });
 
-/** The address of a port on which nobody listens. */
+/** Returns the URL of a port nothing listens on. */
 export async function closedPort(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

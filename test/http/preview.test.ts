@@ -17,7 +17,7 @@ class Shown extends Error {
   }
 }
 
-/** A client whose requests are shown, and never sent. */
+/** A client whose requests are previewed and never sent. */
 function shower(baseUrl = 'https://service.example/api', more: Parameters<typeof caller>[1] = {}): Client {
   const never: Transport = {
     send: () => Promise.reject(new Error('sent')),
@@ -105,7 +105,7 @@ describe('a request described', () => {
   });
 });
 
-/** What curl would be called with, as a POSIX shell splits it; and what would come on its stdin. */
+/** Captures curl's arguments as parsed by a POSIX shell, and its stdin. */
 function called(command: string): { words: string[]; stdin: Buffer } {
   const script = `curl() { printf '%s\\0' "$@"; case "$*" in *@-*) printf 'STDIN\\0'; cat;; esac; }\n${command}`;
   const { stdout, status, stderr } = spawnSync('sh', ['-c', script], {

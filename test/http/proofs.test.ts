@@ -4,7 +4,7 @@ import { json, peer, text } from './peer.ts';
 
 type Respond = ReturnType<typeof json>;
 
-/** How an order ends whose only attempt gets this response. */
+/** Places an order whose only attempt gets this response; returns its error. */
 async function endOf(response: Respond) {
   const service = await peer(response);
   return failureOf(caller(service.url, { retries: 0 }).client.call('order.create', { body: keyedOrder }));

@@ -32,7 +32,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A proxy that knows one service, under whatever name it is asked for. */
+/** A proxy that forwards every host to a single service. */
 async function proxyTo(port: number, status = 200): Promise<Proxy> {
   const requested: string[] = [];
   const credentials: (string | undefined)[] = [];

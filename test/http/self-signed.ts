@@ -1,4 +1,4 @@
-/** A certificate that nobody vouches for, for `service.test` and `localhost`; it protects nothing. */
+/** A self-signed test certificate for `service.test` and `localhost`; it protects nothing. */
 export const selfSigned = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBqTCCAU+gAwIBAgIUf6Z9MjuXKmd5okyOFkfONon+VqwwCgYIKoZIzj0EAwIw

@@ -15,7 +15,7 @@ const buyer = join(folder, 'buyer.js');
 const wallet = join(folder, 'wallet.js');
 const run = promisify(execFile);
 
-/** Installs the public SDK of the payment scheme in its own folder, once for each version. */
+/** Installs the payment scheme's public SDK in its own folder, once per version. */
 async function installSdk(): Promise<void> {
   const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'));
   const installed = join('node_modules', 'mppx', 'package.json');
@@ -36,7 +36,7 @@ interface Seller {
   readonly sales: unknown[];
 }
 
-/** A service that sells by the SDK's server. */
+/** Starts a service that sells through the SDK's server. */
 function openSeller(): Promise<Seller> {
   const child = spawn(process.execPath, [seller], {
     stdio: ['ignore', 'pipe', 'inherit'],

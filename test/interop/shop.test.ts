@@ -24,26 +24,26 @@ afterEach(() => workspace.remove());
 
 const exec = (line: string): string[] => ['sandbox', 'exec', '--speed', '20', '--', 'sh', '-c', line];
 
-/** The processes of this machine that were started in this workspace, however deep: all have its state folder. */
+/** All descendant processes of this workspace, identified by its state directory in their environment. */
 function processes(): string[] {
   const mark = `ERRAND_STATE_DIR=${workspace.environment.ERRAND_STATE_DIR}\0`;
   return readdirSync('/proc').filter((pid) => {
     try {
       return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(mark);
     } catch {
-      // It has ended, or belongs to someone else.
+      // The process has ended, or belongs to another user.
       return false;
     }
   });
 }
 
-/** What the runs have left on the disk. */
+/** Files left on disk by the runs. */
 const files = (): string[] => [
   ...readdirSync(temporary),
   ...readdirSync(workspace.folder).filter((name) => !['.bin', '.printed', 'temporary'].includes(name)),
 ];
 
-/** Refused where nothing listens. */
+/** ECONNREFUSED if nothing listens. */
 const refusal = (url: string) => fetch(`${url}/healthz`).then(String, (error) => error.cause.code);
 
 test('the tests of a shop and a client in another language, 8 times at once on one machine, each with a service of its own', async () => {
@@ -66,7 +66,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     child.stdout.resume();
     child.stderr.resume();
     const url = String(printed).split('\n', 1)[0] ?? '';
-    // Webhooks are on their way, and workers of the tests run.
+    // Webhooks are in flight and test workers are running.
     await expect.poll(() => processes().length).toBeGreaterThanOrEqual(3);
     await expect.poll(() => consoleOf(url)).toContain('/hooks');
     child.kill(name);
@@ -76,6 +76,6 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   },
 );
 
-/** The deliveries that a person sees. */
+/** The deliveries page of the console. */
 const consoleOf = async (url: string): Promise<string> =>
   (await fetch(`${url}/console/deliveries`, { headers: { accept: 'text/html' } })).text();

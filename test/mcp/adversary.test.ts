@@ -10,7 +10,7 @@ interface Told {
   readonly order_id: string | null;
 }
 
-/** What every dialogue ends with, whatever was tried in it. */
+/** Invariants checked at the end of every dialogue. */
 async function checkEnd(
   scene: Scene,
   { orders, perDay = Number.POSITIVE_INFINITY, name }: Dialogue,
@@ -38,7 +38,7 @@ describe('a hostile model, a hostile page, a crash', () => {
   });
 
   test.each(dialogues)('$name', async (dialogue) => {
-    // Each client in turn.
+    // Alternate between the clients.
     const line = clients[dialogues.indexOf(dialogue) % clients.length] ?? clients[0];
     const scene = await Scene.begin(line, dialogue);
     try {

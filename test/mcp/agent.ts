@@ -3,7 +3,7 @@ import { hangsAfterMs } from '../limits.ts';
 import type { Workspace } from '../program/workspace.ts';
 import { type ClientLine, type Connected, connected } from './client-lines.ts';
 
-/** What the user of the client says when asked; `error`: the client fails to ask. */
+/** The user's reply when asked; `error` means the client fails to ask. */
 export type Says = 'yes' | 'no' | 'cancel' | 'unticked' | 'error';
 
 interface Options {
@@ -15,7 +15,7 @@ interface Options {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-// A test reads whatever JSON came.
+// Tests access arbitrary JSON.
 type Json = ReturnType<typeof JSON.parse>;
 
 export interface Told {
@@ -25,12 +25,12 @@ export interface Told {
   readonly text: string;
 }
 
-/** The official client with the program as its server, over stdio. It has listed the tools, as that of every agent has. */
+/** The official client connected to the program over stdio. Like every agent, it lists the tools first. */
 export class Agent {
   #client: Connected | undefined;
-  /** What the user was asked. */
+  /** The questions put to the user. */
   readonly asked: string[] = [];
-  /** What came on stdout and is no message. */
+  /** Errors for stdout lines that are not protocol messages. */
   readonly strays: Error[] = [];
   stderr = '';
 
@@ -65,7 +65,7 @@ export class Agent {
     return this.client.pid;
   }
 
-  /** Calls a tool. The client holds the answer to the tool's output schema by itself. */
+  /** Calls a tool. The client itself validates the result against the tool's output schema. */
   async call(
     name: string,
     given: Readonly<Record<string, unknown>> = {},
@@ -79,7 +79,7 @@ export class Agent {
     } = await this.client.callTool(name, { ...given }, options);
     const [first] = content;
     const text = first?.type === 'text' ? first.text : '';
-    // Of an error the model has its text alone, between the two lines that mark data of others.
+    // For an error the model gets only text, with the JSON between the two lines that mark untrusted data.
     if (isError) expect(structuredContent).toBeUndefined();
 
     const json = isError
@@ -88,14 +88,14 @@ export class Agent {
     return { isError, json: json ?? {}, text };
   }
 
-  /** The same where it must succeed. @returns the structured content. */
+  /** Calls a tool that must succeed. @returns the structured content. */
   async get(name: string, given: Readonly<Record<string, unknown>> = {}): Promise<Json> {
     const { isError, json, text } = await this.call(name, given);
     expect(isError, text).toBe(false);
     return json;
   }
 
-  /** The same where it must be refused. @returns the error. */
+  /** Calls a tool that must fail. @returns the error. */
   async refused(name: string, given: Readonly<Record<string, unknown>> = {}): Promise<Json> {
     const { isError, json, text } = await this.call(name, given);
     expect(isError, text).toBe(true);

@@ -5,7 +5,7 @@ import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js
 import { StdioClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
-/** The official client in both lines that are published, with the versions of the protocol that each speaks. */
+/** Both published major versions of the official client, with the protocol versions each speaks. */
 export const clients = [
   'sdk 1, protocol 2025-11-25',
   'client 2, protocol 2025-11-25',
@@ -23,7 +23,7 @@ interface Server {
 export interface Options {
   readonly server: Server;
   readonly name: string;
-  /** What the user of the client says; without it the client cannot ask. */
+  /** Returns the user's reply; if undefined, the client cannot ask. */
   readonly asks: ((message: string) => Promise<Elicited>) | undefined;
   onError(error: Error): void;
 }
@@ -36,7 +36,7 @@ export interface Elicited {
 type Listed = Awaited<ReturnType<Client['listTools']>>;
 type Result = Pick<Awaited<ReturnType<Client['callTool']>>, 'content' | 'structuredContent' | 'isError'>;
 
-/** What a test does with a client of either line. */
+/** Common interface to both client versions. */
 export interface Connected {
   listTools(): Promise<Listed>;
   callTool(
@@ -65,7 +65,7 @@ async function first(options: Options): Promise<Connected> {
     }));
   await client.connect(transport);
   return {
-    // The types of the lines differ where nothing here looks; what is sent is the same.
+    // The versions' types differ only where these tests do not look; the messages are the same.
     listTools: async () => (await client.listTools()) as Listed,
     callTool: async (tool, given, how) =>
       (await client.callTool({ name: tool, arguments: given }, undefined, how)) as Result,

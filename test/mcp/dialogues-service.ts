@@ -7,7 +7,7 @@ import type { Scene } from './scene.ts';
 const slow = (line: string) => (line === 'POST /orders' ? { delayMs: 1500 } : undefined);
 const dropping = (line: string) => (line === 'POST /orders' ? { dropsResponse: true } : undefined);
 
-/** A server whose order has reached the service, which takes its time. */
+/** Starts a server and waits until its order has reached the slow service. */
 async function placing(scene: Scene) {
   const agent = await scene.agent();
   const quote = await scene.quote(agent);
@@ -17,7 +17,7 @@ async function placing(scene: Scene) {
   return { agent, quote, placed };
 }
 
-/** An order is under way when its server ends; another server is given the same quote. */
+/** Ends a server while an order is in flight, then gives another server the same quote. */
 const ended = (name: string, end: (pid: number) => void): Dialogue => ({
   name,
   orders: 1,
@@ -319,7 +319,7 @@ const asking = (says: 'yes' | 'no' | 'cancel' | 'unticked', orders: number): Dia
     if (orders === 0) expect(json.error).toMatchObject({ code: 'declined', outcome: 'not_sent' });
     expect(agent.asked).toHaveLength(1);
     expect(agent.asked[0]).toMatch(/at most \$50\.00, and a fee of \$1\.00[\s\S]*Ada Byron/);
-    // What is placed is not asked about again.
+    // A placed order is not asked about again.
     if (orders === 1) await agent.get('order_place', { quote });
     expect(agent.asked).toHaveLength(1);
   },
@@ -366,7 +366,7 @@ const asks: readonly Dialogue[] = [
 
 const perDay = 'limits: { per_order: $100, per_day: $160 }';
 
-/** A server for real money is not started, and says why. */
+/** A live server that must refuse to start and say why. */
 const notStarted = (
   name: string,
   policy: string | undefined,

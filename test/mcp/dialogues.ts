@@ -7,22 +7,22 @@ import { makeKey } from '../program/approval-workspace.ts';
 import { serviceDialogues } from './dialogues-service.ts';
 import type { Scene } from './scene.ts';
 
-/** What a hostile model tries, and how many orders there may be afterwards. */
+/** An attack by a hostile model, and the number of orders it may lead to. */
 export interface Dialogue {
   readonly name: string;
-  /** Of `policy.yaml`, after its version. */
+  /** Contents of `policy.yaml` after the version. */
   readonly policy?: string;
-  /** What the wallet has, cents; a lot without it. */
+  /** Wallet balance, cents; ample if omitted. */
   readonly walletCents?: number;
-  /** How many orders the service has in the end. */
+  /** Expected number of orders at the service in the end. */
   readonly orders: number;
-  /** What they may take together, ceilings and fees, cents. */
+  /** Maximum total of ceilings and fees, cents. */
   readonly perDay?: number;
   talk(scene: Scene): Promise<void>;
 }
 
 const clockSet = fileURLToPath(new URL('../program/clock-set.cjs', import.meta.url));
-/** The machine's clock of a server, so many minutes later. */
+/** Options to start a server whose clock is ahead by that many minutes. */
 const later = (scene: Scene, minutes: number) => ({
   environment: {
     NODE_OPTIONS: `${scene.workspace.environment.NODE_OPTIONS} --require=${clockSet}`,
@@ -31,7 +31,7 @@ const later = (scene: Scene, minutes: number) => ({
   },
 });
 
-/** Refused before anything is looked at: the arguments are none that the tool takes. */
+/** The tool rejects the arguments before doing anything else. */
 const refusedArguments = (tool: string, given: (scene: Scene, quote: string) => Record<string, unknown>) => ({
   orders: 0,
   async talk(scene: Scene) {
@@ -435,11 +435,11 @@ const policies: readonly Dialogue[] = [
       const { details } = await agent.refused('order_place', { quote });
       const approved = await scene.run(['approval', 'approve', details.approval.id, '--key', key]);
       expect(approved.code, approved.stderr).toBe(0);
-      // It waited for a person, so it did not expire after its usual time.
+      // A quote awaiting approval does not expire after the usual time.
       const patient = await scene.agent(later(scene, 60));
       const { order } = await patient.get('order_place', { quote });
       expect((await agent.get('order_place', { quote })).order.id).toBe(order.id);
-      // The approval was for one order.
+      // The approval covered a single order.
       const another = await scene.quote(agent, 5000, { new: true });
       expect(await agent.refused('order_place', { quote: another })).toMatchObject({
         code: 'approval_required',

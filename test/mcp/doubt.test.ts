@@ -25,7 +25,8 @@ test('what an agent left in doubt can be settled by a person while the server ru
   const ours = { ...workspace, environment: { ...workspace.environment, ...environment } };
   const { stdout } = await errand(ours, ['order', 'journal', 'list', '-o', 'json']);
   const [{ key: idempotencyKey }] = JSON.parse(stdout);
-  // The fault is still there, so that it stays in doubt: but it was sent, and nobody else was at work on it.
+  // The fault persists, so the order stays in doubt; exit code 10 shows that it was resent and is owned by no other
+  // process.
   await expect
     .poll(async () => (await errand(ours, ['order', 'journal', 'resume', idempotencyKey])).code)
     .toBe(10);

@@ -2,24 +2,24 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { readAll } from './read-all.ts';
 
-/** What becomes of one request on its way to the service, and of its response. */
+/** A fault to inject into a request or its response. */
 export interface Trouble {
-  /** Waits so long before the service gets it, ms. */
+  /** Delay before forwarding to the service, ms. */
   readonly delayMs?: number;
-  /** Breaks the connection once the service has done the work. */
+  /** Breaks the connection after the service has processed the request. */
   readonly dropsResponse?: boolean;
-  /** Sends this in place of the service's response. */
+  /** Replaces the service's response body. */
   readonly body?: string;
-  /** Of `body`; 200 without it. */
+  /** Status for `body`; defaults to 200. */
   readonly status?: number;
 }
 
-/** Stands between the program and a service: what goes wrong is in the test's hand, and live keys reach it as its own. */
+/** A proxy that injects faults and replaces live keys with a key the test service knows. */
 export class GoBetween {
   readonly #server: Server;
-  /** The trouble of a request: `POST /orders`; undefined for none. */
+  /** The fault for a request line such as `POST /orders`; undefined for none. */
   trouble: (line: string) => Trouble | undefined = () => undefined;
-  /** How many requests came, by their lines. */
+  /** Request counts by request line. */
   readonly seen = new Map<string, number>();
 
   private constructor(server: Server) {

@@ -10,7 +10,7 @@ import { Scene } from './scene.ts';
 const someId = '11111111-2222-4333-8444-555555555555';
 const order_id = someId;
 
-/** Arguments that each tool takes. */
+/** Valid arguments for each tool. */
 const givenTo: Readonly<Record<ToolName, (scene: Scene) => Record<string, unknown>>> = {
   search: () => ({ q: 'coffee' }),
   product_get: () => ({ product_id: 'P1234567', retailer: 'harborgoods' }),
@@ -28,7 +28,7 @@ const givenTo: Readonly<Record<ToolName, (scene: Scene) => Record<string, unknow
   call_operation: () => ({ operation: 'order.list' }),
 };
 const tools = Object.keys(toolNames) as ToolName[];
-/** What moves money, or asks for it back: unless the service itself refuses it, nobody knows what was done. */
+/** Tools that move or reclaim money: unless the service itself rejects the request, the outcome is unknown. */
 const moving: readonly ToolName[] = ['order_place', 'return_create'];
 const reading = tools.filter((name) => name !== 'describe_operation' && !moving.includes(name));
 
@@ -37,7 +37,7 @@ const refusal = (status: number, code: string, details: unknown = {}): Trouble =
   body: JSON.stringify({ code, message: `the service says ${code}`, details }),
 });
 
-/** More than a model reads, and deeper. */
+/** More details, and deeper ones, than a model is given. */
 const manyDetails = Object.fromEntries(
   Array.from({ length: 20 }, (_, at) => [
     `field ${at}`,
@@ -45,7 +45,7 @@ const manyDetails = Object.fromEntries(
   ]),
 );
 
-/** What the service does, what is read of it, and what of it where money moves. */
+/** The fault, the expected error, and the expected error for tools that move money. */
 type Kind = readonly [Trouble, Record<string, unknown>, Record<string, unknown>?];
 
 const inDoubt = { category: 'in_doubt', outcome: 'unknown' };
@@ -80,7 +80,7 @@ async function begin(line: ClientLine, policy?: string): Promise<Scene> {
   return scene;
 }
 
-/** What a model reads of a refusal: always the same fields, each of them said or null. */
+/** Checks the shape of a refusal: the same fields are always present, possibly null. */
 async function refused(agent: Agent, name: string, given: Record<string, unknown>) {
   const error = await agent.refused(name, given);
   expect(Object.keys(exitCodes)).toContain(error.category);
@@ -175,7 +175,7 @@ describe.each(clients)('every refusal reaches the model (%s)', (line) => {
   });
 });
 
-// In the newer protocol the client asks by itself, and the call ends there.
+// In the newer protocol the client asks its user itself, which ends the call.
 test.each(clients.filter((line) => line.endsWith('2025-11-25')))(
   'a client that fails to ask its user reads that nothing was sent (%s)',
   async (line) => {

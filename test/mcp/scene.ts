@@ -13,7 +13,7 @@ const liveKey = 'acme_live_00000000000000000000000000000000';
 
 type Options = NonNullable<Parameters<typeof Agent.start>[1]>;
 
-/** One dialogue's own service, machine and policy. */
+/** The service, machine and policy of one dialogue. */
 export class Scene {
   readonly service: TestService;
   readonly between: GoBetween;
@@ -43,7 +43,7 @@ export class Scene {
     return scene;
   }
 
-  /** Writes the policy, with its limits in cents as dollars. */
+  /** Writes the policy file. */
   policy(text: string): void {
     mkdirSync(join(this.workspace.folder, '.config'), { recursive: true, mode: 0o700 });
     writeFileSync(this.policyFile, `version: 1\n${text}\n`, { mode: 0o600 });
@@ -61,7 +61,7 @@ export class Scene {
     return Agent.start(this.workspace, { line: this.line, ...options });
   }
 
-  /** An agent that was started for real money. */
+  /** Starts an agent with `--live`. */
   liveAgent(options: Options = {}): Promise<Agent> {
     return this.agent({ args: ['--live'], environment: { ERRAND_API_KEY: liveKey }, ...options });
   }
@@ -71,15 +71,15 @@ export class Scene {
     return errand({ ...workspace, environment: { ...workspace.environment, ...environment } }, args);
   }
 
-  /** The same with a live key. */
+  /** Runs errand with a live key. */
   runLive = (args: readonly string[]): Promise<Finished> => this.run(args, { ERRAND_API_KEY: liveKey });
 
-  /** What order_quote takes for an order of a ceiling in cents. */
+  /** Arguments of order_quote for an order with this ceiling, in cents. */
   order(max_price = 5000, more: object = {}, slug = 'test-success') {
     return { products: [{ url: this.service.product(slug) }], shipping_address: address, max_price, ...more };
   }
 
-  /** @returns the handle of a quote. */
+  /** Quotes an order. @returns the quote's handle. */
   async quote(agent: Agent, ...given: Parameters<Scene['order']>): Promise<string> {
     return (await agent.get('order_quote', this.order(...given))).quote;
   }

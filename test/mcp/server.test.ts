@@ -22,7 +22,7 @@ const line = (message: unknown): string => `${JSON.stringify(message)}\n`;
 const calling = (id: unknown, name: string, given: unknown = {}) =>
   line({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: given } });
 
-/** What was sent back, each line a message of the protocol. */
+/** Parses stdout as one protocol message per line. */
 const messagesIn = (
   stdout: string,
 ): { readonly id?: unknown; readonly error?: { readonly code: number } }[] =>
@@ -35,7 +35,7 @@ const messagesIn = (
       return message;
     });
 
-/** What comes on stdin and is none of the protocol's, or none that is known. */
+/** Invalid or unknown input on stdin. */
 const odd: Readonly<Record<string, string>> = {
   'text that is not JSON': 'hello?\n{"jsonrpc":\n]]\n\u0000\u0001\n',
   'JSON that is no message': '1\nnull\n[]\n{}\n{"jsonrpc":"1.0","id":1,"method":"ping"}\n',
@@ -109,7 +109,7 @@ describe('the server', () => {
       await once(hung.listen(0, '127.0.0.1'), 'listening');
       const workspace = aWorkspace();
       workspace.environment.ERRAND_BASE_URL = `http://127.0.0.1:${Object(hung.address()).port}`;
-      // Whoever waits for the call does not end.
+      // A server that waits for the call would not end.
       workspace.environment.ERRAND_TIMEOUT = '10h';
       workspace.environment.ERRAND_API_KEY = `acme_test_${'0'.repeat(32)}`;
       const child = begin(workspace, 'errand', ['mcp']);

@@ -7,7 +7,7 @@ import { json, type Peer, peer } from '../http/peer.ts';
 const ids = Array.from({ length: 45 }, () => randomUUID());
 const recordOf = (id: string) => ({ id, status: 'pending', created_at: '2026-11-21T10:00:00.000Z' });
 
-/** A service that gives at most `cap` orders at once, whatever is asked for. */
+/** A service that caps each page at `cap` orders, regardless of the requested limit. */
 const service = (cap: number, more: Record<string, unknown>): Promise<Peer> =>
   peer((response, request, socket) => {
     const { pathname, searchParams } = new URL(request.target, 'http://x');

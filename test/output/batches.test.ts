@@ -9,7 +9,7 @@ async function all<T>(batches: AsyncIterable<readonly T[]>): Promise<(readonly T
 
 const never = { size: 3, waitMs: 60_000 };
 
-/** A source that ends only when `close` is told it may. */
+/** A row source that logs when it is closed, and fails at row `failAt`. */
 function source(count: number, failAt = Number.POSITIVE_INFINITY) {
   const log: string[] = [];
   async function* rows(): AsyncGenerator<number> {

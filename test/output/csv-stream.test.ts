@@ -24,7 +24,7 @@ test('a spreadsheet that splits cells at semicolons or tabs runs nothing either'
   );
 });
 
-/** A cell without quotes, as it is for who splits it at a semicolon or a tab. */
+/** Escapes the parts of an unquoted cell for a reader that splits at semicolons or tabs. */
 const split = (cell: string): string => cell.replace(/([;\t])(?=[=+\-@\t])/g, "$1'");
 
 test('wherever the chunks are cut, the result is that of defusing each cell', async () => {

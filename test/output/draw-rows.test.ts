@@ -73,7 +73,7 @@ describe('rows drawn by cli-table3', () => {
     expect(lines).toEqual(characters.map((character) => `${character}    |`));
   });
 
-  // Older than most of these, the measure of cli-table3 is wrong by up to six columns.
+  // cli-table3's width tables predate most of these and are off by up to six columns.
   test.each([
     ['an emoji of Unicode 14', '🫠'],
     ['a family', '👨‍👩‍👧'],

@@ -1,7 +1,7 @@
 import { printResult } from '../../src/cli/output/render.ts';
 import { processIo } from '../../src/platform/streams.ts';
 
-/** A program that prints records until nobody reads them. */
+/** Prints records until its reader goes away. */
 async function* endless(): AsyncGenerator<{ id: number }> {
   for (let id = 0; ; id += 1) yield { id };
 }

@@ -83,7 +83,7 @@ interface FailedList {
   readonly screen?: readonly Column[];
 }
 
-/** Lists with a record that ended badly, and what of it must be seen. */
+/** Lists with a failed record, and the text that must be visible. */
 const lists: readonly (readonly [string, FailedList, Row, string])[] = [
   ...failedOrders.map(([row, sign]) => [`order list (${sign})`, orderList as FailedList, row, sign] as const),
   ['bulk list, refused', batchList as FailedList, batch({ status: 'completed' }), '✖ 1 not placed'],
@@ -167,7 +167,7 @@ const lists: readonly (readonly [string, FailedList, Row, string])[] = [
 const seen = async (result: Result, columns: number): Promise<string> =>
   (await printed(result, {}, { terminal: true, columns })).out;
 
-/** The lines of one row, with what is broken between words in one piece: its sign and the words of its state. */
+/** Joins a row's wrapped lines, so that its sign and state form a single piece. */
 const unbroken = ([first = '', ...more]: readonly string[]): string => {
   const at = first.indexOf('✖');
   const goesOn = more.map((line) => line.slice(at).trim()).filter(Boolean);

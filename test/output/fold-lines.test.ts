@@ -37,7 +37,7 @@ describe('a line for people on stderr', () => {
     ];
     const folded = foldLines(lines, at(60));
     expect(folded.filter((line) => line.includes(command))).toHaveLength(3);
-    // What it is for goes below, so that the line can be copied.
+    // The explanation moves to the next line, so that the command can be copied.
     expect(folded.slice(0, 2)).toEqual([`try: ${command}`, '  — to go on watching it until it is placed']);
   });
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const source = (name: string): string => fileURLToPath(new URL(`../../src/${name}`, import.meta.url));
 
-/** The packages that a module loads before anything is called: what its bundle holds without dynamic imports. */
+/** Packages a module loads eagerly: those bundled without dynamic imports. */
 async function packagesOf(name: string): Promise<string[]> {
   const { output } = await build({ input: source(name), platform: 'node', logLevel: 'silent', write: false });
   const chunks = new Map(

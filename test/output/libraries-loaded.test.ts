@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => workspace.remove());
 
-/** The files of the built program that a run loads, as Node itself tells them. */
+/** Files of the built program that a run loads, as reported by Node's coverage. */
 async function filesLoaded(...args: string[]): Promise<string[]> {
   const folder = join(workspace.folder, 'coverage', args.join('-'));
   mkdirSync(folder, { recursive: true });

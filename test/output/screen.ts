@@ -1,20 +1,20 @@
 interface Cell {
   readonly character: string;
-  /** The codes that are in force, as `1;36`; none where it is plain. */
+  /** Active style codes, such as `1;36`; empty if unstyled. */
   readonly style: string;
 }
 
-/** Characters side by side that look alike. */
+/** Adjacent characters of the same style. */
 export interface Run {
   readonly column: number;
   readonly text: string;
   readonly style: string;
 }
 
-/** What ends a code: bold and dim, a colour. */
+/** Codes reset by each code: bold and dim, a colour. */
 const ends: Readonly<Record<string, RegExp>> = { 22: /^[12]$/, 39: /^(?:3|9)\d$/ };
 
-/** A terminal's screen: what is seen once the bytes were obeyed. Knows what `live` and the progress bar write. */
+/** A minimal terminal emulator that supports what `live` and the progress bar write. */
 export class Screen {
   #cells: Cell[][] = [[]];
   #style: readonly string[] = [];
@@ -40,7 +40,7 @@ export class Screen {
     }
   }
 
-  /** Every line that was ever drawn, scrolled-off ones included, without blanks at the ends. */
+  /** All lines ever drawn, including those scrolled off, without trailing blanks. */
   lines(): string[] {
     const lines = this.#cells.map((cells) =>
       Array.from(cells, (cell?: Cell) => cell?.character ?? ' ')
@@ -51,7 +51,7 @@ export class Screen {
     return lines;
   }
 
-  /** Every line as the pieces that look alike, blanks at its end left out. */
+  /** All lines as runs of equal style, without trailing blanks. */
   runs(): Run[][] {
     return this.lines().map((line, row) => {
       const runs: Run[] = [];
@@ -65,7 +65,7 @@ export class Screen {
     });
   }
 
-  /** A terminal made narrower wraps the lines that are too long. */
+  /** Rewraps the lines for a narrower terminal. */
   narrowed(columns: number): Screen {
     const screen = new Screen(columns, this.rows);
     screen.write(

@@ -12,7 +12,7 @@ interface Shape {
   readonly dumb?: boolean;
 }
 
-/** A stream that keeps what is written, and tells who waits for it. */
+/** A stream that captures its output and wakes waiters on each write. */
 export class Capture extends Writable {
   text = '';
   #waiting: (() => void)[] = [];
@@ -29,7 +29,7 @@ export class Capture extends Writable {
   }
 }
 
-/** A stream whose reader goes after `bytes`. */
+/** A stream whose reader goes away after `bytes`. */
 export class ClosingPipe extends Writable {
   seen = 0;
   readonly #bytes: number;
@@ -72,7 +72,7 @@ export function capture(stdout: Shape = {}, stderr: Shape = {}) {
 
 export const withStdout = (io: Io, stream: Writable): Io => ({ ...io, stdout: output(stream, {}) });
 
-/** What a result looks like on both streams, with the exit code. */
+/** Prints a result; returns both streams and the exit code. */
 export async function printed(
   result: Result,
   options: Partial<OutputOptions>,

@@ -153,7 +153,7 @@ describe('a table', () => {
           const edged = [...of, { name: '|', path: 'edge', kind: 'id', weight: 9_999 } as const];
           const { out } = await printed(list(rows, edged), {}, { terminal: true, columns: width });
           const lines = out.split('\n').slice(0, -1);
-          // A state that is broken goes on in lines of its own.
+          // A wrapped state continues on separate lines.
           const edges = lines.filter((line) => line.endsWith('|'));
           expect(edges).toHaveLength(rows.length + 1);
           for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width);

@@ -93,7 +93,7 @@ describe('the writer of a stream', () => {
   describe('once the user wants to stop', () => {
     const reason = new ErrandError('interrupted', 'interrupted');
 
-    /** A stream whose reader takes a chunk after a time, or never. */
+    /** A stream whose reader takes `ms` per chunk, or never reads. */
     function readEvery(ms: number | undefined) {
       const taken: string[] = [];
       const stream = new Writable({

@@ -8,13 +8,13 @@ interface Bill {
   orderId?: string;
 }
 
-/** What a till does otherwise than it should, for one test. */
+/** How a till deviates from correct behavior in one test. */
 interface Mood {
   methods: readonly string[];
-  /** Cents on top of the price. */
+  /** Added to the price, cents. */
   surcharge: number;
   currency: string;
-  /** More of what the challenge asks for: its decimals. */
+  /** Extra fields of the challenge's request, such as decimals. */
   request: Record<string, unknown>;
   realm: string;
   expiresInMs: number;
@@ -24,8 +24,8 @@ interface Mood {
 }
 
 /**
- * A service that sells without an account, on a real socket: it asks to be paid and hands the orders to the sandbox.
- * Every payment that reaches it is on its list.
+ * A payment-by-challenge service on a real socket: charges without an account and forwards orders to the sandbox.
+ * Records every payment it receives.
  */
 export class Till {
   readonly mood: Mood = {
@@ -38,7 +38,7 @@ export class Till {
     digestOf: (body) => `sha-256=${createHash('sha256').update(body).digest('base64')}`,
     lost: { before: 0, after: 0 },
   };
-  /** The ids of the challenges paid, each time one was. */
+  /** Challenge id of every payment received, repeats included. */
   readonly paid: string[] = [];
   readonly payloads: unknown[] = [];
   requested = 0;
@@ -69,12 +69,12 @@ export class Till {
     return (await this.#service.send('GET', '/orders')).body.total;
   }
 
-  /** From now on no payment made before is known. */
+  /** Forgets all earlier payments. */
   forget(): void {
     this.#bills.clear();
   }
 
-  /** Lets time pass at the service, ms. */
+  /** Advances the service's clock, ms. */
   pass(ms: number): void {
     this.#service.pass(ms);
   }

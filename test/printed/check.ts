@@ -18,7 +18,7 @@ import { shapeSchema } from '../../src/api/openapi.ts';
 import { ownShapes } from '../../src/api/outputs/index.ts';
 import { schemas } from '../../src/api/schemas/index.ts';
 
-/** What a process of the program was started with, and what it printed; undefined where that is not known whole. */
+/** A process's arguments and output; a stream is undefined if it was not captured in full. */
 export interface Recorded {
   readonly argv: readonly string[];
   /** ERRAND_OUTPUT. */
@@ -30,13 +30,15 @@ export interface Recorded {
 
 export interface Leniency {
   /**
-   * The service of this test is odd on purpose: what its records hold is not looked at. Records of errand, the form of every list
-   * and every failure hold all the same.
+   * The service in this test misbehaves on purpose, so its records are not validated. Errand's own records, list
+   * envelopes and all failures still are.
    */
   readonly oddService?: boolean;
 }
 
-/** Checks what the program printed in a workspace against its published schemas, and forgets it. @throws Error. */
+/**
+ * Validates a workspace's recorded output against the published schemas, then deletes the recordings. @throws Error.
+ */
 export function checkPrinted(folder: string, leniency: Leniency): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder).filter((one) => one.endsWith('.json'))) {
@@ -54,17 +56,17 @@ export function checkRun(recorded: Recorded, leniency: Leniency): void {
     throw new Error(`errand ${recorded.argv.join(' ')}\nprinted what its schema does not say: ${wrong}`);
 }
 
-/** What is wrong with what a process printed; undefined where it holds what `errand schema output` says. */
+/** Validates a process's output against `errand schema output`; undefined if it conforms. */
 export function problemIn(recorded: Recorded, leniency: Leniency = {}): string | undefined {
   const format = formatOf(recorded);
   if (format === undefined) return undefined;
   return errorProblem(recorded) ?? outputProblem(recorded, format, leniency);
 }
 
-/** Options that show something else than the records, or a part of them. */
+/** Options that replace the records with something else, or show only a part. */
 const others = /^--(?:query|fields|dry-run|curl|help|version)\b|^-[hV]$/;
 
-/** The format that a line asks for; undefined where that is not JSON, or not whole. */
+/** The requested format; undefined if it is not JSON or the output is partial. */
 function formatOf({ argv, preset }: Recorded): 'json' | 'ndjson' | undefined {
   if (argv.some((word) => others.test(word)) || argv[0] === 'help' || argv[0] === '__complete')
     return undefined;
@@ -77,7 +79,7 @@ function formatOf({ argv, preset }: Recorded): 'json' | 'ndjson' | undefined {
   return format === 'json' || format === 'ndjson' ? format : undefined;
 }
 
-/** Each line of stderr that is a failure in JSON. */
+/** Validates each JSON error line on stderr. */
 function errorProblem({ stderr = '' }: Recorded): string | undefined {
   const failures = stderr.split('\n').filter((line) => line.startsWith('{"error":'));
   return first(failures, (line) => mismatch('error', JSON.parse(line), {}));
@@ -89,14 +91,14 @@ function outputProblem(
   leniency: Leniency,
 ): string | undefined {
   const name = commandNamed(argv);
-  // What is not whole was cut short by its reader.
+  // The reader cut the output short.
   if (name === undefined || stdout === undefined || stdout.trim() === '') return undefined;
   const { schemas: all } = published();
   const { description = '' } = Object(all.$defs[name]);
   const printsJson = !Object.hasOwn(Object(all.$defs[`${name}.line`]), 'not');
   if (!printsJson)
     return description.startsWith('nothing') ? `it prints nothing: ${stdout.slice(0, 200)}` : undefined;
-  // Some of what it prints is no JSON.
+  // Some of its output is not JSON.
   if (/\b(?:a CSV|as it comes|in the format of)\b/.test(description) && !/^\s*[[{]/.test(stdout))
     return undefined;
   if (format === 'ndjson')
@@ -109,7 +111,7 @@ function lineProblem(name: string, text: string, leniency: Leniency, code = 0): 
     return mismatch(name, JSON.parse(text), leniency);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // Whoever interrupts a list has its records, and not its end.
+    // An interrupted list has its records but no end.
     return code >= 128 ? undefined : `not JSON (${error.message}): ${text.slice(0, 200)}`;
   }
 }
@@ -122,7 +124,7 @@ function first<T>(values: readonly T[], problem: (value: T) => string | undefine
   return undefined;
 }
 
-/** The command that a line names: its first words that are one, aliases and default verbs among them. */
+/** Finds the command in a command line; handles aliases and default verbs. */
 function commandNamed(argv: readonly string[]): string | undefined {
   const words = argv.filter((word) => !word.startsWith('-'));
   for (const index of words.keys()) {
@@ -145,7 +147,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 let read: Published | undefined;
 
-/** What the built program publishes; asked for once for a build, and kept for the other files of tests. */
+/** The schemas published by the built program; fetched once per build and cached on disk for other test files. */
 function published(): Published {
   if (read) return read;
   const folder = join(root, 'node_modules/.cache/errand');
@@ -178,13 +180,13 @@ const validators = new Map<
   { readonly ajv: Ajv2020; readonly made: Map<string, ValidateFunction> }
 >();
 
-/** Why a value is not what a definition of the published document says; undefined where it is. */
+/** Explains why a value does not match a published definition; undefined if it does. */
 export function mismatch(name: string, value: unknown, { oddService = false }: Leniency): string | undefined {
   const known = validators.get(oddService) ?? { ajv: validator(oddService), made: new Map() };
   validators.set(oddService, known);
   const validate = known.made.get(name) ?? known.ajv.compile({ $ref: `errand#/$defs/${name}` });
   known.made.set(name, validate);
-  // Whether it holds is a guard of its type, which nothing here is about.
+  // Drop the type guard, which is irrelevant here.
   const holds: boolean = validate(value);
   if (holds) return undefined;
   const { errors }: { errors?: ErrorObject[] | null } = validate;
@@ -207,14 +209,14 @@ function validator(oddService: boolean): Ajv2020 {
   return ajv;
 }
 
-/** The published schema of a record of the service is open to what a service may come to send; the sandbox's must hold the contract. */
+/** Published schemas of service records allow unknown fields; the sandbox's records must match the contract exactly. */
 function contracted(name: string): unknown {
   const [shape = '', rows] = name.split('.');
   const whole = shapeSchema(shape as keyof typeof schemas, false);
   return rows === undefined ? whole : Object(whole.properties)[rows].items;
 }
 
-/** Whether a definition is a record of the service: a shape of its contract, or a record of a list in one. */
+/** Whether a definition is a service record: a contract shape, or a record of a list in one. */
 const isOfService = (name: string): boolean =>
   !Object.hasOwn(ownShapes, name) &&
   Object.keys(schemas).some((shape) => name === shape || name.startsWith(`${shape}.`));

@@ -29,7 +29,7 @@ const journal = async () =>
 const failure = ({ stderr }: { stderr: string }) =>
   JSON.parse(stderr.split('\n').findLast((line) => line.startsWith('{')) ?? '{}').error;
 
-/** A wallet: keeps what it was asked for, and prints what it is told to. */
+/** A wallet command that records its requests and runs the given script. */
 function wallet(script: string): string[] {
   writeFileSync(join(workspace.folder, 'wallet.sh'), `tee -a asked.json > one.json\n${script}\n`);
   return ['--pay-command', 'sh wallet.sh'];

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => workspace.remove());
 
-/** What a program of another user of this machine prints, which sends requests to a sandbox. */
+/** Runs a script against a sandbox as another local user; returns its output. */
 const asAnother = (served: ServedSandbox, script: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const source = `const url = ${JSON.stringify(served.url)}; const port = ${served.port};

@@ -11,7 +11,7 @@ const hour = 3_600_000;
 interface Subject {
   readonly path: string;
   readonly body?: unknown;
-  /** Ids of what the service has of this kind. */
+  /** Ids of the service's objects of this kind. */
   readonly made: () => Promise<readonly string[]>;
 }
 
@@ -29,7 +29,7 @@ const row = (shop: Shopping) => ({
 const idsAt = async (shop: Shopping, path: string, list: string): Promise<string[]> =>
   (await shop.service.send('GET', path)).body[list].map(({ id }: { id: string }) => id);
 
-/** What can be sent by hand, and is made once. */
+/** Requests `errand api` can send, each of which must create only one object. */
 const subjects = {
   'order.create': async (shop) => ({ path: '/orders', made: () => idsAt(shop, '/orders', 'orders') }),
   'agent.order.create': async (shop) => ({
@@ -63,7 +63,7 @@ const subjects = {
 } satisfies Readonly<Record<string, (shop: Shopping) => Promise<Subject>>>;
 type Name = keyof typeof subjects;
 
-/** What the refusal of a repeat calls the id of what was made. */
+/** The field of a refused repeat that holds the existing object's id. */
 const idNames: Readonly<Record<Name, string>> = {
   'order.create': 'order_id',
   'agent.order.create': 'order_id',
@@ -120,7 +120,7 @@ describe.each(names)('errand api for %s', (name) => {
     expect(lines.some((line: string) => line.includes('--idempotency-key'))).toBe(false);
     expect(lines.some((line: string) => line.startsWith('errand api') && line.endsWith(' --new'))).toBe(true);
     expect(await subject.made()).toEqual([id]);
-    // The service itself makes no second return of the same items, and no second retry of the same order.
+    // The service itself refuses a second return of the same items and a second retry of the same order.
     const isOnceAtService = name === 'return.create' || name === 'legacy.retry';
     expect((await send('--new')).code).toBe(0);
     expect(await subject.made()).toHaveLength(isOnceAtService ? 1 : 2);

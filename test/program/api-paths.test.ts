@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Finished } from './run.ts';
 import { errorOf, type Shopping, shopping } from './shopping.ts';
 
-/** The path that a servlet container, its framework and a proxy that decodes make of a request target. */
+/** The path a servlet container, its framework and a decoding proxy derive from a request target. */
 function servletPath(target: string): string {
   const decoded = (text: string): string =>
     text
@@ -24,7 +24,7 @@ function servletPath(target: string): string {
     .replace(/(?<=.)\/+$/, '');
 }
 
-/** In front of the service, such a gateway. */
+/** Puts such a gateway in front of the service. */
 async function behindGateway(shop: Shopping): Promise<void> {
   const server = createServer(async (request, response) => {
     const { headers, method = '' } = request;

@@ -12,12 +12,12 @@ import { makeWorkspace } from './workspace.ts';
 
 const dayMs = 24 * 3600 * 1000;
 
-/** A service that forgets idempotency keys, and two machines with nothing in common but an approver. */
+/** A service that forgets idempotency keys, and two machines that share only an approver. */
 interface Two {
   readonly one: ApprovalWorkspace;
   readonly other: ApprovalWorkspace;
   readonly ada: string;
-  /** Days pass everywhere, and the service no longer has the keys of before. */
+  /** Advances all clocks by days; the service forgets its earlier keys. */
   pass(days: number): void;
 }
 
@@ -52,7 +52,7 @@ async function two(): Promise<Two> {
   };
 }
 
-/** What was approved on one machine, as a file on the other. */
+/** Exports an approval on one machine and copies it to the other. */
 async function carry({ one, other }: Two, id: string): Promise<string[]> {
   const exported = await one.run(['approval', 'export', id]);
   expect(exported.code, exported.stderr).toBe(0);

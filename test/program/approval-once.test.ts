@@ -17,7 +17,7 @@ afterEach(() => {
   for (const workspace of places) workspace.remove();
 });
 
-/** A workspace with a policy that ada approves under. */
+/** A workspace whose policy lists ada as an approver. */
 async function start(fault?: string): Promise<{ readonly at: ApprovalWorkspace; readonly ada: string }> {
   const faults =
     fault === undefined ? [] : [readFault(fault)].filter((one): one is Fault => one !== undefined);
@@ -75,7 +75,7 @@ describe('one approval is one order', () => {
       11,
       expect.stringContaining(`approval ${id} is for the idempotency key ${key}: give that one, or none`),
     ]);
-    // What is asked for with a key of one's own is another question, and is answered for that key.
+    // A request with a user-supplied key is separate and gets an approval for that key.
     const own = askedIn(refused);
     expect(own).not.toBe(id);
     expect(await at.create(5000, { idempotency_key: key })).toMatchObject({ code: 0 });
@@ -115,7 +115,7 @@ describe('one approval is one order', () => {
     while ((await owed()).length === 0);
     child.kill('SIGKILL');
     await new Promise((resolve) => child.on('close', resolve));
-    // It is used up from the intent on.
+    // The approval is used up once the intent is recorded.
     const other = await at.create(5000);
     expect(askedIn(other)).not.toBe(id);
     expect(await at.run(['order', 'journal', 'resume', '--all'])).toMatchObject({ code: 0 });
@@ -189,7 +189,7 @@ describe('one approval is one order', () => {
 });
 
 describe('an approval is carried to another machine', () => {
-  /** What was approved here, as a file there. */
+  /** Exports an approval on one machine and copies it to the other. */
   async function carried(at: ApprovalWorkspace, there: ApprovalWorkspace, id: string): Promise<string[]> {
     const exported = await at.run(['approval', 'export', id]);
     expect(exported).toMatchObject({ code: 0 });
@@ -212,7 +212,7 @@ describe('an approval is carried to another machine', () => {
     const args = there.order(5000).filter((word) => word !== '--new');
     const first = await there.run([...args, ...flag]);
     expect(first).toMatchObject({ code: 0 });
-    // A job that is run again shows the same order.
+    // A repeated job returns the same order.
     const again = await there.run([...args, ...flag]);
     expect([again.code, JSON.parse(again.stdout).id]).toEqual([0, JSON.parse(first.stdout).id]);
     const here = await at.create(5000);
@@ -271,7 +271,7 @@ describe('an approval is carried to another machine', () => {
       11,
       expect.stringContaining(`approval ${id} is for other idempotency keys (another --run?)`),
     ]);
-    // The service knows the keys of the rows.
+    // The service deduplicates the rows by their keys.
     await there.run([...args, ...flag]);
     at.service.pass(60_000);
     expect(await at.ordersMade()).toBe(2);
@@ -371,7 +371,7 @@ describe('every door', () => {
     );
     expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({ code: 0 });
     expect(await at.run(csv(row(1, 5000), row(3, 900)))).toMatchObject({ code: 11 });
-    // As much in all, and more for one row than was approved.
+    // The same total, but one row exceeds its approved ceiling.
     const moved = await at.run(csv(row(1, 5800), row(2, 100)));
     expect([moved.code, errorOf(moved).message]).toEqual([
       11,

@@ -6,14 +6,14 @@ import type { TestService } from '../service/service.ts';
 import { errand, type Finished } from './run.ts';
 import type { Workspace } from './workspace.ts';
 
-/** Makes a key pair of SSH in a workspace, with ssh-keygen. @returns the file of the private key. */
+/** Creates an SSH key pair with ssh-keygen. @returns the private key file. */
 export function makeKey(workspace: Workspace, name: string): string {
   const file = join(workspace.folder, name);
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', file]);
   return file;
 }
 
-/** A workspace whose policy wants approvals, and what its tests do there. */
+/** A workspace whose policy requires approvals, with test helpers. */
 export class ApprovalWorkspace {
   readonly workspace: Workspace;
   readonly service: TestService;
@@ -23,7 +23,7 @@ export class ApprovalWorkspace {
     this.service = service;
   }
 
-  /** Writes the policy. With keys, they alone approve. @returns its file. */
+  /** Writes the policy; if keys are given, only they may approve. @returns its file. */
   policy(text = 'approve: { above: $20 }', keys: readonly string[] = []): string {
     const folder = join(this.workspace.folder, '.config');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -38,7 +38,7 @@ export class ApprovalWorkspace {
     return readFileSync(join(this.workspace.folder, name), 'utf8');
   }
 
-  /** The command for an order of a ceiling in cents; the fee of $1.00 comes to it. */
+  /** Builds the command for an order with this ceiling, in cents; the $1.00 fee is added to it. */
   order(cents: number, more: object = {}, slug = 'test-success'): string[] {
     const body = { ...orderBody(this.service.product(slug)), max_price: cents, ...more };
     writeFileSync(join(this.workspace.folder, 'order.json'), JSON.stringify(body));
@@ -53,7 +53,7 @@ export class ApprovalWorkspace {
     return this.run(this.order(...given));
   }
 
-  /** Has an order asked for and approved with a key. @returns the approval's id. */
+  /** Requests an order and approves it with a key. @returns the approval's id. */
   async approved(key: string, ...given: Parameters<ApprovalWorkspace['order']>): Promise<string> {
     const id = askedIn(await this.create(...given));
     const approved = await this.run(['approval', 'approve', id, '--key', key]);
@@ -69,7 +69,7 @@ export class ApprovalWorkspace {
 export const errorOf = ({ stderr }: Finished) =>
   JSON.parse(stderr.split('\n').find((line) => line.startsWith('{"error"')) ?? '{}').error;
 
-/** The id of the approval that a refused command has asked for. */
+/** The id of the approval requested by a refused command. */
 export function askedIn(ended: Finished): string {
   const id = errorOf(ended)?.details?.approval?.id;
   if (ended.code !== 11 || typeof id !== 'string')

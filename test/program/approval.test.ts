@@ -28,7 +28,7 @@ afterEach(async () => {
   await service.stop();
 });
 
-/** The time of day of what runs from here on. */
+/** Shifts the clock of subsequent processes, ms. */
 function setClock(ms: number): void {
   workspace.environment.NODE_OPTIONS = `--require ${clockSet}`;
   workspace.environment.CLOCK_SET_MS = String(ms);
@@ -47,7 +47,7 @@ describe('an approval covers that order at that total, once', () => {
     });
     expect(errorOf(refused).next[1].command).toBe(`errand approval approve ${id} --key ~/.ssh/id_ed25519`);
     expect(await at.ordersMade()).toBe(0);
-    // Asked once, however often the command is run.
+    // Repeating the command reuses the request.
     expect(askedIn(await at.create(5000))).toBe(id);
     const approved = await at.run(['approval', 'approve', id, '--key', ada, '-o', 'json']);
     expect(approved).toMatchObject({ code: 0 });
@@ -132,13 +132,13 @@ describe('an approval covers that order at that total, once', () => {
 
   test('and no longer, whatever was signed or said before', async () => {
     await at.approved(ada, 5000);
-    // The policy is shorter by now.
+    // The policy's expiry is shorter now.
     at.policy('approve: { above: $20, expires: 1h }', ['ada']);
     setClock(2 * 3600 * 1000);
     expect(errorOf(await at.create(5000)).message).toContain('expired at');
     const listed = await at.run(['approval', 'list', '--all', '-o', 'csv', '--fields', 'state']);
     expect(listed.stdout.trim().split('\n').slice(1).sort()).toEqual(['expired', 'open']);
-    // An approver signed more than the policy lets one live.
+    // An approver signed a longer lifetime than the policy allows.
     at.policy(undefined, ['ada']);
     const id = askedIn(await at.create(7000));
     const asked = (await at.run(['approval', 'export', id])).stdout;
@@ -279,7 +279,7 @@ describe('only the signature of an approver counts', () => {
     expect(askedIn(refused)).toBe(id);
     expect(errorOf(refused).message).toContain(`approval ${id} was denied`);
     expect(await at.run(['approval', 'list', '-o', 'id'])).toMatchObject({ code: 0, stdout: '' });
-    // What it says to try works.
+    // The suggested command works.
     expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/it was denied by .*; approving it takes that back/),

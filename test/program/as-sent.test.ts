@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 afterEach(() => workspace.remove());
 
-/** What `order list --all` prints of pages that come just so, a record a line. */
+/** Runs `order list --all` on pages with these exact bodies; returns one line per record. */
 async function listed(pages: readonly string[], ...more: readonly string[]): Promise<string[]> {
   const there = await peer(
     ...pages.map((page) => (response: { end: (text: string) => void }) => response.end(page)),

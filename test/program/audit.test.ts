@@ -6,7 +6,10 @@ import { errand } from './run.ts';
 import { type Shopping, shopping } from './shopping.ts';
 import { makeWorkspace } from './workspace.ts';
 
-/** As somebody who can write to the machine would: what keeps errand itself from rewriting is gone first. */
+/**
+ * Modifies the journal as a local attacker would: drops the triggers that prevent errand itself from rewriting the
+ * chain.
+ */
 function tamper({ workspace }: Pick<Shopping, 'workspace'>, sql: string): void {
   const database = new (loadSqlite())(join(workspace.folder, '.state', 'journal.db'));
   database.exec(`DROP TRIGGER IF EXISTS audit_keeps; DROP TRIGGER IF EXISTS audit_stays; ${sql}`);
@@ -79,7 +82,7 @@ describe('the audit chain of the program', () => {
     const gone = await verified(shop);
     expect(gone).toMatchObject({ code: 7, records: 0, findings: [{ finding: 'lost' }] });
     expect(gone.stderr).toContain('the journal counts 1 intents and the chain 0: its records are missing');
-    // A journal from before there was a chain, and before it was known since when there is one.
+    // A journal older than the audit chain, without a record of where the chain starts.
     tamper(
       shop,
       'DROP TABLE quotes; DROP TABLE facts; DROP TABLE approvals; DROP TABLE reservations; DROP TABLE audit; PRAGMA user_version = 3',
@@ -133,7 +136,7 @@ describe('the audit chain of the program', () => {
         return errand(elsewhere, ['audit', 'verify', '--file', file, '-o', 'json']);
       };
       const crlf = stdout.replaceAll('\n', '\r\n');
-      // As the shells of Windows write what `>` redirects.
+      // As Windows shells write output redirected with `>`.
       for (const same of [stdout, crlf, `\ufeff${crlf}`, Buffer.from(`\ufeff${crlf}`, 'utf16le')])
         expect(await verifyFile(same)).toMatchObject({ code: 0 });
       for (const empty of ['', '\ufeff']) {

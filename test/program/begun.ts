@@ -6,7 +6,7 @@ import type { Workspace } from './workspace.ts';
 
 const hand = fileURLToPath(new URL('./hand-clock.cjs', import.meta.url));
 
-/** A workspace in which deadlines of up to an hour pass when the test says so; `still`: no other time passes. */
+/** A workspace in which deadlines of up to an hour expire only on request; `still` freezes the clock otherwise too. */
 export const withTimeInHand = (workspace: Workspace, clock: 'still' | 'goes on' = 'goes on'): Workspace => ({
   ...workspace,
   environment: {
@@ -16,7 +16,7 @@ export const withTimeInHand = (workspace: Workspace, clock: 'still' | 'goes on' 
   },
 });
 
-/** `errand` while it runs: what it has printed until now, and its deadlines in the test's hand. */
+/** A running `errand`: its output so far, and deadlines controlled by the test. */
 export class Begun {
   stdout = '';
   stderr = '';
@@ -40,12 +40,12 @@ export class Begun {
     onTestFinished(() => void child.kill('SIGKILL'));
   }
 
-  /** Resolves once one of its streams holds a text. */
+  /** Resolves once stdout or stderr matches a text. */
   async prints(text: string | RegExp): Promise<void> {
     await expect.poll(() => this.stdout + this.stderr).toMatch(text);
   }
 
-  /** Ends its deadline now. It must have begun to wait for what it waits for. */
+  /** Expires the deadline now. The process must already be waiting. */
   passDeadline(): void {
     this.child.kill('SIGUSR2');
   }

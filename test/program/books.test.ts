@@ -94,7 +94,7 @@ describeWithBookkeepers('the books of 500 orders', () => {
       'product_url,quantity,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number,po_number,metadata.team';
     writeFileSync(join(workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
     const batch = await must('errand bulk upload orders.csv -o id');
-    // Every row is due to be ordered by then.
+    // By then every row is due.
     await must('errand sandbox advance 30s');
     const status = (): Promise<string> => must(`errand bulk get ${batch} -o json --query status`);
     await vi.waitFor(async () => expect(await status()).toBe('"completed"'), hangsAfterMs);
@@ -127,7 +127,7 @@ describeWithBookkeepers('the books of 500 orders', () => {
       expect(await write(as, ...opening)).toMatchObject({ added: 0 });
       expect(readFileSync(out(as), 'utf8')).toBe(before[as]);
     }
-    // Two returns are credited, and one order more is bought.
+    // Adds four transactions: two credited returns and another order.
     const orders = (await must('errand order list --status order_placed --limit 2 -o id')).split('\n');
     for (const order of orders) await must(`errand return create --order ${order} --reason not_delivered`);
     await must(

@@ -9,7 +9,7 @@ import { makeWorkspace, type Workspace } from './workspace.ts';
 const order =
   'order create --product http://127.0.0.1:4848/shop/test-never --max-price 5.00 --ship-to home -o id';
 
-/** A workspace where one order was made. */
+/** A workspace with a single order. */
 async function withOneOrder(): Promise<{ workspace: Workspace; journal: string; id: string }> {
   const workspace = makeWorkspace();
   onTestFinished(workspace.remove);
@@ -62,7 +62,7 @@ describe('a journal that cannot be used', () => {
       expect((await shop.run('order', 'journal', 'repair')).stderr).toContain('the journal is whole');
       expect((await shop.run('doctor')).stdout).not.toContain('damaged');
       expect((await shop.run('order', 'journal', 'list', '-o', 'id')).stdout).toBe('k2\n');
-      // The same order again is that of k2, or is refused until somebody has looked.
+      // The repeat either returns the order of k2 or is refused until the user has checked.
       const again = await shop.order('--po-number', '2');
       expect(again.code === 0 || again.stderr.includes('order journal forget')).toBe(true);
       expect((await shop.order('--po-number', '3')).code).toBe(0);

@@ -27,7 +27,7 @@ test('a watch of one batch brings those before it forward, too: first come, firs
     }
     const watched = await run('bulk', 'watch', ids[2] ?? '', '--timeout', '10m');
     expect(watched.code, watched.stderr).toBe(0);
-    // Read from the disk: a request would bring them forward by itself.
+    // Read the database directly: a request would itself advance the batches.
     const database = new (loadSqlite())(sandboxFile(join(workspace.folder, '.state')));
     const left = database.prepare('SELECT count(*) AS rows FROM batch_rows WHERE due IS NOT NULL').get();
     database.close();

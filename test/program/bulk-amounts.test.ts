@@ -11,7 +11,7 @@ let product: string;
 beginWithCopies(
   async (used) => {
     product = `${await embeddedShop()}test-success`;
-    // Its sandbox is there, and the key for it.
+    // Creates the sandbox and its key.
     await errand(used, ['wallet']);
   },
   (copy) => {
@@ -35,7 +35,7 @@ function file(
 const upload = (...more: string[]) =>
   errand(workspace, ['bulk', 'upload', 'orders.csv', '--dry-run', ...more]);
 
-/** The ceilings that would be sent. */
+/** The ceilings a dry run would send. */
 async function ceilings(...more: string[]): Promise<string[]> {
   const { code, stdout, stderr } = await upload(...more);
   expect(code, stderr).toBe(0);

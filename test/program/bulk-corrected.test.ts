@@ -38,7 +38,7 @@ const before = [
   'test-refused-out-of-stock',
   'test-success',
 ];
-/** Two of the three that came to nothing are corrected. */
+/** Fixes two of the three rows that failed. */
 const corrected = before.with(2, 'test-success').with(3, 'test-success');
 
 const jsonOf = async (...args: string[]) => JSON.parse((await bulk(...args, '-o', 'json')).stdout);
@@ -47,7 +47,7 @@ const keysOf = async (name: string): Promise<string[]> => {
   return JSON.parse(stdout).body.rows.map((row: Record<string, string>) => row.idempotency_key);
 };
 
-/** The references of the rows that came to nothing, by each command that says it. */
+/** References of the failed rows, according to each command that reports them. */
 async function failedBy(name: string) {
   const results: Record<string, string>[] = parse((await bulk('results', name)).stdout, { columns: true });
   const report: { order_state: string; own: { reference: string } }[] = await jsonOf('report', name);
@@ -89,7 +89,7 @@ test('an order that failed is tried again once, from whichever upload that names
   await bulk('retry', 'orders-2', '--watch');
   expect(await count()).toBe(7);
   await bulk('retry', 'orders', '--watch', '--reason', 'out_of_stock');
-  // Of A-1 there is that retry; A-2 and A-3 are tried again, and the service refuses the latter.
+  // A-1 already has that retry; A-2 and A-3 are retried, and the service refuses the latter.
   expect(await count()).toBe(8);
 });
 

@@ -6,7 +6,7 @@ import { cutOff, errorOf, lose, type Shopping, shopping } from './shopping.ts';
 
 const headings = 'product_url,max_price,name,address_line1,city,state,postal_code,country,phone_number';
 
-/** A file of one order. @returns its path. */
+/** Writes a file with a single order. @returns its path. */
 function file(shop: Shopping, name: string, { price = '$50.00', delimiter = ',', end = '\n' } = {}): string {
   const row = `${shop.service.product('test-success')},${price},A B,1 Main St,Austin,TX,78701,US,+15125550100`;
   const path = join(shop.workspace.folder, name);
@@ -23,7 +23,7 @@ const batches = async (shop: Shopping): Promise<unknown[]> => {
   return stdout.split('\n').filter((line) => line !== '');
 };
 
-/** Uploads `path`, and gets no response to it. */
+/** Uploads `path` and loses the response. */
 const untilInDoubt = async (shop: Shopping, path: string): Promise<void> => {
   const lost = await cutOff(shop, () => upload(shop, path));
   expect(lost.code, lost.stderr).toBe(10);

@@ -25,7 +25,7 @@ afterEach(async () => {
   workspace.remove();
 });
 
-/** A file whose rows order products by their slugs. */
+/** Writes a file whose rows order products by slug. */
 function write(file: string, slugs: readonly string[], first = 1): void {
   const rows = slugs.map(
     (slug, at) =>
@@ -38,13 +38,13 @@ const bulk = (...args: string[]): Promise<Finished> => errand(workspace, ['bulk'
 
 const json = async (...args: string[]) => JSON.parse((await bulk(...args, '-o', 'json')).stdout);
 
-/** Every order that the service has. */
+/** All orders at the service. */
 async function orders(): Promise<{ status: string; shipping_address: { address_line1: string } }[]> {
   service.pass(60_000);
   return (await service.send('GET', '/orders?limit=500')).body.orders;
 }
 
-/** Lets the service do its work while a command waits for it. */
+/** Advances the service's clock while a command waits. */
 async function meanwhile<T>(work: Promise<T>): Promise<T> {
   const timer = setInterval(() => service.pass(5_000), 50);
   try {
@@ -228,7 +228,7 @@ test('a retry whose response got lost is told wherever its upload is asked for',
 });
 
 describe('an upload that was cut short', () => {
-  /** Uploads ten rows one by one, and is killed when the service has seen some of them. */
+  /** Uploads ten rows individually and is killed after the nth create has reached `moment`. */
   async function cutShort(after: number, moment: 'request-came' | 'work-done' | 'responded'): Promise<void> {
     write('december.csv', ten);
     return killed(after, moment);
@@ -314,7 +314,7 @@ describe('an upload that was cut short', () => {
     await cutShort(2, 'responded');
     const resume = () => bulk('resume', 'december');
     const both = await Promise.all([resume(), resume()]);
-    // Each has several batches under way, so that each may meet one that the other is placing.
+    // Each keeps several batches in flight, so either may find one being placed by the other.
     for (const { code, stderr } of both) expect([0, 5], stderr).toContain(code);
     await bulk('resume', 'december');
     expect(await orders()).toHaveLength(10);

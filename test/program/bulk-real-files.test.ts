@@ -11,13 +11,13 @@ beforeEach(() => {
 });
 afterEach(() => workspace.remove());
 
-/** A file as shops and spreadsheets write them. */
+/** Copies a fixture file as exported by shops and spreadsheets. */
 function real(name: string): string {
   copyFileSync(join(import.meta.dirname, '../bulk/real-files', name), join(workspace.folder, name));
   return name;
 }
 
-/** What a person at a terminal sees of a check, and how it ends. */
+/** Runs a check on a terminal; returns its output and exit code. */
 async function onTerminal(name: string, ...more: string[]): Promise<{ code: number | null; text: string }> {
   const args = ['bulk', 'validate', name, '--local', ...more];
   const terminal = new Terminal(workspace, 'errand', args, { columns: 200 });
@@ -115,7 +115,7 @@ describe('a stray quote that takes in the rows below', () => {
 const write = (name: string, ...lines: string[]): void =>
   writeFileSync(join(workspace.folder, name), `${lines.join('\n')}\n`);
 
-/** What the rows of a plan order, and where to. */
+/** Quantity and country of each planned order. */
 async function planned(
   name: string,
   ...flags: string[]
@@ -185,7 +185,7 @@ describe('a heading that looks like a column and is none', () => {
       { heading: 'Menge', column: 'quantity' },
       { heading: 'Land', column: null },
     ]);
-    // A later file need not have what is kept.
+    // A later file may omit a kept heading.
     write(
       'next.csv',
       'product_url,Menge,max_price,name,address,city,zip,phone',
@@ -264,7 +264,7 @@ describe('a heading that looks like a column and is none', () => {
     expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout).toBe('');
     expect((await planned('empty.csv', '--map', `${heading}=${meant}`))[0]).toEqual(wanted);
     expect((await planned('empty.csv', '--own', heading))[0]).toEqual([1, 'US']);
-    // One cell shows that the column is in use; without any in either, nothing is lost.
+    // One filled cell shows that the column is in use; if both columns are empty, nothing is lost.
     write('used.csv', `${known},${column},${heading}`, `${order},,${cell}`, `${order},${cell},${cell}`);
     expect((await planned('used.csv'))[1]).toEqual(wanted);
     write('both.csv', `${known},${column},${heading}`, `${order},,`);

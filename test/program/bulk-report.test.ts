@@ -13,7 +13,7 @@ const opening = 100_000;
 const hostile = '\u001b[31m=HYPERLINK("x")</td><script>alert(1)</script>\u202e';
 const headings =
   'my_reference,product_url,max_price_cents,name,address,city,state,zip,phone,metadata.team,account';
-/** What each row orders, who asked for it and who pays. */
+/** Product slug, team and paying account of each row. */
 const orders = [
   ['test-success', 'office', ''],
   ['test-price-exceeded', 'office', ''],
@@ -51,7 +51,7 @@ async function place(...args: string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** An upload of every outcome, a retry of it, and a return that was credited. */
+/** Uploads rows with every outcome, retries the failed ones, and has a return credited. */
 beforeAll(async () => {
   service = await TestService.start({ now: Date.parse('2026-11-30T20:00:00Z') });
   workspace = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
@@ -206,7 +206,7 @@ describe('bulk report', () => {
     try {
       expect(await terminal.ended()).toBe(0);
       const { text } = terminal;
-      // A bar was drawn over and over before it; a command to type is never broken.
+      // Skip the redrawn progress bar; a suggested command is never wrapped.
       const lines = text.slice(text.indexOf('ROW ')).split('\n');
       for (const line of lines.filter((one) => !one.includes('errand bulk retry')))
         expect(line.trimEnd().length).toBeLessThanOrEqual(columns);

@@ -8,7 +8,7 @@ import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const minute = 60 * 1000;
 const opening = 100_000;
-/** Headings of the user's own among them that results have too. */
+/** Some of the user's own headings collide with result columns. */
 const headings =
   'status,my_reference,product_url,quantity,Max Price,name,address,city,state,zip,phone,metadata.team,Order ID';
 const slugs = [
@@ -37,7 +37,7 @@ const results = async (...args: string[]) => {
 const sum = (rows: readonly Record<string, string>[], column: string): number =>
   rows.reduce((total, row) => total + Number(row[column]), 0);
 
-/** A file of every outcome, uploaded as one batch and brought to its end. */
+/** Uploads a file with every outcome as one batch and runs it to completion. */
 beforeAll(async () => {
   service = await TestService.start({ now: Date.parse('2026-11-30T20:00:00Z') });
   workspace = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
@@ -129,9 +129,9 @@ describe('bulk results', () => {
     });
     const wallet = (await service.send('GET', '/wallet/me')).body;
     expect(opening - 2099 - sum(rows, 'from_wallet_cents')).toBe(wallet.balance);
-    // The name of the upload stands for both.
+    // The upload's name covers both batches.
     expect((await results('orders')).stdout).toBe((await results(batch, retry.stdout.trim())).stdout);
-    // As two batches, with the later one alone, nothing of the first is in it.
+    // The retry's batch alone shows none of the first batch's results.
     const alone = (await results(retry.stdout.trim())).rows;
     expect(alone.map(({ my_reference: reference }) => reference)).toEqual(['A-1', 'A-2', 'A-3', 'A-4']);
     expect(sum(alone, 'from_wallet_cents')).toBe(100);
@@ -153,7 +153,7 @@ describe('bulk results', () => {
       true,
     );
     expect(rows).toMatchObject([{ 'Ship To': 'Ada Byron', max_price_cents: '5000', row: '2' }]);
-    // So it is where the file was planned and applied.
+    // The same holds for a planned and applied file.
     const planned = ['theirs.csv', '--run', 'planned', ...maps, '--out', 'theirs.plan'];
     expect((await run('bulk', 'plan', ...planned)).code).toBe(0);
     const applied = await run('bulk', 'apply', 'theirs.plan', '-o', 'id');
@@ -162,7 +162,7 @@ describe('bulk results', () => {
       true,
     );
     service.pass(minute);
-    // Who is to get it stays out of a page that is handed on, whatever the heading.
+    // A page to be shared omits the recipient, whatever its heading.
     const page = join(workspace.folder, 'theirs.html');
     expect((await run('bulk', 'report', 'theirs', '--html', page)).code).toBe(0);
     expect(readFileSync(page, 'utf8')).not.toMatch(/Ada|Main St/);

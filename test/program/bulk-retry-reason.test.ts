@@ -10,7 +10,7 @@ let batch: string;
 
 const headings = 'my_reference,product_url,max_price_cents,name,address,city,state,zip,phone';
 
-/** A batch of three rows: one that was placed, one over its ceiling, one out of stock. */
+/** A batch with one row placed, one over its ceiling and one out of stock. */
 let uploaded: Workspace;
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ describe('bulk retry', () => {
     expect(code, stderr).toBe(0);
     const { rows } = JSON.parse(stdout).body;
     expect(rows).toHaveLength(1);
-    // A tenth of 5005 is 500.5: never more than was said.
+    // Rounded down: a tenth of 5005 is 500.5, and the raise must not exceed 10%.
     expect(rows[0]).toMatchObject({ my_reference: 'A-1', max_price: '5505' });
     expect(stderr).toContain('1 row: at most $55.05, before $50.05, without fees');
     expect(JSON.parse((await retry('--raise-ceiling', '$5', '--dry-run')).stdout).body.rows).toMatchObject([

@@ -29,7 +29,7 @@ afterEach(async () => {
 const row = (place: number, { key = '', price = '2000' } = {}): string =>
   `${key},${service.product('test-success')},${price},A B,${place} Main St,Austin,TX,78701,US,+15125550100`;
 
-/** The same file on every machine. */
+/** Writes the same file on every machine. */
 function write(file: string, rows: readonly string[]): void {
   for (const { folder } of machines) writeFileSync(join(folder, file), `${[headings, ...rows].join('\n')}\n`);
 }
@@ -37,7 +37,7 @@ function write(file: string, rows: readonly string[]): void {
 const bulk = (machine: number, ...args: string[]): Promise<Finished> =>
   errand(machines[machine] as Workspace, ['bulk', ...args]);
 
-/** The rows of each of three shards, uploaded on machines of their own. */
+/** Row counts of three shards, each uploaded from its own machine. */
 const thirds = (...args: string[]): Promise<number[]> =>
   Promise.all(
     [0, 1, 2].map(async (at) => {
@@ -48,7 +48,7 @@ const thirds = (...args: string[]): Promise<number[]> =>
   );
 
 const thirty = (): string[] => [
-  // Equal rows are orders of their own, and so are those with keys of the file's own.
+  // Identical rows are separate orders, and so are rows with user-supplied keys.
   ...Array.from({ length: 20 }, (_, at) => row(at)),
   ...Array.from({ length: 6 }, () => row(0)),
   ...Array.from({ length: 4 }, (_, at) => row(0, { key: `own-${at}` })),

@@ -85,7 +85,7 @@ test('of several batches only those with failed rows are named for a retry, a co
   expect(stderr).not.toContain(`errand bulk retry ${one}`);
 });
 
-/** Runs a command until `isDue` of its stdout and of what the service was asked, then interrupts it once. */
+/** Runs a command and interrupts it once `isDue` accepts its stdout. */
 async function interrupted(
   args: readonly string[],
   isDue: (stdout: string) => boolean,

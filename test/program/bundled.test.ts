@@ -11,7 +11,7 @@ import { packedProject } from './packed.ts';
 const project = packedProject();
 afterAll(() => project.remove());
 
-/** A program that uses every door: it places an order in a sandbox of its own, and reads it. */
+/** A program that uses every entry point: it places an order in its own sandbox and reads it back. */
 const program = `
 import { createClient } from 'errand';
 import { openJournal, placeOrder } from 'errand/safely';
@@ -53,7 +53,7 @@ const bundlers: Readonly<Record<string, (input: string, file: string) => Promise
 test.each(Object.entries(bundlers))('a bundle of every door in CommonJS by %s runs', async (name, bundle) => {
   const input = join(project.folder, 'program.js');
   writeFileSync(input, program);
-  // What it runs beside: the one library that cannot be bundled, for Node before 22.13.
+  // The one library that cannot be bundled must sit next to it, for Node before 22.13.
   const folder = mkdtempSync(join(tmpdir(), 'errand-bundle-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, 'node_modules/@photostructure'), { recursive: true });

@@ -11,7 +11,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const day = 24 * 3600 * 1000;
 
-/** As if somebody set the machine's clock so long after a program has started. */
+/** Sets the machine's clock some time after the program has started. */
 const whereClockIsSet = (workspace: Workspace, ms: number, afterMs = 1_300): Workspace => ({
   ...workspace,
   environment: {
@@ -22,7 +22,7 @@ const whereClockIsSet = (workspace: Workspace, ms: number, afterMs = 1_300): Wor
   },
 });
 
-/** Tests that run at the same time each clean up for themselves. */
+/** Concurrent tests each register their own cleanup. */
 type Finished = (clean: () => void) => void;
 
 function aPlace(onFinished: Finished): Workspace {
@@ -42,12 +42,12 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 interface Wait {
   readonly name: string;
-  /** Of the end of its time. */
+  /** Exit code on timeout. */
   readonly code: number;
   readonly prepare: (workspace: Workspace, onFinished: Finished) => Promise<string[]>;
 }
 
-/** Every wait that a user can bound, with what it needs before. */
+/** Every wait with a user-set limit, with its preparation. */
 const waits: readonly Wait[] = [
   {
     name: 'order watch',

@@ -40,7 +40,7 @@ async function wallet(environment: Record<string, string> = {}): Promise<void> {
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { balance: expect.any(Number) }]);
 }
 
-/** An option of Node beside those that every start in a test has. */
+/** A Node option, added to those used for every start in a test. */
 const nodeOption = (option: string) => ({ NODE_OPTIONS: `${workspace.environment.NODE_OPTIONS} ${option}` });
 
 const kept = (at = folder): string[] =>
@@ -76,7 +76,7 @@ test('what loads next to nothing makes no folder for it', async () => {
   expect(existsSync(join(workspace.folder, '.cache'))).toBe(false);
 });
 
-/** What a start keeps that gets no key and no address first, as the first of all does. */
+/** Cache files of a start that does not first create a key and an address, unlike the very first one. */
 async function keptByOne(): Promise<string[]> {
   await wallet();
   rmSync(folder, { recursive: true });

@@ -16,7 +16,7 @@ afterEach(async () => {
   expect(service.bugs).toEqual([]);
 });
 
-/** What a page offers to be copied, as it is copied. */
+/** The commands a page offers for copying. */
 async function commandsOn(path: string): Promise<string[]> {
   const { text } = await page(service, path);
   return [...text.matchAll(/<pre[^>]*>(.*?)<\/pre>/gs)].map(([, command = '']) =>
@@ -24,7 +24,7 @@ async function commandsOn(path: string): Promise<string[]> {
   );
 }
 
-/** Runs the one command of a page that begins so and has the words. */
+/** Runs the page's only command with this prefix and these words. */
 async function run(path: string, begins: string, words = ''): Promise<string> {
   const found = (await commandsOn(path)).filter((it) => it.startsWith(begins) && it.includes(words));
   expect(found, `${begins} … ${words} on ${path}`).toHaveLength(1);

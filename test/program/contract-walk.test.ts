@@ -4,7 +4,7 @@ import { operations } from '../../src/api/operations/index.ts';
 import { schemas } from '../../src/api/schemas/index.ts';
 import { type Known, knownCommands } from './known-commands.ts';
 
-/** What a person writes for a field that is not called so on the wire; `*` is any operation. */
+/** Fields whose flag or argument is named differently from the wire; `*` covers any operation. */
 const renamed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '*': { status_filter: 'status', q: 'words', query: 'words', product_id: 'id', order_id: 'order' },
   'bulk.create': { rows: 'file', filename: 'file' },
@@ -15,12 +15,12 @@ const renamed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'webhook.register': { webhook_url: 'url' },
 };
 
-/** What a command fills in by itself: no person knows it. */
+/** Fields a command fills in itself; the user cannot know them. */
 const ownDoing: Readonly<Record<string, readonly string[]>> = { 'device.token': ['device_code'] };
 
 /**
- * The endpoint that checks rows has the shape of the one that places them, and notifies nobody. The standard's fields of
- * a device token are for other clients: the service needs neither.
+ * Fields without effect: validating rows shares the shape of placing them but sends no notifications, and the device
+ * token's standard fields are not needed by the service.
  */
 const withoutMeaning: Readonly<Record<string, readonly string[]>> = {
   'bulk.validate': ['notify_on_complete'],
@@ -36,17 +36,17 @@ const commands = (await knownCommands()).filter(({ path }) => path !== 'api');
 const kebab = (name: string): string =>
   name.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`).replaceAll('_', '-');
 
-/** Every flag and argument of a command, as they are written. */
+/** All flags and arguments of a command, as typed. */
 const inputsOf = ({ command }: Known): string[] => [
   ...Object.entries(command.options ?? {}).map(([key, option]) => option.flag ?? kebab(key)),
   ...(command.arguments ?? []).map(({ name }) => name),
 ];
 
-/** A file flag whose content is the body itself. */
+/** Whether a file flag supplies the request body itself. */
 const takesPayload = ({ path, command }: Known): boolean =>
   !path.startsWith('bulk') && Object.keys(command.options ?? {}).includes('file');
 
-/** Names a field may be given under. */
+/** Possible names of a field's flag or argument. */
 function namesOf(operation: string, field: string): string[] {
   const names = [renamed[operation]?.[field], renamed['*']?.[field], kebab(field)];
   return names.filter((name) => name !== undefined);

@@ -60,7 +60,7 @@ describe('what acts on a sandbox as a whole acts on the one that is named', () =
     expect((await sandbox('snapshot', '-o', 'id')).stdout).toBe('kept\n');
     await sandbox('reset', '--yes');
     expect((await service.send('GET', '/orders')).status).toBe(401);
-    // The embedded one is as it was.
+    // The embedded sandbox is unchanged.
     expect(await orders()).toBe(order);
     const now = await errand(workspace, ['order', 'get', order, '-o', 'json', '--query', 'status']);
     expect(now.stdout.trim()).toBe('"pending"');

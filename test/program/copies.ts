@@ -3,7 +3,7 @@ import { errand, fastShop } from './run.ts';
 import { copyOf, makeWorkspace, type Workspace } from './workspace.ts';
 
 /**
- * Prepares one workspace for the tests of a file, and gives each of them a copy of its own.
+ * Prepares one workspace per test file and gives each test its own copy.
  * @param begin called before each test.
  */
 export function beginWithCopies(
@@ -24,13 +24,13 @@ export function beginWithCopies(
   afterEach(() => copy.remove());
 }
 
-/** The same, of a workspace whose sandbox is there and works fast. @param begin called with where its products are, too. */
+/** Like `beginWithCopies`, with a fast sandbox. @param begin also receives the base URL of its products. */
 export function beginInFastShop(begin: (workspace: Workspace, shop: string) => void): void {
   let shop = '';
   beginWithCopies(
     async (workspace) => {
       shop = await fastShop(workspace);
-      // It gets its key.
+      // Creates the sandbox's key.
       await errand(workspace, ['wallet']);
     },
     (copy) => begin(copy, shop),

@@ -1,6 +1,6 @@
 /**
- * Looks whether every count of rows and orders on one screen adds up: in sentences, tables of batches, reasons and summaries
- * for programs. @returns the first one that does not; undefined where all do. Pure.
+ * Checks that all counts of rows and orders in an output add up: in sentences, batch tables, reasons and
+ * machine-readable summaries. @returns the first that does not; undefined if all do. Pure.
  */
 export function miscounted(stdout: string, stderr: string): string | undefined {
   const said = [...stderr.split('\n'), ...stdout.split('\n')];
@@ -23,14 +23,14 @@ export function miscounted(stdout: string, stderr: string): string | undefined {
 
 const numberOf = (text = '0'): number => Number(text.replaceAll(',', ''));
 
-/** Of `2 delivered, 1 failed`; what goes on behind a comma without a number belongs to what stands before it. */
+/** Sums `2 delivered, 1 failed`; a part without a number belongs to the one before it. */
 const sumOf = (text = ''): number =>
   text
     .split(', ')
     .flatMap((part) => /^([\d,]+) /.exec(part)?.[1] ?? [])
     .reduce((sum, count) => sum + numberOf(count), 0);
 
-/** A batch that is over has ordered or refused each of its rows; one that goes on has not done so with more than it has. */
+/** In a completed batch ordered, refused and waiting add up to its rows; otherwise they may not exceed them. */
 function miscountedTable(lines: readonly string[]): string | undefined {
   let columns: readonly string[] = [];
   return lines.find((line) => {
@@ -39,7 +39,7 @@ function miscountedTable(lines: readonly string[]): string | undefined {
       columns = /\bROWS +ORDERED\b/.test(line) ? cells : [];
       return false;
     }
-    // A cell that is empty, or cut, moves the others.
+    // An empty or truncated cell shifts the others.
     if (columns.length === 0 || cells.length !== columns.length) return false;
     const count = (name: string): number => numberOf(cells[columns.indexOf(name)]);
     const told = count('ORDERED') + count('REFUSED') + count('WAITING');

@@ -27,7 +27,7 @@ describe('errand doctor', () => {
 
   afterEach(() => workspace.remove());
 
-  /** The findings of one run, and the exit code. */
+  /** Findings and exit code of one run. */
   async function examined(...flags: string[]) {
     const { code, stdout } = await errand(workspace, ['doctor', '-o', 'json', ...flags]);
     const found: Found[] = JSON.parse(stdout);
@@ -92,7 +92,7 @@ describe('errand doctor', () => {
     ];
     const id = (await errand(workspace, create)).stdout.trim();
     const database = new (loadSqlite())(join(workspace.folder, '.state', 'sandbox.db'));
-    // As a newer errand may write it, whose state this one does not know.
+    // Simulates a newer errand whose state this one does not know.
     database.exec("UPDATE orders SET plan = json_set(plan, '$[0].kind', 'newer')");
     database.close();
     await errand(workspace, ['sandbox', 'advance', '1m']);
@@ -182,7 +182,7 @@ describe('errand doctor', () => {
       profile: { value: 'work' },
     };
     const at = (tookMs: number) =>
-      // The check reads nothing else of its ground.
+      // The check reads nothing else from its context.
       service.run({
         context: { settings },
         probe: async () => ({ reached: true, tookMs, at: 0, date: undefined, version: undefined }),

@@ -27,7 +27,7 @@ describe('the packed package', () => {
       createPackageFromTarballData(new Uint8Array(readFileSync(project.tarball))),
     );
     if (!checked.types) return expect.fail('it has no types');
-    // What attw calls the profile `esm-only`: neither Node's CommonJS nor Node 10 can import it.
+    // attw's `esm-only` profile: Node's CommonJS and Node 10 cannot import it.
     const problems = checked.problems.filter(
       (problem) =>
         !('resolutionKind' in problem && ['node10', 'node16-cjs'].includes(problem.resolutionKind)),
@@ -46,7 +46,7 @@ describe('the packed package', () => {
   });
 });
 
-/** The packed scripts that a script loads at once, itself included. */
+/** The packed scripts a script loads eagerly, including itself. */
 function loadedAtOnce(script: string, found = new Set<string>()): Set<string> {
   found.add(script);
   const text = readFileSync(join(root, 'dist/sdk', script), 'utf8');
@@ -58,7 +58,7 @@ function loadedAtOnce(script: string, found = new Set<string>()): Set<string> {
 const packagesIn = (scripts: Iterable<string>): Set<string> =>
   new Set(
     [...scripts]
-      // The bundler's own part has no map, nor has a door that only leads on.
+      // The bundler's runtime and re-export-only entry points have no source map.
       .filter((script) => existsSync(join(root, 'dist/sdk', `${script}.map`)))
       .flatMap(
         (script): string[] =>

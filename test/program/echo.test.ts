@@ -16,13 +16,13 @@ const secrets = {
   hook: 'unguessablePathOfAReceiver0815',
 };
 
-/** A secret in every way in which a careless service may repeat it. */
+/** All the forms in which a careless service may echo a secret. */
 function formsOf(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   const html = secret.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
   const within = (text: string) =>
     ['', 'a', 'ab'].map((before) => Buffer.from(before + text).toString('base64'));
-  // The first and last characters of base64 are shaped by what stands beside the secret.
+  // The first and last characters of base64 depend on the adjacent text.
   const base64 = [...within(secret), ...within(json)].map((text) => text.slice(4, -6));
   return [...new Set([secret, json, encodeURIComponent(secret), html, ...base64])].filter(
     (form) => form.length > 6,
@@ -50,7 +50,7 @@ const challenge = (realm: string): string => {
 interface Repeated {
   readonly text: string;
   readonly body: string;
-  /** Credential of the request as it came. */
+  /** The credential as received. */
   readonly credential: string;
 }
 
@@ -174,7 +174,7 @@ const commands: readonly string[] = [
 ];
 const formats = ['table', 'json', 'ndjson --debug', 'yaml'];
 
-/** All that was kept on disk, and all that was printed. */
+/** Everything persisted in the state directory. */
 function keptText(): string {
   const folder = join(workspace.folder, '.state');
   return readdirSync(folder)
@@ -190,7 +190,7 @@ describe('a service that repeats the request', () => {
       commands.map(async (command, index) => {
         const format = formats[(index + Object.keys(replies).indexOf(how)) % formats.length];
         const { stdout, stderr, code } = await shell(workspace, `${command} -o ${format}`);
-        // What `api` prints of a success is what the service said, byte for byte.
+        // On success `api` prints the response verbatim.
         if (command.startsWith('errand api') && code === 0) return;
         for (const [name, secret] of Object.entries(secrets)) {
           for (const form of formsOf(secret)) {
@@ -202,7 +202,7 @@ describe('a service that repeats the request', () => {
     );
     const kept = keptText();
     for (const [name, secret] of Object.entries(secrets)) {
-      // What an order is to be sent with is kept on purpose: its webhooks, and what pays for it.
+      // What an order needs to be sent is kept on purpose: its webhook URLs and its payment proof.
       if (name === 'hook' || name === 'paid') continue;
       for (const form of formsOf(secret)) if (kept.includes(form)) leaks.push(`kept: ${name} as ${form}`);
     }

@@ -12,7 +12,7 @@ const minute = 60_000;
 const records = async (shop: Shopping) =>
   JSON.parse((await shop.run('order', 'journal', 'list', '--all', '-o', 'json')).stdout);
 
-/** An order that ends so, and its id. */
+/** Creates an order with this outcome. @returns its id. */
 async function ended(
   shop: Shopping,
   how: 'cancelled' | 'failed',
@@ -48,7 +48,7 @@ describe('the same order again, of which the first has ended', () => {
       );
       expect(again.stderr).not.toContain('was placed');
       expect(await shop.orders()).toHaveLength(2);
-      // The second one stands: a third run is a repeat of it.
+      // The second order is live, so a third run is a repeat of it.
       const third = await shop.order('-o', 'json');
       expect(third.code).toBe(5);
       expect(errorOf(third).details).toMatchObject({
@@ -242,7 +242,7 @@ describe('the same order again, of which nobody can say what became of it', () =
   });
 });
 
-/** Orders, and is killed once the service has responded and before that is said. */
+/** Places an order and is killed after the response, before the result is reported. */
 async function killedUnreported(shop: Shopping): Promise<string> {
   const args = ['order', 'create', '--file', 'order.json', '--watch', '--until', 'delivered'];
   const child = begin(shop.workspace, 'errand', [...args, '-o', 'json']);

@@ -26,7 +26,7 @@ async function endless(field: string): Promise<readonly unknown[]> {
   return there.received;
 }
 
-/** What a command ends with whose deadline passes once some pages have come. */
+/** Runs a command whose deadline expires after some pages. */
 async function untilDeadline(received: readonly unknown[], args: readonly string[]): Promise<Finished> {
   const begun = new Begun(workspace, [...args, '--timeout', '30m']);
   begun.child.stdin.end();
@@ -68,6 +68,6 @@ test('Ctrl-C is heard although nobody reads what is written', async () => {
   await untilIdle(child.pid);
   expect(child.exitCode).toBeNull();
   child.kill('SIGINT');
-  // Nobody reads before: who does not hear the signal never ends.
+  // Output stays unread until then: a process that misses the signal never ends.
   expect(await ended, printed).toBe(130);
 });

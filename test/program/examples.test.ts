@@ -8,15 +8,15 @@ import { makeWorkspace, prefer, type Workspace } from './workspace.ts';
 
 const commands = await knownCommands();
 /**
- * What empties the sandbox comes last, but for the minting of a key, which is refused where there is one. Before them a policy
- * is made, which refuses some of the others.
+ * Examples to run last: those that empty the sandbox, then minting a key, which is refused if one exists. The policy
+ * comes first of these, since it would refuse some of the others.
  */
 const last = ['policy init', 'sandbox reset', 'sandbox mint'];
 const examples = commands
   .flatMap(({ path, command }) => command.examples.map(({ command: line }) => [path, line] as const))
   .toSorted(([a], [b]) => last.indexOf(a) - last.indexOf(b));
 
-/** Exit codes with which an example may end besides 0, since they are what it shows. */
+/** Exit codes other than 0 that an example may legitimately demonstrate. */
 const alsoFine: Readonly<Record<string, readonly number[]>> = {
   'order cancel': [0, 5],
   'retailer check': [0, 7],
@@ -29,14 +29,14 @@ const alsoFine: Readonly<Record<string, readonly number[]>> = {
   'webhook replay': [0, 7, 9],
 };
 const speed = 50;
-/** Of a journal that machines share. */
+/** Needs a journal shared by machines. */
 const ofTeam = (path: string, line: string): boolean => path === 'policy publish' || line.includes('--share');
-/** Examples that go on until they are ended; `test/service` runs them. */
+/** Examples that run until stopped; `test/service` runs them. */
 const endless = /^errand (sandbox serve|auth login --no-browser)/;
 
 const isPossible = (path: string, line: string): boolean => hasPostgres || !ofTeam(path, line);
 
-/** What waits for events ends after a second here. */
+/** Limits commands that wait for events to one second. */
 const soonOver = (path: string, line: string): string =>
   /^webhook (?:listen|wait)$/.test(path) ? `${line.replace(/ --timeout \S+/, '')} --timeout 1s` : line;
 
@@ -87,7 +87,7 @@ describe('every example of the help', () => {
         await errand(workspace, ['product', 'search', 'tea', '--retailer', 'harborgoods', '-o', 'id'])
       ).stdout.split('\n')[0] ?? '';
     workspace.environment.EVENT = '1';
-    // Examples order the same again and again.
+    // Examples repeat the same order.
     prefer(workspace, { 'repeat-window': '0' });
     workspace.environment.PAID = (
       await shell(workspace, 'errand agent order create --file order.json -o id')
@@ -112,7 +112,7 @@ describe('every example of the help', () => {
   const newOrder = async (): Promise<string> =>
     (await shell(workspace, 'errand order create --file order.json -o id')).stdout.trim();
 
-  /** Waits until an order is placed. @returns the payload that returns all of it. */
+  /** Waits until an order is placed. @returns the payload for returning all of it. */
   async function placedOrder(id: string) {
     const { stdout } = await errand(workspace, ['order', 'watch', id, '--until', 'placed', '-o', 'json']);
     const [order] = [JSON.parse(stdout)].flat();
@@ -123,7 +123,7 @@ describe('every example of the help', () => {
     return { order_id: id, items, reason: 'damaged' };
   }
 
-  /** A request that nobody has decided on, under a policy that the key of the home folder approves; and its signature. */
+  /** Creates an undecided approval request, under a policy that accepts the key in the home directory, and signs it. */
   async function askForApproval(): Promise<void> {
     workspace.environment.ERRAND_POLICY = join(workspace.folder, 'approvals.yaml');
     requests += 1;
@@ -141,7 +141,7 @@ describe('every example of the help', () => {
     );
   }
 
-  /** An account of the key in use; the examples of auth change that key. */
+  /** Adds an account for the current key, which the auth examples change. */
   async function newAccount(): Promise<string> {
     requests += 1;
     const line = `errand account add --email u${requests}@example.com --password-file password.txt -o id`;
@@ -154,7 +154,7 @@ describe('every example of the help', () => {
     return id;
   }
 
-  /** An order that waits for a minute before it is taken up, however busy this machine is. */
+  /** An order that stays pending for a minute, however busy the machine. */
   async function pendingOrder(ceiling = '$50'): Promise<string> {
     prefer(workspace, { 'sandbox-speed': 1 });
     const line = `errand order create --file order.json --product $SLOW --max-price '${ceiling}' -o id`;

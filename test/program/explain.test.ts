@@ -54,7 +54,7 @@ interface Line {
   readonly currency: string;
 }
 
-/** Whether the lines of a page add up to its sums, for each payer and currency. */
+/** Asserts that a page's lines add up to its sums per payer and currency. */
 function expectAddsUp({
   money,
   price,
@@ -199,7 +199,7 @@ describe('the story of an order', () => {
     const file = join(workspace.folder, 'order.json');
     const shipping_address = { ...body.shipping_address, ...address };
     writeFileSync(file, JSON.stringify({ ...body, shipping_address }));
-    // Only the sandbox has a retailer abroad.
+    // Only the sandbox has a foreign retailer.
     delete workspace.environment.ERRAND_API_KEY;
     workspace.environment.ERRAND_BASE_URL = 'embedded:';
     expect((await run('sandbox', 'mint')).code).toBe(0);
@@ -316,7 +316,7 @@ describe('the story of an order', () => {
     const id = await made('test-success');
     service.pass(60_000);
     const story = await explained(id);
-    // Reading what it cost settles it.
+    // Fetching the cost settles the reservation.
     expect(story.policy).toMatchObject({
       state: 'settled',
       reserved_cents: 5_100,

@@ -9,7 +9,7 @@ const lists = await listCommands();
 
 let workspace: Workspace;
 beginWithCopies(
-  // Its sandbox is there, and the key for it.
+  // Creates the sandbox and its key.
   (used) => errand(used, ['wallet']),
   (copy) => {
     workspace = copy;
@@ -94,7 +94,7 @@ test('the one state is named as its heading is, and is what a list on a terminal
   );
   const refused = await errand(workspace, ['order', 'list', '--fields', 'nosuch']);
   expect(refused.stderr).toMatch(/there are id, status, .*, state\n/);
-  // What scripts read without it stays as it was.
+  // Scripts that do not request the field see no change.
   expect((await errand(workspace, ['order', 'list', '-o', 'csv'])).stdout).not.toContain('state,');
 });
 

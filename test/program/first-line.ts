@@ -1,7 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-/** The first line that a process prints, and `ended` where it ends before it. What follows is read and dropped. */
+/**
+ * Resolves with the first line a process prints, or rejects with `ended` if it exits first. Later output is discarded.
+ */
 export function firstLine(
   child: ChildProcess & { readonly stdout: Readable },
   ended: string,

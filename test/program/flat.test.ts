@@ -10,7 +10,7 @@ import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const orderCount = 20_000;
 const pageSize = 500;
-/** Node alone takes some 60; what a page or a chunk of a file takes comes on top, and no more for a longer list. */
+/** Node alone takes about 60 MB; one page or file chunk adds to that, but a longer list must not. */
 const mostMegabytes = 260;
 
 let workspace: Workspace;
@@ -75,7 +75,7 @@ test('a reader of stdout that stands still stops the requests', async () => {
   let lines = 0;
   for await (const chunk of child.stdout) lines += String(chunk).split('\n').length - 1;
   expect(lines).toBe(orderCount);
-  // What fits into a pipe, and two pages ahead of it.
+  // What fits into a pipe, plus two prefetched pages.
   expect(whileStill).toBeLessThan(8);
   expect(pages()).toHaveLength(orderCount / pageSize);
 });

@@ -9,21 +9,20 @@ import { nobodyAtWork } from '../../src/journal/owner.ts';
 import type { Database } from '../../src/platform/sqlite/database.ts';
 import type { Workspace } from './workspace.ts';
 
-/** What whoever may write the journal can do, and knows no key: rows that vouch for themselves. */
+/** What an attacker with write access to the journal but without an API key can do: write rows with valid checksums. */
 export interface Forger {
-  /** Every row. */
   rows(): IntentRow[];
-  /** A record in doubt. */
+  /** Inserts a record in doubt. */
   insert(intent: Intent, more?: Partial<IntentRow>): void;
-  /** Other values of a row. */
+  /** Changes values of a row. */
   change(key: string, values: Partial<IntentRow>): void;
-  /** An entry of the audit chain that fits a record; as before entries said which policy held. */
+  /** Appends a matching audit entry in the old format, which does not say which policy applied. */
   enter(intent: Intent): void;
-  /** Deletes every row, as the journal does with what is long past. */
+  /** Deletes all rows, as the journal does with old ones. */
   sweep(): void;
 }
 
-/** Writes into the journal of a workspace, or into the database that it shares, whatever somebody likes. */
+/** Forges records in a workspace's journal, or in the database it shares. */
 export async function forge(
   { environment: { ERRAND_STATE_DIR: folder = '', ERRAND_DATABASE_URL: url } }: Workspace,
   work: (forger: Forger) => void,
@@ -68,7 +67,7 @@ function forgerOf(database: Database): Forger {
   };
 }
 
-/** An intent like a row that is there: of the same account, service and profile. */
+/** An intent modelled on an existing row: same account, service and profile. */
 export function like(row: IntentRow | undefined, changes: Partial<Intent>): Intent {
   const body: Intent['body'] = JSON.parse(String(row?.body));
   const key = 'forged-0000';

@@ -10,7 +10,7 @@ import { errand } from './run.ts';
 import { errorOf, lose, type Shopping, shopping } from './shopping.ts';
 import { makeWorkspace } from './workspace.ts';
 
-/** Somebody may write the journal, and has no key of the service. */
+/** Threat model: an attacker can write the journal but has no API key. */
 
 const limit = 'limits: { per_order: $200 }';
 
@@ -20,7 +20,7 @@ function policy({ workspace }: Shopping, text: string): void {
   writeFileSync(join(folder, 'policy.yaml'), `version: 1\n${text}\n`, { mode: 0o600 });
 }
 
-/** A machine that has ordered once, under a policy that allows $200 an order. */
+/** A machine with one order, under a policy that allows $200 per order. */
 async function ordered(text = limit): Promise<Shopping> {
   const shop = await shopping();
   if (text !== '') policy(shop, text);
@@ -29,7 +29,7 @@ async function ordered(text = limit): Promise<Shopping> {
   return shop;
 }
 
-/** Every line that could send the record. */
+/** Every command that could resend the record. */
 const resumes = [
   ['--all'],
   ['forged-0000'],

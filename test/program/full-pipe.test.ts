@@ -15,7 +15,7 @@ const signals = [
   ['SIGHUP', 143],
 ] as const;
 
-/** The pipe is not read before: who does not hear the signal never ends. */
+/** The pipe stays unread until then: a process that misses the signal never ends. */
 const end = ({ child, ended }: Running, signal: NodeJS.Signals): Promise<unknown> => {
   child.kill(signal);
   return ended;
@@ -31,7 +31,7 @@ describe('while nobody reads', () => {
   const orders = Array.from({ length: 5_000 }, (_, row) => ({ id: `row-${row}`, short_id: `${row}` }));
   const page = { orders, total: orders.length };
 
-  /** Lists more than a pipe holds, all of which has come. */
+  /** Starts a list longer than a pipe holds; its response has arrived completely. */
   async function listing(streams: { stderr?: 'pipe' }): Promise<Running> {
     const service = await peer(json(page));
     workspace.environment.ERRAND_BASE_URL = service.url;
@@ -71,7 +71,7 @@ describe('while nobody reads', () => {
     pipe.fill();
     const running = pipe.begin(['order', 'create', '--help']);
     await untilIdle(running.child.pid);
-    // Once all is handed over, the signal itself ends the process.
+    // Once all output is handed over, the signal itself terminates the process.
     expect(['SIGTERM', 143]).toContain(await end(running, 'SIGTERM'));
   });
 
@@ -90,7 +90,7 @@ describe('while nobody reads', () => {
 describe('an order whose result nobody reads', () => {
   const create = ['order', 'create', '--file', 'order.json', '--retries', '0', '-o', 'json'];
 
-  /** The order is placed and waits to be told. */
+  /** Places an order whose output blocks on a full pipe. */
   async function placed(shop: Shopping, streams: { stderr?: 'pipe' }): Promise<Running> {
     const pipe = await unreadPipe(shop.workspace);
     pipe.fill();
@@ -100,7 +100,7 @@ describe('an order whose result nobody reads', () => {
     return running;
   }
 
-  /** What the journal still has to report. */
+  /** Unreported orders in the journal. */
   const owed = async (shop: Shopping): Promise<{ order_id: string | null }[]> =>
     JSON.parse((await shop.run('order', 'journal', 'list', '-o', 'json')).stdout);
 
@@ -153,7 +153,7 @@ describe('a slow reader', () => {
   const pieces = 800;
   const mostOnTheirWay = 16 * 1024 * 1024;
 
-  /** A service whose export has 50 MB, sent as fast as it is taken. */
+  /** A service with a 50 MB export, sent as fast as the client reads. */
   async function exporting(): Promise<{ url: string; sent(): number }> {
     let sent = 0;
     const { url } = await peer((response) => {
@@ -193,7 +193,7 @@ describe('a slow reader', () => {
           hash.update(part);
           size += part.length;
         }
-        // Ten times it stops reading until nothing moves any more.
+        // Pauses reading ten times, until everything has stalled.
         if (size >= taken.length * 4_000_000 && taken.length < 10)
           taken.push((await settled(service.sent)) - size);
         else if (!part) await sleep(1);
@@ -210,7 +210,7 @@ describe('a slow reader', () => {
     },
   );
 
-  /** What a count is once it has stood still for a moment. */
+  /** Returns a count once it has stopped changing. */
   async function settled(count: () => number): Promise<number> {
     for (let last = -1; last !== count(); await sleep(100)) last = count();
     return count();

@@ -1,14 +1,14 @@
 import { peer } from '../http/peer.ts';
 import type { Shopping } from './shopping.ts';
 
-/** A gateway before the service that may respond in its place. */
+/** A gateway in front of the service that can replace its responses. */
 export interface Gateway {
-  /** The response to a request; undefined where the service's own is passed on, as `alter` leaves it. */
+  /** Returns a replacement response; undefined passes the service's own on, after `alter`. */
   inPlace?: (method: string, path: string) => { readonly status: number; readonly body: unknown } | undefined;
   alter?: (path: string, body: Record<string, unknown>) => Record<string, unknown>;
 }
 
-/** The machine orders through the gateway from now on. */
+/** Routes the machine's requests through a gateway. */
 export async function through(shop: Pick<Shopping, 'workspace' | 'service'>): Promise<Gateway> {
   const gateway: Gateway = {};
   const { url } = await peer(async (response, { method, target, headers, body }) => {

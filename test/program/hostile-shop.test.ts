@@ -12,7 +12,9 @@ afterAll(() => workspace.remove());
 const exec = (line: string): Promise<Finished> =>
   errand(workspace, ['sandbox', 'exec', '--scenario', 'hostile', '--speed', '50', '--', 'sh', '-c', line]);
 
-/** What moves a cursor, colours, rings, or turns the direction of text; a line's end alone may stand. */
+/**
+ * Characters that move the cursor, set colors, ring the bell or change text direction; only line breaks are allowed.
+ */
 const active = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u200b\ufeff]/;
 
 const searches = ['plain towel', 'honest coffee beans', 'mirror lamp', 'bait kettle', 'miracle desk fan'];
@@ -25,7 +27,7 @@ test('its listings come through every search, and are inert wherever they are sh
   const { stdout } = await exec(`${towels} -o json --query '[].title'; ${towels} -o csv --fields title`);
   const [json = '', csv = ''] = stdout.split(/(?<=^\])\n/m);
   const titles: string[] = JSON.parse(json);
-  // Programs get them as they came.
+  // Machine-readable formats keep them unchanged.
   expect(titles.filter((title) => active.test(title)).length).toBeGreaterThan(6);
   expect(csv.split('\n').length).toBeGreaterThan(titles.length);
   expect(csv.split('\n').filter((line) => /^"?[=+@-]/.test(line))).toEqual([]);
@@ -48,7 +50,7 @@ test('of a product the details, the offers and the retailer search show it too, 
   expect(shown).toContain('Trading');
   const [orders, ...offers] = told.split('\n');
   expect(orders).toBe('0');
-  // Sellers that look alike are told apart by programs.
+  // Machine-readable formats distinguish sellers that look alike.
   const names: string[] = JSON.parse(offers.join('\n'));
   expect(new Set(names).size).toBe(names.length);
   expect(names.length).toBeGreaterThan(7);

@@ -15,7 +15,7 @@ interface Got {
   readonly body: string;
 }
 
-/** A request with a `Host` of one's own, as a browser sends it that was led here by another name. */
+/** Sends a request with a custom `Host`, as a browser does after DNS rebinding. */
 function get(port: number, path: string, headers: Record<string, string>, method = 'GET'): Promise<Got> {
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, path, method, headers }, (response) => {

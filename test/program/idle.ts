@@ -3,13 +3,13 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 
-/** How many looks in a row must find a process asleep, and the time between two, ms. */
+/** Number of consecutive samples that must find a process asleep, and their interval, ms. */
 const looks = 8;
 const everyMs = 25;
 
 /**
- * Resolves once a process has nothing left to do but to wait. However busy the machine is, one that has something to do is
- * seen to run, or to stand in the line for a processor.
+ * Resolves once a process is only waiting. Reliable under load: a process with work to do shows up as running or
+ * runnable.
  */
 export async function untilIdle(pid: number | undefined): Promise<void> {
   let last = '';
@@ -20,12 +20,12 @@ export async function untilIdle(pid: number | undefined): Promise<void> {
   }
 }
 
-/** The processor time of a process; undefined while one of its threads runs, or waits for a processor or the disk. */
+/** CPU time of a process; undefined while any thread runs, is runnable or waits for the disk. */
 function activity(pid: number | undefined): string | undefined {
   const fields = (stat: string): string[] => stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   try {
     const [state, ...rest] = fields(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-    // It has ended.
+    // A zombie has ended.
     if (state === 'Z') return 'ended';
     const threads = readdirSync(`/proc/${pid}/task`);
     const states = threads.map((at) => fields(readFileSync(`/proc/${pid}/task/${at}/stat`, 'utf8'))[0]);
@@ -35,13 +35,13 @@ function activity(pid: number | undefined): string | undefined {
   }
 }
 
-/** Whether a process has a file open, by its name. */
+/** Whether a process has a file of that name open. */
 export function opens(pid: number, name: string): boolean {
   try {
     const folder = `/proc/${pid}/fd`;
     return readdirSync(folder).some((at) => basename(readlinkSync(join(folder, at))) === name);
   } catch {
-    // One that has ended has none; a file may be closed meanwhile.
+    // The process has ended, or a file was closed meanwhile.
     return false;
   }
 }

@@ -14,7 +14,7 @@ function commandsOf(path: string, part: RootCommand | RootNoun): Known[] {
   return part.verbs.flatMap((verb) => commandsOf(`${path} ${verb.name}`, verb));
 }
 
-/** Every command of the program, in the order of the help. */
+/** All commands of the program, in help order. */
 export async function knownCommands(): Promise<Known[]> {
   const loaded = await Promise.all(entries.map(async (entry) => ({ entry, part: await entry.load() })));
   return loaded.flatMap(({ entry, part }) =>
@@ -22,7 +22,7 @@ export async function knownCommands(): Promise<Known[]> {
   );
 }
 
-/** Commands that list what one operation returns, and need nothing to be given. */
+/** Commands that list the rows of a single operation and need no arguments. */
 export async function listCommands(): Promise<string[]> {
   return (await knownCommands()).filter(({ command }) => isList(command)).map(({ path }) => path);
 }

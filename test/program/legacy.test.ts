@@ -14,7 +14,7 @@ afterEach(async () => {
   workspace.remove();
 });
 
-/** A served sandbox with a failed order, and the environment that leads to it. */
+/** Starts a service with a failed order and points the workspace at it. */
 async function failed(...faults: string[]): Promise<string> {
   service = await TestService.start({ faults: faults.map((text) => readFault(text) ?? expect.fail(text)) });
   Object.assign(workspace.environment, { ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });

@@ -6,7 +6,7 @@ const program = 'errand';
 
 type Rec = Readonly<Record<string, unknown>>;
 
-/** `errand webhook listen -o ndjson` as a script runs it: its records as they come. */
+/** `errand webhook listen -o ndjson` run as by a script; collects its records. */
 export class Listening {
   readonly records: Rec[] = [];
   stderr = '';
@@ -33,7 +33,7 @@ export class Listening {
     onTestFinished(() => void child.kill('SIGKILL'));
   }
 
-  /** The first record of a type, once it has come. */
+  /** Waits for the first record of a type. */
   async record(type: string): Promise<Rec> {
     const found = (): Rec | undefined => this.records.find((record) => record.type === type);
     await expect.poll(found, { message: `no ${type}: ${this.stderr}` }).toBeDefined();
@@ -44,7 +44,7 @@ export class Listening {
     this.#child.kill('SIGINT');
   }
 
-  /** As a terminal does that is closed. */
+  /** Sends SIGHUP, as when its terminal is closed. */
   hangUp(): void {
     this.#child.kill('SIGHUP');
   }
@@ -53,7 +53,7 @@ export class Listening {
     this.#child.kill('SIGKILL');
   }
 
-  /** The exit code, once it has ended. */
+  /** Resolves with the exit code. */
   ended(): Promise<number | null> {
     return this.#ended;
   }

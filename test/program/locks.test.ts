@@ -8,10 +8,10 @@ import { begin, errand } from './run.ts';
 import { shopping } from './shopping.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
-/** Lets go of a lock. */
+/** Releases a lock. */
 type Free = () => void;
 
-/** Takes a lock on a file of the state, as another process would. */
+/** Locks a state file, as another process would. */
 function hold(workspace: Workspace, name: string, sql: string): Free {
   const state = join(workspace.folder, '.state');
   mkdirSync(state, { recursive: true, mode: 0o700 });
@@ -25,7 +25,7 @@ function holdConfiguration(workspace: Workspace): Free {
   mkdirSync(join(workspace.folder, '.config'), { recursive: true, mode: 0o700 });
   const lock = join(workspace.folder, '.config.lock');
   mkdirSync(lock);
-  // A lock that is not renewed is taken for one that a dead process has left.
+  // A lock that is not refreshed counts as left by a dead process.
   const renewing = setInterval(() => utimesSync(lock, new Date(), new Date()), 1_000);
   return () => {
     clearInterval(renewing);
@@ -41,11 +41,11 @@ const order = (price: string): string[] => [
 ];
 const anOrder = (workspace: Workspace): Promise<unknown> => errand(workspace, order('$5'));
 
-/** A lock that a command may meet, what was done before it was taken, and a command that meets it. */
+/** A lock, the setup before it is taken, and a command that blocks on it. */
 interface Lock {
   readonly name: string;
   readonly before?: (workspace: Workspace) => Promise<unknown>;
-  /** Of the state; without it, the lock is that of the configuration. */
+  /** State file to lock; without it, the configuration is locked. */
   readonly file?: string;
   readonly sql?: string;
   readonly args: readonly string[];
@@ -110,7 +110,7 @@ const locks: readonly Lock[] = [
   { name: 'the configuration', args: ['config', 'set', 'retries', '3'] },
 ];
 
-/** Tests that run at the same time each clean up for themselves. */
+/** Concurrent tests each register their own cleanup. */
 async function locked(
   { before, file, sql = '' }: Lock,
   onFinished: (clean: () => void) => void,
@@ -122,7 +122,7 @@ async function locked(
   return { workspace, free };
 }
 
-/** Resolves once a command has met its lock; it hears signals by then. */
+/** Resolves once a command is blocked on its lock; it handles signals by then. */
 async function meets(pid: number | undefined, { file }: Lock): Promise<void> {
   if (file === undefined) await untilIdle(pid);
   else await vi.waitUntil(() => opens(pid ?? 0, file), hangsAfterMs);
@@ -139,7 +139,7 @@ describe.concurrent('a lock that another process holds', () => {
     const ended = new Promise<unknown>((resolve) => child.on('exit', resolve));
     await meets(child.pid, lock);
     child.kill('SIGINT');
-    // The lock is not let go before; whoever does not hear the signal gives up with another code.
+    // The lock is still held: a command that misses the signal gives up with a different code.
     const code = await ended;
     free();
     expect(code, printed).toBe(130);

@@ -13,12 +13,12 @@ const folder = join(root, 'dist/man');
 const names = readdirSync(folder).toSorted();
 const commands = await knownCommands();
 
-/** Where everything is checked, a reader that is missing is a failure; elsewhere it is told and passed over. */
+/** In CI a missing reader fails the tests; elsewhere they are skipped with a note. */
 const hasMan = (process.env.PATH ?? '').split(delimiter).some((one) => existsSync(join(one, 'man')));
 const isPossible = hasMan || process.env.ERRAND_CI === '1';
 const skipped = isPossible ? '' : ' (skipped: no man; apt-get install man-db)';
 
-/** What `man` shows in a terminal of 80 columns; it complains of nothing. */
+/** Output of `man` in an 80-column terminal; asserts that it reports no warnings. */
 const man = (...args: readonly string[]): string => manAt(80, ...args);
 
 function manAt(columns: number, ...args: readonly string[]): string {
@@ -63,7 +63,7 @@ describe.skipIf(!isPossible)(`man pages, read by man${skipped}`, () => {
   const texts = new Map<string, string>();
 
   test('are read without a warning, and fit 80 columns', () => {
-    // One after the other, each ending in a line with its name.
+    // The pages follow each other, each ending in a line with its name.
     const all = man('--warnings=w', '-l', ...names);
     const pages = all.split(/^errand \S+ +ERRAND\S*\(\d\)\n/m);
     expect(pages.pop()?.trim()).toBe('');

@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => workspace.remove());
 
-/** MB of V8's young generation at the end. */
+/** Size of V8's young generation at exit, MB. */
 async function youngAfter(...args: readonly string[]): Promise<number> {
   const { code, stderr } = await spawned(workspace, args);
   expect(code, stderr).toBe(0);

@@ -15,7 +15,7 @@ const alreadyExists = (identifier: string) => ({
   },
 });
 
-/** What becomes of each order that is sent. */
+/** Answers every order with `already_exists` naming this id. */
 const naming = (id: string): NonNullable<Gateway['inPlace']> => {
   return (method, path) => (method === 'POST' && path.startsWith('/orders') ? alreadyExists(id) : undefined);
 };
@@ -55,7 +55,7 @@ describe('`already_exists` that names another order', () => {
       `errand order journal forget ${error.idempotency_key}`,
     ]);
     expect(await records(shop)).toMatchObject([{ state: 'intended', order_id: null }]);
-    // The service tells the truth again: the same command makes the order, once.
+    // The service responds correctly again: the same command places the order, once.
     delete gateway.inPlace;
     const again = await shop.order('-o', 'id');
     expect(again.code, again.stderr).toBe(0);

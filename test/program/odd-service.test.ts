@@ -10,14 +10,17 @@ import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const id = '00000000-0000-4000-8000-000000000001';
 
-/** Escape sequences (a title, a cleared screen, C1), bidirectional controls, zero width, a tag, line breaks, emoji. */
+/**
+ * Escape sequences (a title, a cleared screen, C1), bidirectional controls, zero-width characters, a tag character,
+ * line breaks, emoji.
+ */
 const hostile =
   '\u001b]0;title\u0007\u001b[2J\u009b31m\u202Eback\u202C z\u200Bw\u2066i\u2069\u{E0041}\ufeff\r\n\t\u{1F468}\u200D\u{1F467}';
 
-/** What no text of the service may bring to a terminal; line breaks are ours. */
+/** Characters that text from the service must never bring to a terminal; line breaks are ours. */
 const unsafe = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069\ufeff]|\u{E0041}/u;
 
-/** Any value in the place of every plain one. */
+/** Fills every scalar field with the given value. */
 function responseOf(value: unknown): Record<string, unknown> {
   const item = { id: value, order_item_id: value, url: value, title: value, quantity: value, status: value };
   const product = {

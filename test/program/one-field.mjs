@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Stands in for jq on machines without it: `jq .field`, `jq -r .field`, over one or more JSON documents, one a line or whole.
+// Replaces jq where it is not installed: supports `jq .field` and `jq -r .field` over one or more JSON documents, one
+// per line or a single multi-line one.
 const args = process.argv.slice(2);
 const field = (args.at(-1) ?? '.').replace(/^\./, '');
 let text = '';

@@ -68,7 +68,7 @@ describe('what a failing output says of the order', () => {
 });
 
 describe('a command that was killed', () => {
-  /** Orders, and is killed once the service has responded and before that is said. */
+  /** Places an order and is killed after the response, before the result is reported. */
   async function killedUnreported(shop: Shopping, ...more: readonly string[]): Promise<string> {
     const args = ['order', 'create', '--file', 'order.json', '--watch', '--until', 'delivered', ...more];
     const child = begin(shop.workspace, 'errand', [...args, '-o', 'json']);
@@ -133,7 +133,7 @@ describe('the same order again', () => {
     const [{ key }] = JSON.parse(listed.stdout);
     for (const refused of ended.filter(({ code }) => code === 5).map(errorOf)) {
       expect(refused.idempotency_key).toBe(key);
-      // On a busy machine the id is not there yet when patience is over: then the key names the order.
+      // On a busy machine the wait may end before the id is known; the key then identifies the order.
       if (refused.outcome !== 'unknown')
         expect(refused).toMatchObject({ outcome: 'applied', details: { order_id: order?.id } });
     }

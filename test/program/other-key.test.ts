@@ -12,14 +12,14 @@ const rest = ['--state', 'TX', '--postal-code', '78701', '--country', 'US', '--p
 interface Accounts {
   readonly workspace: Workspace;
   readonly service: TestService;
-  /** Runs a command with the key of the first account, or of the second. */
+  /** Runs a command with the key of the first or second account. */
   as(account: 0 | 1, ...args: string[]): ReturnType<typeof errand>;
-  /** How many orders each account has. */
+  /** Number of orders per account. */
   counts(): Promise<number[]>;
   readonly order: readonly string[];
 }
 
-/** Two accounts of one service, used from one machine; the response to the first order is lost where `loses`. */
+/** Two accounts of one service on one machine; `loses` makes the service drop responses to orders. */
 async function twoAccounts(loses = false): Promise<Accounts> {
   const fault = readFault('reset-after:60%@POST /orders');
   const service = await TestService.start({
@@ -51,7 +51,7 @@ async function twoAccounts(loses = false): Promise<Accounts> {
   };
 }
 
-/** Orders with the first key until a response is lost. @returns how many orders the account has then. */
+/** Places orders with the first key until a response is lost. @returns the account's number of orders. */
 async function untilInDoubt({ as, order }: Accounts): Promise<number> {
   for (let made = 1; made < 50; made += 1) {
     if ((await as(0, ...order, '--new')).code === 10) return made;

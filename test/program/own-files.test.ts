@@ -27,7 +27,7 @@ const at = (...path: string[]): string => join(workspace.folder, ...path);
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 const fifo = (path: string): void => void execFileSync('mkfifo', [path]);
 
-/** Has everything that errand keeps, made the way a user makes it. */
+/** A workspace with all files errand keeps, created the way a user would. */
 let settled: Workspace;
 
 beforeAll(async () => {
@@ -114,7 +114,7 @@ describe('what errand keeps', () => {
   test("another user's file or folder is not used", async () => {
     settle();
     if (process.getuid?.() !== 0) {
-      // Only root can give a file away; whoever is not root meets a file that root made instead, which is trusted.
+      // Only root can change a file's owner; other users can only check that root's files are trusted.
       expect(statSync('/').uid).toBe(0);
       return;
     }

@@ -10,7 +10,7 @@ import { makeWorkspace } from './workspace.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const built = join(root, 'dist');
 const text = (...path: string[]): string => readFileSync(join(...path), 'utf8');
-/** The program's, and those of the doors for programs. */
+/** Scripts of the program and of its library entry points. */
 const scripts = ['.', 'sdk'].flatMap((folder) =>
   readdirSync(join(built, folder))
     .filter((name) => /\.c?js$/.test(name))
@@ -18,7 +18,7 @@ const scripts = ['.', 'sdk'].flatMap((folder) =>
 );
 const notices = text(built, 'THIRD-PARTY-NOTICES');
 
-/** What a script imports, at once or later. */
+/** All imports of a script, eager and lazy. */
 const importsOf = (script: string): string[] =>
   [
     ...text(built, script).matchAll(
@@ -26,22 +26,22 @@ const importsOf = (script: string): string[] =>
     ),
   ].map(([, name = '']) => name);
 
-/** The folder of a package with a version, from one of its files. */
+/** Finds the enclosing package with a version, given one of its files. */
 function packageOf(file: string): { name: string; version: string; license: string; folder: string } {
   for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
     try {
       const manifest = JSON.parse(text(folder, 'package.json'));
       if (manifest.version) return { ...manifest, folder };
     } catch {
-      // The package begins further up.
+      // The package root is further up.
     }
   }
   return expect.fail(`${file} belongs to no package`);
 }
 
-/** By the source maps, which know of each piece of the bundle where it comes from. */
+/** Lists bundled packages from the source maps, which record the origin of every part. */
 function bundledPackages(): ReturnType<typeof packageOf>[] {
-  // The bundler's own part, and what only leads to others, has no map.
+  // The bundler's runtime and re-export-only scripts have no source map.
   const mapped = scripts.filter((script) => existsSync(join(built, `${script}.map`)));
   const sources = mapped.flatMap((script): string[] =>
     JSON.parse(text(built, `${script}.map`)).sources.map((source: string) =>
@@ -63,7 +63,7 @@ describe('the licences of what the bundle holds', () => {
       const own = titles.filter((title) => title.startsWith(`${name} ${version} | ${license} | https://`));
       expect([name, own.length]).toEqual([name, 1]);
       const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
-      // A package that names one whose wording is the same for all may leave it out.
+      // A package may omit the text of a standard licence that it names.
       const wording =
         licence === undefined
           ? text(join(root, '.ci'), `${license.toLowerCase()}.txt`)
@@ -81,7 +81,7 @@ describe('the licences of what the bundle holds', () => {
 
   test('nothing is imported but Node and the bundle', () => {
     const outside = scripts.flatMap(importsOf).filter((name) => !name.startsWith('./') && !isBuiltin(name));
-    // A door for tests imports what it is for.
+    // The entry point for tests imports vitest.
     expect(outside.filter((name) => name !== 'vitest')).toEqual([]);
   });
 });

@@ -7,13 +7,16 @@ import { hangsAfterMs } from '../limits.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A TypeScript project of a user, with the packed package installed and nothing else that is ours. */
+/** A user's TypeScript project with only the packed package and its dependencies installed. */
 export interface Project {
   readonly folder: string;
   readonly tarball: string;
-  /** @returns what the compiler says of these sources, by file names; '' where they are right. JavaScript lies beside. */
+  /**
+   * Compiles the sources, keyed by file name; emits JavaScript next to them. @returns compiler output; '' if there are
+   * no errors.
+   */
   compile(sources: Readonly<Record<string, string>>, options?: Readonly<Record<string, unknown>>): string;
-  /** Runs a file of the project with Node. @param more what stands behind it */
+  /** Runs a file of the project with Node. @param more further arguments */
   run(
     file: string,
     environment?: Readonly<Record<string, string>>,
@@ -22,7 +25,7 @@ export interface Project {
   remove(): void;
 }
 
-/** What a strict project has in its tsconfig. */
+/** A strict project's compiler options. */
 const strict = {
   strict: true,
   noUncheckedIndexedAccess: true,
@@ -33,7 +36,7 @@ const strict = {
   types: ['node'],
 };
 
-/** @param links packages that the project has beside ours */
+/** @param links further packages to install in the project */
 export function packedProject(links: readonly string[] = []): Project {
   const folder = mkdtempSync(join(tmpdir(), 'errand-project-'));
   const npm = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];

@@ -58,13 +58,13 @@ test('stdin that never ends can be given up', async () => {
   await expect(reading).rejects.toBe(reason);
 });
 
-/** The writing end, once somebody reads. */
+/** Opens the write end once there is a reader. */
 async function opened(path: string): Promise<number> {
   const open = (): number | undefined => {
     try {
       return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
     } catch {
-      // Nobody reads yet.
+      // No reader yet.
       return undefined;
     }
   };

@@ -21,7 +21,7 @@ interface RowOf {
   readonly team?: string;
 }
 
-/** A file of rows, each at an address of its own unless it says where. */
+/** Writes a CSV; rows get distinct addresses unless they specify one. */
 function csv(shop: Shopping, rows: readonly RowOf[], name = 'orders.csv'): void {
   const lines = rows.map(
     (
@@ -39,11 +39,11 @@ const planned = (shop: Shopping, ...more: readonly string[]): Promise<Finished> 
   shop.run('bulk', 'plan', 'orders.csv', '--out', 'a.plan', ...more);
 const applied = (shop: Shopping, ...more: readonly string[]): Promise<Finished> =>
   shop.run('bulk', 'apply', 'a.plan', '-o', 'json', '--retries', '0', ...more);
-/** The same as a person sees it. */
+/** Applies the plan with human-readable output. */
 const told = (shop: Shopping, ...more: readonly string[]): Promise<Finished> =>
   shop.run('bulk', 'apply', 'a.plan', ...more);
 
-/** Runs a command that was printed, as a shell takes it. */
+/** Runs a printed command, parsed as a shell would. */
 function follow(shop: Shopping, command: string): Promise<Finished> {
   const words = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' });
   return shop.run(...words.split('\0').slice(1, -1));
@@ -52,7 +52,7 @@ function follow(shop: Shopping, command: string): Promise<Finished> {
 const planFile = ({ workspace }: Shopping): string => join(workspace.folder, 'a.plan');
 const readPlan = (shop: Shopping): Plan => JSON.parse(readFileSync(planFile(shop), 'utf8'));
 
-/** Writes a plan with a right hash, as somebody could who makes one by hand. */
+/** Writes a modified plan with a valid hash, as an attacker could by hand. */
 function forge(shop: Shopping, change: (plan: Plan) => object): void {
   const { sha256: _, ...plan } = { ...readPlan(shop) };
   const changed = { ...plan, ...change(readPlan(shop)) };
@@ -65,7 +65,7 @@ function policy({ workspace }: Shopping, text: string): void {
   writeFileSync(join(workspace.folder, '.config', 'policy.yaml'), `version: 1\n${text}\n`, { mode: 0o600 });
 }
 
-/** The streets that the service was to deliver to: each order once. */
+/** The street of every order at the service, one entry per order. */
 async function streets(shop: Shopping): Promise<string[]> {
   await expect.poll(async () => (await open(shop)).length).toBe(0);
   const orders = (await shop.service.send('GET', '/orders?limit=500')).body.orders;
@@ -83,7 +83,7 @@ async function open({ service }: Shopping): Promise<unknown[]> {
 const mains = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${index} Main St`).toSorted();
 
-/** URLs of products with a retailer and a price. */
+/** Products with a retailer and a price. */
 async function listings(shop: Shopping): Promise<{ url: string; price: number; retailer: string }[]> {
   const search = ['search', 'coffee', '--limit', '20', '-o', 'json', '--fields', 'url,price,retailer'];
   return JSON.parse((await shop.run(...search)).stdout);
@@ -761,7 +761,7 @@ describe('bulk apply', () => {
   });
 });
 
-/** Stands before the service, and makes the prices of products higher by so many cents. */
+/** A proxy that raises product prices by `by` cents. */
 async function dearerService(shop: Shopping): Promise<{ by: number }> {
   const change = { by: 0 };
   const behind = shop.workspace.environment.ERRAND_BASE_URL ?? '';

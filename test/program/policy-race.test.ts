@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { race } from '../faults/policy-race.ts';
 import { startService } from '../faults/service.ts';
 
-/** One after another, each with one more process killed than the last. */
+/** Number of races in sequence; each kills one more process than the last. */
 const races = 10;
 
 test('32 processes under a limit that 7 orders fit under place 7, though some are killed', async () => {

@@ -28,7 +28,7 @@ function policy(text: string): string {
   return policyFile();
 }
 
-/** The order of a ceiling in cents; the fee of $1.00 comes to it. */
+/** Builds an order with this ceiling, in cents; the $1.00 fee is added to it. */
 const order = (cents: number, more: object = {}, slug = 'test-success'): string[] => {
   const body = { ...orderBody(service.product(slug)), max_price: cents, ...more };
   writeFileSync(join(workspace.folder, 'order.json'), JSON.stringify(body));
@@ -194,7 +194,7 @@ describe('what is reserved', () => {
     expect(await create(5000)).toMatchObject({ code: 0 });
     expect(await used()).toBe(5100);
     expect(await create(5800)).toMatchObject({ code: 0 });
-    // Full to the cent by ceilings, and far from it by what both came to, which is read then.
+    // The ceilings fill the limit to the cent; the actual costs, which are now read, leave ample room.
     service.pass(60_000);
     expect(await create(5000, {}, 'test-slow')).toMatchObject({ code: 0 });
     expect(await used()).toBeLessThan(5100 + 5900);
@@ -237,7 +237,7 @@ describe('what is reserved', () => {
     policy('limits:\n  per_day: $1');
     workspace.environment.ERRAND_API_KEY = broken.key;
     const resumed = await errand(workspace, ['order', 'journal', 'resume', key, ...there]);
-    // Sent, and in doubt once more: the policy did not keep it from being settled.
+    // Resent and in doubt again: the policy did not prevent the attempt to settle it.
     expect(resumed).toMatchObject({ code: 10, stderr: expect.stringContaining('may have taken effect') });
     policy('limits:\n  per_day: $60');
     expect(await used()).toBe(5100);

@@ -7,7 +7,10 @@ const hour = 3_600_000;
 const creates = ['order create', 'agent order create'] as const;
 type Creating = (typeof creates)[number];
 
-/** The first attempt gets no response. The first request of an order that is paid by challenge only reads the price. */
+/**
+ * Loses the response to the first create. For an order paid by challenge, the very first request only fetches the
+ * price.
+ */
 async function inDoubt(command: Creating): Promise<{ shop: Shopping; key: string }> {
   const shop = await shopping();
   lose(shop, ...(command === 'order create' ? [] : ['none' as const]), 'reset-after');

@@ -14,7 +14,7 @@ const mounts = spawnSync('unshare', ['-m', 'true']).status === 0;
 const order = (price: string): string =>
   `errand order create --product http://127.0.0.1:4848/shop/test-success --ship-to home --max-price '${price}' -o id`;
 
-/** Runs a line while nothing in the folder of the state can be written: root is stopped by a mount alone. */
+/** Runs a line with a read-only state directory; for root this takes a mount. */
 const readOnly = (workspace: Workspace, line: string): Promise<Finished> =>
   isRoot
     ? shell(
@@ -36,7 +36,7 @@ async function withOneOrder(): Promise<{ workspace: Workspace; id: string; state
   return { workspace, id: stdout.trim(), state: join(workspace.folder, '.state') };
 }
 
-/** What is in a folder, to the byte. */
+/** A directory's contents, byte for byte. */
 const contentOf = (folder: string): unknown =>
   readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile())

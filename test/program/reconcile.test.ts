@@ -50,7 +50,7 @@ async function reconciled(...args: readonly string[]) {
 const findings = ({ findings: found }: { findings: { finding: string }[] }) =>
   found.map(({ finding }) => finding);
 
-/** As a service that does not keep its word would have it. */
+/** Falsifies the service's records. */
 function lie(sql: string, ...values: string[]): void {
   const database = new (loadSqlite())(join(workspace.folder, 'service.db'));
   database.exec('PRAGMA foreign_keys = OFF');
@@ -115,7 +115,7 @@ describe('reconcile', () => {
     expect(funded.notes).toEqual([
       expect.stringMatching(/^the wallet holds \$77\.00 more than its orders explain since /),
     ]);
-    // Told once: what is there now is what the next one compares with.
+    // Reported once: the next comparison starts from the current balance.
     expect(await reconciled('--exclusive')).toMatchObject({ code: 0, wallet: { unexplained: 0 }, notes: [] });
     lie('UPDATE wallets SET balance = balance - 2000');
     const short = await reconciled('--exclusive', '--since', '2100-01-01');
@@ -148,7 +148,7 @@ describe('reconcile', () => {
         returned,
       );
     }
-    // Seen again, and still a finding when the failure is recorded too.
+    // It remains a finding after the failure has been recorded.
     for (const _ of [1, 2]) {
       const { code, findings: found } = await reconciled();
       const named = found.map(({ finding, order_id: id, cents }: Record<string, unknown>) => [

@@ -27,7 +27,7 @@ async function strictService(): Promise<string> {
     server.closeAllConnections();
     server.close();
   });
-  // It listens on a port, not on a pipe.
+  // The server listens on a TCP port.
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 

@@ -79,7 +79,7 @@ test('the file that stdout leads to keeps what was printed there', async () => {
   expect(contents('all')).toContain('"status": "held"');
 });
 
-/** A node of its own: those of the machine are never put at risk. Only root can make one. */
+/** Uses its own device node, so as not to endanger the machine's; only root can create one. */
 test.skipIf(process.getuid?.() !== 0)('a device that is full is told, and stays a device', async () => {
   expect((await shell(workspace, 'mknod full c 1 7')).code).toBe(0);
   expect(await play('full')).toMatchObject({

@@ -31,7 +31,7 @@ test('the same return again is the same return, though more of the item could be
 
   const first = await request();
   expect(first.code, first.stderr).toBe(0);
-  // While a return is open the service itself makes no second one of the item.
+  // While a return is open, the service itself refuses a second one for the item.
   shop.service.pass(6 * hour);
   const again = await request();
   expect([again.code, again.stdout]).toEqual([0, first.stdout]);

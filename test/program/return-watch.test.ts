@@ -44,7 +44,7 @@ const records = (stdout: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-/** A return that is open, of an order that came. */
+/** Creates an open return for a delivered order. */
 async function requested(): Promise<string> {
   prefer(workspace, { 'sandbox-speed': 20 });
   const url = `${await embeddedShop()}test-success`;

@@ -42,11 +42,11 @@ beforeEach(() => {
 });
 afterEach(() => workspace.remove());
 
-/** What stands in the workspace besides the program's own folders. */
+/** Files in the workspace, excluding the program's own directories. */
 const files = (folder = ''): string[] =>
   readdirSync(join(workspace.folder, folder)).filter((name) => !/^\.(bin|config|state)$/.test(name));
 
-/** A service whose return has these labels: paths of its own, or whole addresses. */
+/** A service whose return has these label URLs; relative paths are resolved against it. */
 async function serving(
   paths: readonly string[],
   label: Parameters<typeof peer>[0] = text(pdf),
@@ -239,7 +239,7 @@ describe('return labels', () => {
   );
 
   describe('of a service that is not on this machine', () => {
-    /** A proxy stands for the internet: whatever host is named, it responds. */
+    /** Simulates the internet with a proxy that responds for every host. */
     async function behindProxy(link: (inner: Peer) => string, label = text(pdf)) {
       const inner = await peer(text('private'));
       const internet: Peer = await peer((response, request, socket) => {

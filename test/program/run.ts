@@ -106,7 +106,7 @@ async function runInProcess(
 
 let shop: Promise<string> | undefined;
 
-/** Where the products of every embedded sandbox are, up to their slugs; asked of the program once. */
+/** Base URL of the products in every embedded sandbox; looked up once. */
 export function embeddedShop(): Promise<string> {
   shop ??= (async () => {
     const workspace = makeWorkspace();
@@ -120,7 +120,7 @@ export function embeddedShop(): Promise<string> {
   return shop;
 }
 
-/** Places an order of a product that rehearses an outcome: `test-slow`. @param flags more of `order create`. @returns its id. */
+/** Orders a test product, such as `test-slow`. @param flags further flags of `order create`. @returns its id. */
 export async function orderOf(
   workspace: Workspace,
   slug: string,
@@ -131,13 +131,13 @@ export async function orderOf(
   return (await errand(workspace, [...create, ...flags, '-o', 'id'])).stdout.trim();
 }
 
-/** Where the products of a workspace's sandbox are, up to their slugs, once it works fast. */
+/** Speeds up a workspace's sandbox and returns the base URL of its products. */
 export function fastShop(workspace: Workspace): Promise<string> {
   prefer(workspace, { 'sandbox-speed': 50 });
   return embeddedShop();
 }
 
-/** Starts a program in a workspace; whoever calls reads what it prints. */
+/** Starts a program in a workspace; the caller reads its output. */
 export const begin = (
   workspace: Workspace,
   command: string,

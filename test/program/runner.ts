@@ -15,7 +15,7 @@ export interface Line {
   /** Where it runs; without it, where the test does. */
   readonly folder?: string;
   readonly stdin?: string;
-  /** The width of the terminal that stdout is; without it stdout is a pipe. */
+  /** Terminal width of stdout; if undefined, stdout is a pipe. */
   readonly columns?: number;
   /** What Node would load first (`--require`). */
   readonly preloads?: readonly string[];
@@ -23,15 +23,15 @@ export interface Line {
 
 export interface Ended {
   readonly code: number | null;
-  /** What nobody caught, or that it did not end. */
+  /** An uncaught error, or a hang. */
   readonly crash?: string;
-  /** Time that the processor worked at it, ms: the machine may be busy with other things. */
+  /** CPU time, ms; unaffected by other load on the machine. */
   readonly busyMs: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** The built program in a process that runs one command line after another. */
+/** The built program in a process that runs command lines in sequence. */
 export class Runner {
   #child: ChildProcess | undefined;
 
@@ -53,7 +53,7 @@ export class Runner {
       });
       child.send({ ...line, stdin });
     });
-    // What is left of one that crashed must not disturb the next.
+    // A crashed run must not affect the next.
     if (ended.crash !== undefined || ended.isSpent) await this.stop('SIGKILL');
     return ended;
   }

@@ -11,7 +11,7 @@ import { makeWorkspace, type Workspace } from './workspace.ts';
 const project = packedProject();
 afterAll(() => project.remove());
 
-/** Every program below begins so. What it prints is JSON, a line for each call of `tell`. */
+/** Prologue of every program below. Output is one line of JSON per call of `tell`. */
 const beginning = `
 import { createClient } from 'errand';
 import { ErrandError, InDoubtError, openJournal, PolicyError, placeOrder, resumeOrder } from 'errand/safely';
@@ -60,7 +60,7 @@ async function mint(): Promise<{ api_key: string; example_order: Record<string, 
   return JSON.parse(await response.text());
 }
 
-/** An error as a program tells it; other values are only compared. */
+/** An error as reported by a program; other values are only compared. */
 interface Told {
   readonly name?: string;
   readonly category?: string;
@@ -74,14 +74,14 @@ interface Told {
 
 interface Ended {
   readonly code: number | null;
-  /** What the program told, a value of JSON each. */
+  /** Values reported by the program. */
   readonly told: readonly Told[];
   readonly stderr: string;
 }
 
 let programs = 0;
 
-/** Runs a program that uses the packed package. @param until a text on stdout at which it is killed. */
+/** Runs a program against the packed package. @param until kill it once this text appears on stdout. */
 async function run(source: string, more: Record<string, string> = {}, until?: string): Promise<Ended> {
   programs += 1;
   const file = `program-${programs}.mjs`;

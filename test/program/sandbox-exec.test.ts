@@ -24,10 +24,10 @@ const isAlive = (pid: number): boolean => {
     return false;
   }
 };
-/** Refused where nothing listens. */
+/** ECONNREFUSED if nothing listens. */
 const refusal = (url: string) => fetch(`${url}/healthz`).then(String, (error) => error.cause.code);
 
-/** A suite of another language: a shell with curl. It orders, waits, and reads what became of it. */
+/** A test suite in another language: shell with curl. Places an order, waits, and checks the result. */
 const suite = `
 set -e
 call() { curl -sf -H "authorization: Bearer $ERRAND_API_KEY" -H 'content-type: application/json' "$@"; }
@@ -95,7 +95,7 @@ test.each([
 });
 
 describe('a command that is told to end', () => {
-  /** Two levels of processes, each of which writes its number down. */
+  /** Two levels of processes, each of which writes its PID to a file. */
   const deep = "echo $$ > one; (sh -c 'echo $$ > two; exec sleep 60') & echo $ERRAND_BASE_URL; wait";
   const pidIn = (name: string): number => Number(readFileSync(join(workspace.folder, name), 'utf8'));
 
@@ -128,7 +128,7 @@ describe('a command that is told to end', () => {
   });
 
   test('by Ctrl-C at a terminal hears it once, and ends in its own way', async () => {
-    // It ends a moment after it has heard, and not before errand has.
+    // It exits shortly after the signal; errand must wait for it.
     const line = "trap 'echo heard; sleep 0.5; exit 0' INT; echo up; while :; do sleep 0.1; done";
     const terminal = new Terminal(workspace, 'errand', ['sandbox', 'exec', '--', 'sh', '-c', line]);
     await expect.poll(() => terminal.text).toContain('up');

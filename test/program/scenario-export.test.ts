@@ -52,7 +52,7 @@ const scenario = {
   returns: [{ order: 'first', reason: 'damaged', state: 'approved', created: '-5s' }],
 };
 
-/** What a client does with a sandbox, the same each time. */
+/** A fixed sequence of client requests. */
 async function use(url: string, email = 'b@example.com'): Promise<void> {
   const call = async (
     method: string,

@@ -122,7 +122,7 @@ test('the JUnit report is XML 1.0, whatever the file and its texts are called', 
   write({ description, expect: [{ wallet: 'default', body: { id: 'x\u0007</failure>&' } }] }, 'c.yaml');
   expect((await play('a&b.yaml', 'c.yaml', '--report', 'junit=report.xml')).code).toBe(7);
   const xml = readFileSync(join(workspace.folder, 'report.xml'), 'utf8');
-  // Characters that XML 1.0 has, and nothing escaped to others.
+  // Only characters valid in XML 1.0, and no escapes for invalid ones.
   expect(xml).toMatch(/^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]*$/u);
   expect(xml).not.toMatch(/&#(?:x?0|[0-8];|1[0-9];)/);
   const tags = [...xml.matchAll(/<(\/?)(\w+)((?: \w+="[^"<]*")*)(\/?)>/g)];

@@ -16,7 +16,7 @@ const now = '2026-11-02T09:00:00.000Z';
 const key = 'sbx_test_spelledInTheScenario';
 const order = { ...orderBody('{shop_url}/test-success'), max_price: 2500 };
 
-/** JSON is YAML. */
+/** JSON is a subset of YAML. */
 function write(scenario: object, name = 'shop.yaml'): string {
   writeFileSync(join(workspace.folder, name), JSON.stringify({ version: 1, ...scenario }, null, 1));
   return name;
@@ -39,7 +39,7 @@ const states = [
 const exec = (file: string, ...args: readonly string[]): Promise<Finished> =>
   errand(workspace, ['sandbox', 'exec', '--scenario', file, ...args]);
 
-/** What a command prints within a scenario. */
+/** Runs a command within a scenario and parses its output. */
 async function read(file: string, ...args: readonly string[]): Promise<unknown> {
   const { stdout, stderr, code } = await exec(file, '--', 'errand', ...args, '-o', 'json');
   expect([code, stderr]).toEqual([0, '']);

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => workspace.remove());
 
-/** The base URL of a sandbox that the program serves until the test is over. */
+/** Serves a sandbox until the test ends. @returns its base URL. */
 const served = async (...args: string[]): Promise<string> =>
   (await serveAt(workspace, '--memory', ...args)).url;
 

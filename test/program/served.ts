@@ -7,11 +7,11 @@ export interface ServedSandbox {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** What it has printed on stderr so far. */
+  /** Its stderr so far. */
   stderr(): string;
 }
 
-/** A sandbox that the program serves until the test is over. @param args after `sandbox serve`. */
+/** Serves a sandbox until the test ends. @param args after `sandbox serve`. */
 export async function serveAt(workspace: Workspace, ...args: readonly string[]): Promise<ServedSandbox> {
   const child = begin(workspace, 'errand', ['sandbox', 'serve', '--port', '0', '-o', 'json', ...args]);
   onTestFinished(() => void child.kill('SIGKILL'));

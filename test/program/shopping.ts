@@ -11,22 +11,22 @@ import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const clockSet = fileURLToPath(new URL('./clock-set.cjs', import.meta.url));
 
-/** A service, a way to it that loses responses, and a machine that orders there. */
+/** A service, a proxy that can lose responses, and a machine that orders through it. */
 export interface Shopping {
   readonly workspace: Workspace;
   readonly service: TestService;
-  /** What happens to the next requests that make something, in their order. */
+  /** Faults for the next creates, in order. */
   readonly losses: FaultProxy;
-  /** `errand order create` of the same order each time. */
+  /** Runs `errand order create`, always with the same order. */
   order(...more: readonly string[]): Promise<Finished>;
   run(...args: readonly string[]): Promise<Finished>;
   /** The orders that the service has. */
   orders(): Promise<{ readonly id: string; readonly max_price: number }[]>;
-  /** Lets the clock of this machine go on, ms. */
+  /** Sets this machine's clock ahead, ms. */
   later(ms: number): void;
 }
 
-/** @param faults of the service itself. */
+/** @param faults injected by the service itself. */
 export async function shopping(...faults: readonly string[]): Promise<Shopping> {
   const service = await TestService.start({
     now: Date.now(),
@@ -59,22 +59,22 @@ export async function shopping(...faults: readonly string[]): Promise<Shopping> 
   };
 }
 
-/** Lets the clock of a machine go on, ms. */
+/** Sets a machine's clock ahead, ms. */
 export function clockLater({ environment }: Workspace, ms: number): void {
   environment.NODE_OPTIONS = `--require=${clockSet}`;
   environment.CLOCK_SET_MS = String(ms);
   environment.CLOCK_SET_AFTER_MS = '-1';
 }
 
-/** The next creates lose their responses so. */
+/** Injects faults into the responses of the next creates. */
 export function lose(shop: Shopping, ...faults: readonly NetworkFault[]): void {
   shop.losses.faults = [...faults];
 }
 
-/** The error that a run printed as JSON. */
+/** Parses the JSON error a run printed. */
 export const errorOf = ({ stderr }: Finished) => JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error;
 
-/** Runs a command: the service does its work once, and then cannot be reached until the command has ended. */
+/** Runs a command: the service processes one create, then is unreachable until the command has ended. */
 export async function cutOff(shop: Shopping, command: () => Promise<Finished>): Promise<Finished> {
   const port = Number(new URL(shop.workspace.environment.ERRAND_BASE_URL ?? '').port);
   let stopped: Promise<void> | undefined;

@@ -12,7 +12,7 @@ let service: TestService;
 let workspace: Workspace;
 let account: string;
 
-/** Orders of two days and of every payer, each brought to its end. */
+/** Orders over two days with every payer, all completed. */
 beforeAll(async () => {
   service = await TestService.start({ now: Date.parse('2026-11-30T20:00:00Z') });
   workspace = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });

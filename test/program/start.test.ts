@@ -8,11 +8,11 @@ import { makeWorkspace, type Workspace } from './workspace.ts';
 const dist = new URL('../../dist/', import.meta.url);
 const text = (file: string): string => readFileSync(new URL(file, dist), 'utf8');
 
-/** The built files that come with one at once, itself included: each costs a start about a millisecond. */
+/** Built files loaded eagerly with a file, including itself: each costs about a millisecond at start-up. */
 function loadedWith(file: string, found = new Set<string>()): string[] {
   if (found.has(file)) return [...found];
   found.add(file);
-  // What a function requires is required later.
+  // A require inside a function is lazy.
   const [atOnce = ''] = text(file).split('.then(');
   for (const [, next = ''] of atOnce.matchAll(/\brequire\("\.\/([^"]+)"\)/g)) loadedWith(next, found);
   return [...found];
@@ -21,7 +21,7 @@ function loadedWith(file: string, found = new Set<string>()): string[] {
 const plain = (files: readonly string[]): string[] =>
   files.map((file) => file.replace(/-[\w-]{8}\.cjs$/, '').replace(/\.cjs$/, ''));
 
-/** The file that another one imports later, by the beginning of its name. */
+/** Finds a lazily loaded file by its name's prefix. */
 const later = (file: string, name: string): string =>
   new RegExp(`require\\("\\./(${name}-[^"]+)"`).exec(text(file))?.[1] ?? `no ${name} in ${file}`;
 
@@ -31,11 +31,11 @@ function tidyPlace(): Workspace {
   return workspace;
 }
 
-/** The built files that a line loads, without their hashes. @throws where it fails. */
+/** The built files a command loads, without hashes. @throws if it fails. */
 const filesOf = async (workspace: Workspace, line: string): Promise<string[]> =>
   plain(await namesOf(workspace, line)).toSorted();
 
-/** The same as they are named. */
+/** Like `filesOf`, with the hashes. */
 async function namesOf(workspace: Workspace, line: string): Promise<string[]> {
   const folder = mkdtempSync(join(workspace.folder, 'loaded-'));
   const ended = await shell(workspace, `NODE_V8_COVERAGE=${folder} ${line}`);
@@ -47,13 +47,13 @@ async function namesOf(workspace: Workspace, line: string): Promise<string[]> {
   );
 }
 
-/** The sources that built files were made of. */
+/** The sources of built files. */
 const sourcesOf = (files: readonly string[]): string[] =>
   files
     .filter((file) => existsSync(new URL(`${file}.map`, dist)))
     .flatMap((file) => JSON.parse(text(`${file}.map`)).sources);
 
-/** What only a database that machines share needs: its client, and the copy of it. */
+/** Code needed only for a shared database: its client and the local copy. */
 const isOfDatabase = (source: string): boolean =>
   /node_modules\/postgres\/|src\/journal\/postgres\//.test(source);
 
@@ -104,7 +104,7 @@ describe('the built program loads', () => {
     const create = "errand order create --product http://127.0.0.1:4848/shop/test-slow --max-price '$9'";
     for (const line of ['errand --version', `${create} --ship-to home --new`, 'errand order journal list'])
       expect(sourcesOf(await namesOf(workspace, line)).filter(isOfDatabase), line).toEqual([]);
-    // It is in the build, so that there is something to leave out.
+    // The build does contain it, so the check is meaningful.
     const all = readdirSync(dist).filter((file) => file.endsWith('.cjs'));
     expect(sourcesOf(all).filter(isOfDatabase).length).toBeGreaterThan(5);
   });
@@ -124,7 +124,7 @@ describe('the built program loads', () => {
     const hook = join(workspace.folder, 'hook.cjs');
     const list = join(workspace.folder, 'list.txt');
     const written = `fs.writeFileSync('${list}', process.moduleLoadList.join(' '))`;
-    // However slow the machine is: the time after which a command watches its memory does not pass.
+    // Disable the timer after which a command starts watching its memory, however slow the machine.
     const endless = 'const plain = setTimeout; globalThis.setTimeout = (act) => plain(act, 2 ** 31 - 1);';
     writeFileSync(hook, `${endless} const fs = require('node:fs'); process.on('exit', () => ${written});`);
     await shell(workspace, `NODE_OPTIONS=--require=${hook} errand order get ${id}`);

@@ -6,13 +6,13 @@ import { packedProject } from './packed.ts';
 const project = packedProject(['vitest']);
 afterAll(() => project.remove());
 
-/** Runs a script of somebody's tests with the packed package. */
+/** Runs a user's test script against the packed package. */
 function script(source: string): { code: number | null; stdout: string; stderr: string } {
   writeFileSync(join(project.folder, 'script.js'), source);
   return project.run('script.js');
 }
 
-/** Places an order in a sandbox, and tells what became of it. */
+/** Places an order in a sandbox and returns its outcome. */
 const play = `async function play(sandbox) {
   const headers = { authorization: 'Bearer ' + sandbox.apiKey, 'content-type': 'application/json' };
   const body = JSON.stringify({ ...sandbox.exampleOrder, idempotency_key: 'one' });
@@ -138,7 +138,7 @@ test('and not that of the test before', ({ sandbox }) => {
 });
 `;
     expect(project.compile({ 'fixture.test.ts': source })).toBe('');
-    // Tests in a VM have globals of their own, as those of Jest have.
+    // Tests in a VM context have separate globals, as in Jest.
     for (const pool of ['forks', 'vmForks']) {
       const { code, stdout, stderr } = project.run('node_modules/vitest/vitest.mjs', {}, [
         'run',

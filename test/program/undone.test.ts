@@ -51,7 +51,7 @@ describe('the journal knows what a sandbox no longer has', () => {
     expect((await errand(workspace, ['sandbox', 'restore', 'before'])).code).toBe(0);
     const again = await place('test-success');
     expect([again.code, again.stdout], again.stderr).toEqual([0, first.stdout]);
-    // The order from before the snapshot is there, and not placed twice.
+    // The order from before the snapshot still exists and is not placed again.
     expect((await place('test-slow')).code).toBe(5);
     const ended = (await records()).filter(({ code }: { code: string }) => code === 'undone');
     expect(ended).toMatchObject([

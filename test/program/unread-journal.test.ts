@@ -20,7 +20,7 @@ import { errorOf, lose, type Shopping, shopping } from './shopping.ts';
 const isRoot = process.getuid?.() === 0;
 const another = 12_345;
 
-/** How the state of an order in doubt becomes one that cannot be read, and how that is undone. */
+/** Makes the state of an order in doubt unreadable, and undoes it. */
 interface Harm {
   do(state: string): void;
   undo(state: string): void;
@@ -28,7 +28,7 @@ interface Harm {
 
 const aside = (path: string): string => `${path}-aside`;
 
-/** Puts something else in the place of a file or folder. */
+/** Replaces a file or directory. */
 const replaced = (name: string, put: (path: string) => void): Harm => ({
   do: (state) => {
     renameSync(join(state, name), aside(join(state, '..', 'kept')));
@@ -71,7 +71,7 @@ const harms: readonly (readonly [what: string, harm: Harm])[] = [
       ] as const)),
 ];
 
-/** A service that has made one order, which this machine has in doubt. */
+/** An order placed at the service but in doubt on this machine. */
 async function inDoubt(): Promise<{ readonly shop: Shopping; readonly state: string }> {
   const shop = await shopping();
   lose(shop, 'reset-after');
@@ -79,7 +79,10 @@ async function inDoubt(): Promise<{ readonly shop: Shopping; readonly state: str
   return { shop, state: join(shop.workspace.folder, '.state') };
 }
 
-/** What a script does that orders elsewhere wherever it reads that nothing was sent, or that another folder helps. */
+/**
+ * Acts like a naive script: orders with another state directory if the error says nothing was sent or suggests another
+ * directory.
+ */
 async function followed(shop: Shopping, refused: Finished): Promise<void> {
   const { outcome, hint } = errorOf(refused);
   if (outcome !== 'not_sent' && !String(hint).includes('ERRAND_STATE_DIR')) return;
@@ -115,7 +118,7 @@ describe('where the journal cannot be read while an order is in doubt', () => {
     const { shop, state } = await inDoubt();
     const { folder } = shop.workspace;
     chmodSync(folder, 0o755);
-    // The user of this machine, who has everything but what root has made.
+    // An unprivileged user who owns everything except what root created.
     for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
       if (!lstatSync(join(folder, name)).isSymbolicLink()) chownSync(join(folder, name), another, another);
     for (const name of ofRoot) chownSync(join(state, name), 0, 0);

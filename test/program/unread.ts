@@ -10,21 +10,21 @@ const program = 'errand';
 /** Where a stream of a program goes: to the pipe, or to the test. */
 type Ends = 'pipe' | 'test';
 
-/** A pipe that is open at both ends, and that nobody reads until the test does. */
+/** A pipe open at both ends that is not read until the test does so. */
 interface Unread {
-  /** Writes until the pipe takes no more. */
+  /** Writes until the pipe is full. */
   fill(): void;
-  /** What is in the pipe now; undefined where nothing is. */
+  /** Reads what is in the pipe; undefined if it is empty. */
   read(): Buffer | undefined;
-  /** Starts the program with its streams at the pipe. */
+  /** Starts the program with its streams connected to the pipe. */
   begin(args: readonly string[], streams?: { stdout?: Ends; stderr?: Ends }): Running;
 }
 
 export interface Running {
   readonly child: ChildProcess;
-  /** What came on the streams that go to the test. */
+  /** Output on the streams that go to the test. */
   told(): string;
-  /** The exit code, or the signal that ended the program. */
+  /** Resolves with the exit code or the terminating signal. */
   readonly ended: Promise<unknown>;
 }
 
@@ -35,7 +35,7 @@ export async function unreadPipe(workspace: Workspace): Promise<Unread> {
   const path = join(workspace.folder, 'unread');
   expect((await shell(workspace, 'mkfifo unread')).code).toBe(0);
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  // What a shell gives to a program: a descriptor whose writes wait.
+  // A blocking descriptor, as a shell provides.
   const writer = openSync(path, constants.O_WRONLY);
   onTestFinished(() => {
     for (const descriptor of [reader, writer]) closeSync(descriptor);
@@ -80,7 +80,7 @@ export async function unreadPipe(workspace: Workspace): Promise<Unread> {
   };
 }
 
-/** Whether a write to the program's own stdout waits, for it and for all who share it. */
+/** Whether the program's stdout is still blocking; the flag is shared by all holders of the pipe. */
 export function stdoutWaits({ child }: Running): boolean {
   const [, flags = ''] = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/${child.pid}/fdinfo/1`, 'utf8')) ?? [];
   return (Number.parseInt(flags, 8) & constants.O_NONBLOCK) === 0;

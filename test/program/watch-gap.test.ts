@@ -14,7 +14,7 @@ afterEach(() => workspace.remove());
 test('an order that had reached what is awaited is not looked at again after a gap in the first round', async () => {
   const targets: string[] = [];
   const service = await peer((response, request, socket) => {
-    // Both are older than what the list begins with.
+    // Both orders are older than the start of the list.
     if (request.target.includes('?')) return json({ orders: [], total: 900 })(response, request, socket);
     const id = request.target.slice(-late.length);
     const before = targets.filter((one) => one === id).length;

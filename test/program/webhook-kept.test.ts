@@ -17,7 +17,7 @@ const post = async (url: unknown, body: string): Promise<number> =>
   (await fetch(String(url), { method: 'POST', body, headers: { 'x-webhook-event': 'status_updated' } }))
     .status;
 
-/** A server that takes whatever it is sent. */
+/** A server that accepts everything. */
 async function target() {
   return peer((response) => void response.writeHead(200).end('{}'));
 }
@@ -82,14 +82,14 @@ describe('an event that was kept and not shown, since the listener was killed', 
   });
 });
 
-/** Sends an event to a listener that tells where it listens on stderr. */
+/** Sends an event to a listener, whose address it prints on stderr. */
 async function receiveOn(listening: Listening, status = 'pending'): Promise<void> {
   const address = (): string | undefined => listening.stderr.match(/listening on (\S+)/)?.[1];
   await expect.poll(address).toBeDefined();
   expect(await post(address(), JSON.stringify(order(status)))).toBe(200);
 }
 
-/** Events that could not be forwarded, `count` of them. */
+/** Persists `count` events that could not be forwarded. */
 async function keepFailed(count: number): Promise<void> {
   const store = await openWebhookStore(join(workspace.folder, '.state'), Date.now);
   try {

@@ -32,7 +32,7 @@ const waitFor = (name: string, ...more: string[]): Promise<Finished> =>
 const wait = (...more: string[]): Promise<Finished> => waitFor(event, ...more);
 const waiting = (...more: string[]): Begun => new Begun(workspace, [...waitArgs(event), ...more]);
 
-/** What a wait comes to whose deadline passes once it waits, which a note says. */
+/** Expires the deadline once a note shows that the command is waiting. */
 async function untilDeadline(begun: Begun, note: string): Promise<Finished> {
   await begun.prints(note);
   begun.passDeadline();
@@ -44,7 +44,7 @@ const delivered = order('order_placed', {
   tracking_numbers: [{ status: 'delivered' }],
 });
 
-/** A listener of a service that says this of the order. */
+/** Starts a listener whose service responds with this for the order. */
 async function listening(said: Parameters<typeof json>): Promise<Listening> {
   const { url } = await peer(json(...said));
   workspace.environment.ERRAND_BASE_URL = url;
@@ -147,7 +147,7 @@ describe('webhook wait', () => {
 
   test('one that was sent before the order ended may still be on its way to a listener', async () => {
     const listener = await listening([delivered]);
-    // No time passes: the event is on its way as long as the test says.
+    // The clock is frozen, so the event counts as in flight as long as the test needs.
     const begun = new Begun(workspace, waitArgs(event), 'still');
     await begun.prints(unregistered);
     await deliver(listener, event);
@@ -183,7 +183,7 @@ describe('webhook wait', () => {
     expect(received).toHaveLength(1);
     const missing = waiting('--timeout', '30m', '--allow-missing');
     expect((await untilDeadline(missing, nobody)).code).toBe(8);
-    // Nothing more is asked before an event tells of it.
+    // No further request until an event refers to the order.
     expect(received).toHaveLength(2);
   });
 

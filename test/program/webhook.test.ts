@@ -21,7 +21,7 @@ const post = async (url: unknown, body: unknown, event = 'status_updated'): Prom
     })
   ).status;
 
-/** Receives events with a listener of their own, and ends it. */
+/** Receives events with a temporary listener. */
 async function receive(...bodies: Record<string, unknown>[]): Promise<void> {
   const listening = new Listening(workspace, ['--unverified', '--max', String(bodies.length)]);
   const { url } = await listening.record('ready');
@@ -412,8 +412,8 @@ test('a listener that is killed with -9 and started again loses no event of the 
       JSON.parse((await errand(here, ['webhook', 'events', '-o', 'json'])).stdout).map(
         ({ event }: { event: string }) => event,
       );
-    // What was on its way at the kill is sent again once its lease has ended.
-    // An order that arrives: two changes of its status, placed, all tracking known, five steps of its parcel.
+    // A delivery in flight at the kill is retried once its lease expires. A delivered order sends two status changes,
+    // placed, all tracking known, and five parcel updates.
     await expect
       .poll(async () => (await kept()).toSorted(), { interval: 300 })
       .toEqual([
@@ -426,7 +426,8 @@ test('a listener that is killed with -9 and started again loses no event of the 
     const [before, after] = [first, second].map(({ records }) =>
       records.flatMap(({ type, id }) => (type === 'event' ? [id] : [])),
     );
-    // Killed between printing an event and noting that it was shown, the next one shows it again: shown twice, not never.
+    // If killed between printing an event and recording it as shown, the next listener shows it again: at least once,
+    // never lost.
     const shown = [...(before ?? []).slice(0, -1), ...(after ?? [])];
     expect(new Set(shown).size).toBe(shown.length);
   } finally {

@@ -24,7 +24,7 @@ export const recorder = fileURLToPath(new URL('../printed/record.cjs', import.me
 
 const oneField = fileURLToPath(new URL('./one-field.mjs', import.meta.url));
 
-/** The file of a program on the PATH; undefined where this machine has none. */
+/** Locates a program on the PATH; undefined if it is not installed. */
 export const installedFile = (program: string): string | undefined =>
   (process.env.PATH ?? '')
     .split(':')
@@ -32,18 +32,18 @@ export const installedFile = (program: string): string | undefined =>
     .find((file) => existsSync(file));
 const hasJq = installedFile('jq') !== undefined;
 
-/** A folder of its own with the program on the PATH and empty configuration and state. */
+/** A temporary directory with the program on the PATH and empty configuration and state. */
 export interface Workspace {
   readonly folder: string;
   readonly environment: Record<string, string>;
   readonly leniency: Leniency;
-  /** Checks the JSON that the program has printed since against its published schemas. @throws Error naming the line. */
+  /** Validates the JSON printed since the last check against the published schemas. @throws Error naming the line. */
   checkPrinted(): void;
-  /** Removes it, once what was printed is checked. */
+  /** Removes the workspace, after validating its output. */
   remove(): void;
 }
 
-/** Makes a workspace for one test. The program in it is the built one, as a user has it. */
+/** Makes a workspace for one test, using the built program as users have it. */
 export function makeWorkspace(more: Record<string, string> = {}, leniency: Leniency = {}): Workspace {
   const folder = mkdtempSync(join(tmpdir(), 'errand-'));
   const bin = join(folder, '.bin');
@@ -80,33 +80,33 @@ export function makeWorkspace(more: Record<string, string> = {}, leniency: Lenie
   };
 }
 
-/** A workspace of its own that begins as another is: what the program made there was made once for all tests that need it. */
+/** Copies a workspace, so that setup shared by several tests runs only once. */
 export function copyOf(other: Workspace, more: Record<string, string> = {}): Workspace {
   const workspace = makeWorkspace(more);
   const own = new Set(['.bin', '.printed']);
   const names = readdirSync(other.folder).filter((one) => !own.has(one));
-  // With the modes of its folders, which `cpSync` of Node 24 does not keep.
+  // `cp -a` preserves directory modes, which `cpSync` in Node 24 does not.
   execFileSync('cp', ['-a', ...names.map((name) => join(other.folder, name)), workspace.folder]);
   return workspace;
 }
 
-/** What `errand config set` would store for each, without a start of the program. */
+/** Stores preferences as `errand config set` would, without starting the program. */
 export function prefer(workspace: Workspace, preferences: Readonly<Record<string, string | number>>): void {
   const folder = join(workspace.folder, '.config');
   const file = join(folder, 'config.json');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const stored = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   const all = { ...stored, preferences: { ...stored.preferences, ...preferences } };
-  // A program that reads it meanwhile finds the one or the other whole.
+  // Replace atomically: a concurrent reader sees either version complete.
   writeFileSync(`${file}.part`, JSON.stringify(all), { mode: 0o600 });
   renameSync(`${file}.part`, file);
 }
 
-/** Removes a folder where a shell whose terminal was closed may still be writing. */
+/** Removes a directory that a shell whose terminal was closed may still be writing to. */
 function removeFolder(folder: string): void {
   for (let more = 20; more >= 0; more--) {
     try {
-      // Its own retries do not look again for what has arrived.
+      // rmSync's own retries do not pick up newly created files.
       rmSync(folder, { recursive: true, force: true, maxRetries: 1, retryDelay: 50 });
       return;
     } catch (error) {

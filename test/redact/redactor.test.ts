@@ -16,13 +16,13 @@ const anySecret = fc.oneof(
   fc.string({ unit: 'grapheme', minLength: 8, maxLength: 30 }),
   fc.base64String({ minLength: 8, maxLength: 60 }),
 );
-/** Well-formed: what is no text cannot be encoded in a URL. */
+/** Well-formed strings only: lone surrogates cannot be URL-encoded. */
 const sendable = anySecret.filter(
   (secret) =>
     Buffer.from(secret).toString() === secret && new Set(secret).size > 3 && !'[redacted]'.includes(secret),
 );
 const around = fc.string({ maxLength: 20 });
-/** Every encoding is tried with the same secrets: making a redactor takes far longer than using it. */
+/** Use the same secrets for every encoding: creating a redactor is far slower than using it. */
 const sameSecrets = { seed: Date.now() };
 const redactors = new Map<string, ReturnType<typeof createRedactor>>();
 

@@ -4,7 +4,7 @@ import { safeLines, safeText } from '../../src/platform/redact/safe-text.ts';
 
 const family = '👨‍👩‍👧';
 const astronaut = '👩🏽‍🚀';
-/** Everything a terminal may obey or hide, spelled otherwise than in the source; joiners are judged apart. */
+/** Everything a terminal may interpret or hide, written differently from the source; joiners are handled separately. */
 const dangerous =
   /[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}\u200b\u200c\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/u;
 const looseJoiner =

@@ -9,7 +9,7 @@ import { expectBalancedBooks } from './books.ts';
 
 const baseUrl = 'http://127.0.0.1:4848';
 const far = 'https://www.bottegadiva.example/item';
-/** Test products of every ending, and listings of which euros and shipping make the shares of a charge odd. */
+/** Test products with every outcome, and listings whose euro prices and shipping make charges divide unevenly. */
 const urls = [
   ...[
     'success',
@@ -59,7 +59,7 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 const shipping_address = { ...address, country: 'DE', postal_code: '10115', state: null };
 
-/** A sandbox whose clock stands still but for `wait`, and everything that can be done in it. */
+/** A sandbox whose clock only moves on `wait`, with every action available in it. */
 async function place() {
   let now = Date.parse('2026-03-01T12:00:00Z');
   const bugs: unknown[] = [];
@@ -146,7 +146,7 @@ async function place() {
   return { ...opened, bugs, take };
 }
 
-/** What one order cost its wallet is what its record says: the charge and the fee, less what returns credited. */
+/** Checks each order's net wallet cost against its record: charge and fee, minus credited returns. */
 function expectOrdersPaid(store: Store): void {
   const net = '(SELECT coalesce(sum(cents), 0) FROM ledger l WHERE l.order_id = o.id)';
   const paid = '(SELECT cents FROM payments p WHERE p.order_id = o.id)';
@@ -175,7 +175,7 @@ function expectOrdersPaid(store: Store): void {
   }
 }
 
-/** What a program that sees the record alone makes of it is what the ledger says. */
+/** Checks that a client that sees only the record derives the ledger's sums. */
 function expectSaid(order: unknown, feeCents: number, { net, held }: { net: number; held: number }): void {
   const { sums, due, isComplete } = moneyOf(order, { feeCents });
   const wallet = sums.find(({ payer }) => payer === 'wallet');

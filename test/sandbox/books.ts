@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Store } from '../../src/sandbox/store/store.ts';
 
-/** Holds every sum that the store keeps against the rows that it is the sum of. */
+/** Checks every stored sum against the rows it sums up. */
 export function expectBalancedBooks(store: Store): void {
   const wrong = store.all(
     `SELECT w.user_id, w.balance, w.reserved, u.order_count,

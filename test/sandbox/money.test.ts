@@ -25,7 +25,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 20_000 }) }),
 );
 
-/** A sandbox that stands still, and one account in it. */
+/** A sandbox with a frozen clock and one account. */
 async function place() {
   const sandbox = await openStillSandbox();
   const { api_key: key } = (await sandbox.send('POST', '/sandbox/keys')).body;
@@ -41,7 +41,7 @@ async function place() {
   return { ...sandbox, send, order };
 }
 
-/** What each order came to cost the wallet, cents, by what became of it. */
+/** What an order costs the wallet by outcome, cents. */
 const costs = async (mode: string, slug: string, ceiling = 5_000): Promise<number> => {
   const { order, send, pass, close } = await place();
   expect((await order(slug, mode, ceiling)).status).toBe(201);

@@ -3,7 +3,7 @@ import { openSandbox } from '../../src/sandbox/open.ts';
 import type { SandboxResponse } from '../../src/sandbox/server/wire.ts';
 import { address } from '../order-body.ts';
 
-/** A sandbox whose clock stands where the test sets it. */
+/** A sandbox whose clock is set by the test. */
 async function place() {
   const clock = { now: Date.parse('2026-03-01T12:00:00Z') };
   const bugs: unknown[] = [];
@@ -32,7 +32,7 @@ test('a sandbox that is closed first responds to its requests', async () => {
   const row = { ...where, name: `${first_name} ${last_name}`, url: 'https://a.example/1', max_price: '100' };
   expect((await send('POST', '/orders/bulk', { rows: Array(100).fill(row) })).status).toBe(201);
   clock.now += 60_000;
-  // Their callers may be gone, and rows are being placed.
+  // Requests in flight while rows are being placed; their callers may be gone.
   const underWay = [send('GET', '/wallet/me'), send('GET', '/orders')];
   await opened.close();
   for (const { status } of await Promise.all(underWay)) expect(status).toBe(200);

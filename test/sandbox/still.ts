@@ -1,7 +1,9 @@
 import type { SandboxConfig } from '../../src/sandbox/config.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 
-/** A sandbox in this process, in memory. Its clock stands still but for `pass`; a bug behind a 500 is kept in `bugs`. */
+/**
+ * An in-memory sandbox in this process. Its clock only moves on `pass`; errors behind a 500 are collected in `bugs`.
+ */
 export async function openStillSandbox(config: Partial<SandboxConfig> = {}) {
   let now = Date.parse('2026-03-01T12:00:00Z');
   const bugs: unknown[] = [];

@@ -34,7 +34,7 @@ async function get(sandbox: Sandbox, path: string): Promise<Order & { readonly o
   return JSON.parse(await (await sandbox.fetch(path, { headers: headersOf(sandbox) })).text());
 }
 
-/** Receives webhooks; what it does with each is its test's. */
+/** A webhook receiver; the test decides how it responds. */
 async function receiver(respond: (event: string, order: Order) => Promise<number> | number) {
   const events: string[] = [];
   const server = createServer(async (request, response) => {
@@ -169,7 +169,7 @@ describe('webhooks', () => {
     await place(sandbox);
     await sandbox.advance('1d');
     const [first] = sandbox.deliveries();
-    // 1, 2, 4 and 8 s apart.
+    // Retries after 1, 2, 4 and 8 s.
     expect(first).toMatchObject({ state: 'delivered', attempts: 5, last: { status: 200, error: null } });
     expect((first?.at ?? 0) - (first?.createdAt ?? 0)).toBe(15_000);
   });
@@ -272,7 +272,7 @@ describe('a trigger', () => {
     [['failed', 'id', { reason: 'no' }], 'usage', /has no option "reason"/],
   ])('%j is refused as %s', async (given, category, message) => {
     const sandbox = await start();
-    // What the types refuse.
+    // Arguments the types reject.
     const fired = Reflect.apply(sandbox.trigger, sandbox, given);
     await expect(fired).rejects.toMatchObject({ category, message: expect.stringMatching(message) });
   });

@@ -204,7 +204,7 @@ test('orders that wait for an account fail with it once it is deleted; the one u
   expect([job_result.error_type, attempts]).toEqual(['login_failed', 1]);
   service.pass(30_000);
   expect(await statuses(ids)).toEqual(['order_placed', 'order_failed', 'order_failed']);
-  // One fee was taken, and nothing is set aside any more.
+  // One fee was charged, and nothing is reserved any more.
   const { balance, spendable_balance } = (await service.send('GET', '/wallet/me')).body;
   expect([balance, spendable_balance]).toEqual([before - 100, before - 100]);
 });

@@ -31,7 +31,7 @@ describe('payment challenges', () => {
   const send = (more: Record<string, unknown> = {}, authorization?: string, target = '/agent/orders') =>
     sendPaid(service, target, { ...body, ...more }, authorization);
 
-  /** Refused as unpaid, with challenges that could be paid now. */
+  /** Expects a 402 with challenges that could be paid now. */
   const expectUnpaid = (response: ServiceResponse, name: string, code: string): void => {
     expect(response.status).toBe(402);
     expect(response.body).toMatchObject({ type: problem(name), status: 402, code });

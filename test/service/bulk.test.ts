@@ -17,7 +17,7 @@ const create = (rows: unknown, more = {}) => service.send('POST', '/orders/bulk'
 const read = async (id: string) => (await service.send('GET', `/orders/bulk/${id}`)).body;
 const wallet = async () => (await service.send('GET', '/wallet/me')).body;
 
-/** Lets rows be placed, by reads as a client would send them. */
+/** Lets the batch's rows be placed, by polling as a client would. */
 async function placed(id: string) {
   service.pass(60_000);
   for (let turn = 0; turn < 500; turn += 1) {

@@ -1,8 +1,9 @@
 import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 
 /**
- * Copies the first order of a store in its file until there are `count`, each with an id of its own.
- * @param live whether the copies have the future of the first; else they stay as they are. @returns their ids.
+ * Copies the first order in a store's file until there are `count`, each with its own id.
+ * @param live whether the copies keep the first one's scheduled transitions; otherwise they are static. @returns their
+ * ids.
  */
 export async function copyOrders(file: string, count: number, { live = false } = {}): Promise<string[]> {
   const Sqlite = loadSqlite();

@@ -1,4 +1,4 @@
-/** A process that places orders on a store until it is killed: one line with its id for each that was created. */
+/** Runs as a separate process: places orders in a store until killed, printing a line with the id of each. */
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { address } from '../order-body.ts';
 

@@ -8,7 +8,7 @@ startedForEach((started) => {
   service = started;
 });
 
-/** A data call of each kind, with what it looks for. */
+/** Each kind of data call, with its search term. */
 const calls = [
   ['search', (term: string) => `/search?q=${term}`],
   ['product.search', (term: string) => `/products/search?query=${term}&retailer=harborgoods`],

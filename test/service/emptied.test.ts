@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 const clock = () => Date.parse('2026-03-01T12:00:00Z');
-/** As another process on the same data does it. */
+/** Acts like another process on the same data. */
 async function elsewhere(act: (control: Control) => Promise<unknown>): Promise<void> {
   const other = await openEmbedded({
     stateDir: folder.path,
@@ -46,7 +46,7 @@ const itself = async (action: string, body: object): Promise<void> => {
 };
 const register = () => service.send('POST', '/users', { webhook_url: receiver.at() });
 
-/** Lets an order reach its first event, whose delivery hangs until what is given back is called. */
+/** Brings an order to its first event, whose delivery hangs until the returned function is called. */
 async function deliveryUnderWay(): Promise<() => void> {
   let response = (): void => undefined;
   const held = new Promise<void>((resolve) => {
@@ -70,7 +70,7 @@ test('a served sandbox that is reset goes on with no data, and keeps what it acc
   expect((await service.send('GET', '/wallet/me')).status).toBe(401);
   service.key = await service.mint();
   const { id } = (await service.order('test-success')).body;
-  // The same seed: all of it begins anew, as with a new file.
+  // The same seed: ids restart as with a new file.
   expect(id).toBe(before);
   const other = await openEmbedded({
     stateDir: folder.path,
@@ -96,7 +96,7 @@ test('a state is brought back together with its time, or not at all', async () =
   await keep();
   const { id } = (await service.order('test-success')).body;
   const store = await Store.open(file);
-  // What comes last is refused, as a process that is ended in the middle leaves it.
+  // Make the last statement fail, as if the process was killed midway.
   await store.perform(
     "CREATE TRIGGER refuse BEFORE INSERT ON meta WHEN NEW.name = 'clock_offset_ms' BEGIN SELECT RAISE(ABORT, 'no'); END",
   );

@@ -1,20 +1,20 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Stands before a service, notes what passes, and lets a response wait. */
+/** A proxy in front of a service that records requests and can delay responses. */
 export interface Gate {
   readonly baseUrl: string;
-  /** Targets that were asked for, in order. */
+  /** Requested targets, in order. */
   readonly targets: string[];
-  /** What the response for a target waits for; nothing unless it is set. */
+  /** Returns a promise that delays the response for a target; by default nothing is delayed. */
   hold: (target: string) => Promise<void> | undefined;
-  /** When the first byte of a response's body passed, ms of `performance.now()`. */
+  /** When the first byte of a response body passed through, in ms of `performance.now()`. */
   firstByteAt(): number;
   mostInFlight(): number;
   close(): void;
 }
 
-/** Passes requests on to `target` byte for byte. */
+/** Forwards requests to `target` byte for byte. */
 export async function openGate(target: string): Promise<Gate> {
   const targets: string[] = [];
   let firstByteAt = Number.NaN;

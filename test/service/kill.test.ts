@@ -53,9 +53,9 @@ const gone = (child: ChildProcess) => new Promise((resolve) => child.once('close
 test(`kill -9 in the middle of load, ${rounds} times: what was accepted is there, once, and the money adds up`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'errand-kill-'));
   const random = new Random(20_260_301);
-  /** Created with 201, by intent. */
+  /** Intents acknowledged with 201, mapped to order ids. */
   const accepted = new Map<string, string>();
-  /** Sent, with no response. */
+  /** Intents sent without a response so far. */
   const open = new Set<string>();
   let next = 0;
   let responded = 0;

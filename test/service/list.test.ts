@@ -45,7 +45,7 @@ describe('GET /orders', () => {
   });
 
   test('a filtered list is newest first, too', async () => {
-    // A part of every UUID that is drawn.
+    // Every random (version 4) UUID contains it.
     expect(await ids('order_id=-4')).toEqual([pending.id, failed.id, delivered.id]);
   });
 

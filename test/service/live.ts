@@ -9,12 +9,12 @@ export interface Sent {
   readonly body: string;
 }
 
-/** A service whose key is a live one: the sandbox behind a door that knows it by another key. */
+/** A service with a live key: the sandbox behind a proxy that swaps the key. */
 export interface LiveService {
   readonly baseUrl: string;
   readonly key: string;
   readonly sandbox: TestService;
-  /** What was sent, in order. */
+  /** Requests received, in order. */
   readonly sent: readonly Sent[];
   stop(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { TestService } from './service.ts';
 
 const rowCount = 500;
 const batches = 8;
-/** An order that stayed in memory would take some 6 KB; caches that fill up once are not counted by the order. */
+/** An order retained in memory would take about 6 KB; one-time cache growth is excluded. */
 const mostBytesPerOrder = 500;
 
 let service: TestService;
@@ -22,7 +22,7 @@ afterEach(async () => {
   expect(service.bugs).toEqual([]);
 });
 
-/** What is left in the heap once all that nobody holds is gone, bytes. */
+/** Heap bytes in use after garbage collection. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
@@ -40,7 +40,7 @@ const rows = () =>
     max_price: '2500',
   }));
 
-/** Uploads a batch and lets each of its orders go through its whole life. */
+/** Uploads a batch and runs its orders through their whole lifecycle. */
 async function live(): Promise<void> {
   const { id } = (await service.send('POST', '/orders/bulk', { rows: rows() })).body;
   service.pass(5_000);
@@ -51,7 +51,7 @@ async function live(): Promise<void> {
 }
 
 test(`memory stays flat over ${rowCount * batches} orders, however long their lives`, async () => {
-  // One order of each batch is told of, so that deliveries are part of it.
+  // One order per batch has a webhook, so that deliveries are covered.
   const registered = { webhooks: { order_placed: receiver.at() } };
   const held: number[] = [];
   for (let batch = 1; batch <= batches; batch += 1) {

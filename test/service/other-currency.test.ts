@@ -10,7 +10,7 @@ startedForEach((started) => {
 
 const get = async (target: string) => (await service.send('GET', target)).body;
 
-/** An order that has ended. */
+/** Places an order and waits until it has ended. */
 async function ordered(url: string, max_price: number) {
   const made = await service.send('POST', '/orders', { ...orderBody(url), max_price });
   expect(made.status, made.text).toBe(201);
@@ -18,7 +18,7 @@ async function ordered(url: string, max_price: number) {
   return get(`/orders/${made.body.id}`);
 }
 
-/** The ceiling, in US cents, holds against what is charged after conversion. */
+/** Checks that the ceiling, in US cents, applies to the charge after conversion. */
 async function expectCeilingInUsd(url: string): Promise<void> {
   const {
     job_result: { price_components: price },
@@ -35,7 +35,7 @@ async function expectCeilingInUsd(url: string): Promise<void> {
   ]);
 }
 
-/** The handmade listings in another currency: the slug of the test product finds them, and no other words do. */
+/** Listings in foreign currencies, which only the test product's slug finds. */
 async function foreignListings(): Promise<Record<string, string>[]> {
   const { results } = await get('/search?q=test-other-currency&limit=100');
   expect(results.length).toBeGreaterThan(5);

@@ -43,7 +43,7 @@ describe('where the system does not tell whose a request is', () => {
     expect((await open('/', { cookie: `other=1; ${pair}` })).status).toBe(200);
     expect((await open('/console/keys', { cookie: pair })).status).toBe(200);
     expect((await open('/', { cookie: pair.replace(/=.*/, '=x') })).status).toBe(403);
-    // Another browser is not let in by it; the same one is led on.
+    // It does not admit another browser, and redirects the same one.
     expect((await open(pathOf(service.consoleUrl))).status).toBe(403);
     expect((await open(pathOf(service.consoleUrl), { cookie: pair })).status).toBe(303);
     expect(JSON.stringify(requests)).not.toContain(service.consoleUrl.split('=')[1]);

@@ -2,7 +2,7 @@ import type { ServiceResponse, TestService } from './service.ts';
 
 type Fields = Record<string, string>;
 
-/** The challenges of a response, one for each header line: `fetch` joins them with a comma. */
+/** Parses the challenges of a response. `fetch` joins the repeated header lines with a comma. */
 export const challengesOf = ({ headers }: ServiceResponse): Fields[] =>
   (headers.get('www-authenticate') ?? '')
     .split(/, (?=Payment )/)
@@ -26,7 +26,7 @@ export const approval = { type: 'sandbox', authorization: 'approve' };
 export const credentialOf = (challenge: unknown, payload: unknown = approval): string =>
   `Payment ${encoded({ challenge, payload })}`;
 
-/** Sends with a credential, or with none. */
+/** Sends a request with an optional credential. */
 export const sendPaid = (
   service: TestService,
   target: string,
@@ -35,7 +35,7 @@ export const sendPaid = (
 ): Promise<ServiceResponse> =>
   service.send('POST', target, body, null, authorization === undefined ? {} : { authorization });
 
-/** Asks for the price and pays it, as a client of the scheme does. */
+/** Requests the price and pays it, as a client of the scheme does. */
 export async function pay(
   service: TestService,
   target: string,

@@ -4,7 +4,7 @@ interface Placed {
   readonly shipping_address: { readonly address_line1: string };
 }
 
-/** Where all orders go that a service has, once its batches have been placed. */
+/** Street of every order at the service, once its batches have been placed. */
 export async function placesOf(service: TestService): Promise<string[]> {
   for (let minutes = 0; minutes < 3; minutes += 1) {
     service.pass(60_000);

@@ -107,7 +107,7 @@ test('creates with one key that all passed the first look make one order', async
   const minted = await sandboxes[0]?.handle(request('/sandbox/keys'));
   const { api_key: key, example_order: example } = JSON.parse(String(minted?.body));
   const body = JSON.stringify({ ...example, idempotency_key: 'same' });
-  // Begun in one turn of the loop, all of them look for the key before the first has written its order.
+  // Started in the same turn of the event loop, all of them look up the key before the first has written its order.
   const responses = await Promise.all(
     [...sandboxes, ...sandboxes, ...sandboxes].map(({ handle }) => handle(request('/orders', key, body))),
   );
@@ -121,7 +121,7 @@ test('creates with one key that all passed the first look make one order', async
 test('processes that are killed leave every order they acknowledged, and no half one', async () => {
   const now = Date.parse('2026-03-01T12:00:00Z');
   const service = await TestService.start({ file, now });
-  // A fee for each of many orders: more than one wallet holds is not the matter here.
+  // Fund the fees of many orders; wallet limits are not under test.
   await service.send('POST', '/sandbox/trigger', { event: 'wallet-funded', amount: 100_000_000 });
   const store = await Store.open(file);
   const responded: string[] = [];
@@ -141,7 +141,7 @@ test('processes that are killed leave every order they acknowledged, and no half
   await service.stop();
 });
 
-/** Two processes that place orders at once, each killed once it got `count` responses; what they got. */
+/** Runs two processes that place orders concurrently and kills each after `count` responses. @returns the responses. */
 async function killedAfter(count: number, args: readonly string[]): Promise<string[]> {
   const creator = fileURLToPath(new URL('./creator.ts', import.meta.url));
   const one = async (): Promise<string[]> => {

@@ -33,7 +33,7 @@ describe('GET /products/search', () => {
   });
 
   test('free_shipping can leave nothing of a page that others follow', async () => {
-    // The catalogue of every sandbox that was given no seed.
+    // The default catalogue of a sandbox without an explicit seed.
     const usual = await TestService.start({ seed: 1 });
     const page = async (number: number) =>
       (

@@ -5,18 +5,18 @@ export interface Received {
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
   readonly orderId: string;
-  // A test reads whatever JSON came.
+  // Tests access arbitrary JSON.
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
-/** What to respond: a status with headers, or nothing at all. */
+/** A status with headers, or no response at all. */
 type Reply = { readonly status: number; readonly headers?: Record<string, string> } | 'silence';
 
-/** A server of someone's own that webhooks are sent to. */
+/** A webhook receiver. */
 export class Receiver {
   readonly received: Received[] = [];
   reply: (received: Received) => Reply | Promise<Reply> = () => ({ status: 200 });
-  /** How many requests were being served at once, at most. */
+  /** Highest number of concurrent requests. */
   mostAtOnce = 0;
   readonly #server: Server;
   #atOnce = 0;
@@ -59,19 +59,19 @@ export class Receiver {
     return address.port;
   }
 
-  /** An address of this receiver. */
+  /** A URL of this receiver. */
   at(path = '/hook'): string {
     return `http://127.0.0.1:${this.port}${path}`;
   }
 
-  /** The events that came, in the order they came; of one path only where it is given. */
+  /** Events received, in order; optionally for one path only. */
   events(path?: string): string[] {
     return this.received
       .filter(({ target }) => path === undefined || target === `POST ${path}`)
       .map(({ event }) => event);
   }
 
-  /** Done once this many requests have come in all. */
+  /** Resolves once this many requests have been received in total. */
   async until(count: number): Promise<void> {
     while (this.received.length < count) await new Promise<void>((resolve) => this.#arrivals.push(resolve));
   }

@@ -20,7 +20,7 @@ interface Ordered {
   readonly items: readonly { id: string; quantity: number; status: string }[];
 }
 
-/** An order that has come as far as `ms` after its creation: placed at 3 s, delivered at 10 s. */
+/** An order `ms` after its creation: placed at 3 s, delivered at 10 s. */
 async function ordered(
   ms = 12_000,
   more: Record<string, unknown> = {},
@@ -407,7 +407,7 @@ describe('a label', () => {
   test('expires, and is made anew when the return is read again', async () => {
     const { id, label_urls } = await approved();
     service.pass(limits.returnLabelSeconds * 500);
-    // The key, too, lives for a week without use.
+    // Keep the key alive: it expires after a week without use.
     await get('/wallet/me');
     service.pass(limits.returnLabelSeconds * 500 - 1000);
     expect((await fetch(label_urls[0])).status).toBe(200);
@@ -474,7 +474,7 @@ describe('POST /sandbox/trigger', () => {
 });
 
 test('returns outlive the process, with the key of their labels', async () => {
-  // Two services on one file: links of the one are good at the other.
+  // Two services share one file: each accepts the other's links.
   const { mkdtempSync, rmSync } = await import('node:fs');
   const { tmpdir } = await import('node:os');
   const { join } = await import('node:path');

@@ -9,7 +9,7 @@ afterEach(async () => {
   service = undefined;
 });
 
-/** A service whose faults begin once its key is minted. */
+/** A service whose faults take effect after its key is minted. */
 async function faulty(...texts: string[]): Promise<TestService> {
   const faults = texts.map((text) => readFault(text) ?? expect.fail(`${text} is no fault`));
   service = await TestService.start({ faults });

@@ -9,11 +9,11 @@ export interface ServiceResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // A test reads whatever JSON came.
+  // Tests access arbitrary JSON.
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
-/** The sandbox over real HTTP, its clock in the test's hand. */
+/** The sandbox over real HTTP, with a clock controlled by the test. */
 export class TestService {
   readonly #served: Served;
   readonly #clock: { now: number };
@@ -60,12 +60,12 @@ export class TestService {
     return this.#served.baseUrl;
   }
 
-  /** Where the console is opened. */
+  /** URL that opens the console. */
   get consoleUrl(): string {
     return this.#served.consoleUrl;
   }
 
-  /** What a command line of the same user sends. */
+  /** The token the same user's command line sends. */
   get token(): string | undefined {
     return this.#served.token;
   }
@@ -74,7 +74,7 @@ export class TestService {
     return `${this.#served.shopUrl}/${slug}`;
   }
 
-  /** Lets time pass, in ms. */
+  /** Advances the clock, ms. */
   pass(ms: number): void {
     this.#clock.now += ms;
   }

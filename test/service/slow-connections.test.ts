@@ -62,7 +62,7 @@ afterEach(() => {
   for (const socket of sockets) socket.destroy();
 });
 
-/** A caller that never hangs up, whatever it is told. */
+/** A client that never closes its connection. */
 async function caller(text = ''): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   socket.on('error', () => {});
@@ -72,14 +72,14 @@ async function caller(text = ''): Promise<Socket> {
   return socket;
 }
 
-/** A byte now and then, so that it is never quite still. */
+/** Sends a byte at intervals, so that the connection is never idle. */
 async function dripping(text: string, byte: string): Promise<void> {
   const socket = await caller(text);
   socket.resume();
   drips.push(setInterval(() => socket.write(byte), 50));
 }
 
-/** Keeps a request of the test's own from being counted as held. */
+/** Closes the test's own requests, so that they do not count as held connections. */
 const hangUp = { connection: 'close' };
 
 async function mintedKey(url: string): Promise<string> {
@@ -112,7 +112,7 @@ describe('connections that', () => {
     await expect.poll(held).toBe(0);
   });
 
-  // Reader and server share this process: a limit that a busy machine overruns would cut the slow reader too.
+  // Reader and server share this process, so a limit that a busy machine exceeds would cut the slow reader off too.
   test('take nothing of their response are let go of, and those that take it slowly are not', async () => {
     await serve({}, 3_000);
     const key = await mintedKey(`http://127.0.0.1:${port}`);
@@ -131,7 +131,7 @@ describe('connections that', () => {
     reading.on('data', (chunk: Buffer) => {
       size += chunk.length;
       reading.pause();
-      // A chunk holds 64 KiB at most: all of them take longer than the limit, and none comes near it.
+      // Chunks are at most 64 KiB: together they take longer than the limit, but no single one comes near it.
       setTimeout(() => reading.resume(), 20);
     });
     await once(reading, 'end');

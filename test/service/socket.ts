@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { hangsAfterMs } from '../limits.ts';
 
-/** Sends bytes as they are. @returns all that came until the other side closed. */
+/** Sends raw bytes. @returns everything received until the peer closes. */
 export function exchange(baseUrl: string, bytes: string): Promise<string> {
   const { port, hostname } = new URL(baseUrl);
   return new Promise((resolve) => {
@@ -11,7 +11,7 @@ export function exchange(baseUrl: string, bytes: string): Promise<string> {
     socket.on('data', (chunk) => {
       received += chunk;
     });
-    // Whether the other side resets or closes, what came before counts.
+    // Data received before a reset or close still counts.
     socket.on('error', () => {});
     socket.on('close', () => {
       clearTimeout(cut);

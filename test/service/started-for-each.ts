@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect } from 'vitest';
 import { TestService } from './service.ts';
 
-/** Starts a service for each test and gives it away; it stops with its test, and none of its bugs goes unseen. */
+/** Starts a service for each test and passes it to `give`; stops it afterwards and asserts that it reported no bugs. */
 export function startedForEach(give: (service: TestService) => void): void {
   let service: TestService;
   beforeEach(async () => {

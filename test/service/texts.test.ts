@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestService } from './service.ts';
 
-/** Texts that a store may cut short, merge, or take for a pattern. */
+/** Texts a store might truncate, merge or treat as a pattern. */
 const strange = ['k\u0000a', 'k\u0000b', 'k\ud800', 'k\ud801', 'k%', 'k_', "k'; --", 'ключ', '🗝️', ' k', 'k'];
 
 describe('texts of every kind', () => {
@@ -30,7 +30,7 @@ describe('texts of every kind', () => {
       const read = (await service.send('GET', `/orders/${body.id}`, undefined, key)).body;
       expect(read).toMatchObject({ metadata, po_number: text });
     }
-    // A lone surrogate has no form in a URL; the others do.
+    // A lone surrogate cannot be encoded in a URL.
     for (const text of strange.filter((it) => !/\p{Surrogate}/u.test(it))) {
       const value = encodeURIComponent(text);
       const target = `/orders?metadata_key=${value}&metadata_value=${value}`;

@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const register = (url: string) => service.send('POST', '/users', { webhook_url: url });
 const cancel = (id: string) => service.send('POST', `/orders/${id}/cancel`);
-// The wallet sets max_price aside: it has to last for many at once.
+// The wallet reserves max_price, so keep it low enough for many concurrent orders.
 const cheap = () => service.order('test-success', { max_price: 3_000 });
 const placed = ['status_updated', 'request_succeeded', 'status_updated'];
 
@@ -85,7 +85,7 @@ describe('the events of an order', () => {
 
   test('the orders of one caller, each in its own order', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, async () => (await cheap()).body.id));
-    // The first responses take the longest, so that whoever did not wait would overtake them.
+    // Earlier responses take longest, so that unordered delivery would overtake them.
     let left = 60;
     receiver.reply = async () => {
       left -= 1;

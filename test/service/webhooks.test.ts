@@ -18,7 +18,7 @@ let service: TestService;
 let receiver: Server;
 let address: string;
 let received: Received[];
-/** What the receiver returns, request after request; then 200. */
+/** Response statuses of the receiver, in order; 200 afterwards. */
 let responses: number[];
 
 beforeEach(async () => {
@@ -50,7 +50,7 @@ const register = (url = `${address}/hook`, key = service.key) =>
   service.send('POST', '/users', { webhook_url: url }, key);
 const events = (path = '/hook') => received.filter((it) => it.path === path).map(({ event }) => event);
 const arrived = (count: number) => expect.poll(() => received.length).toBe(count);
-/** Time passes step by step, each seen by a request. */
+/** Advances time in steps, with a request after each. */
 async function live(ms: number, step = 500) {
   for (let at = 0; at < ms; at += step) {
     service.pass(step);
@@ -233,7 +233,7 @@ test('a slow receiver slows no request', async () => {
     await service.send('GET', '/wallet/me');
     await expect.poll(() => asked).toBe(1);
     await service.send('GET', '/wallet/me');
-    // Whoever waits for the receiver waits until it is given up.
+    // A request that waited for the receiver would not return until the delivery times out.
     expect(answered).toBe(0);
   } finally {
     slow.closeAllConnections();

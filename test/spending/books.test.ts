@@ -28,7 +28,7 @@ const wallet = 'b7f9ccc8-a936-4465-8911-277c2f3a7ac4';
 const about = { wallet, balance: 12_345, now: Date.parse('2026-11-22T10:00:00Z') };
 const dateAt = (moment: number): string => new Date(moment).toISOString().slice(0, 10);
 
-/** What could end an entry, begin another, or be taken for an instruction, among text of every kind. */
+/** Text that could end an entry, start another, or be read as a directive. */
 const breakout = fc.constantFrom(
   ...[
     '"',
@@ -113,7 +113,7 @@ const currency = fc.oneof(
   anyText,
 );
 
-/** An order as no good service would send it. */
+/** An order with arbitrary, even invalid, contents. */
 const anyOrder = fc
   .record({
     id: fc.uuid(),
@@ -189,11 +189,11 @@ const amountsOf = ({ postings }: Entry): Record<string, number> => {
   return Object.fromEntries(sums);
 };
 
-/** Names too: an account that no entry has would be one that a text has opened. */
+/** Compare account names too: an unexpected one would have been injected by a text. */
 const accountsOf = (found: readonly { amounts: object }[]): string[] =>
   [...new Set(found.flatMap(({ amounts }) => Object.keys(amounts)))].sort();
 
-/** Read again, each entry is what was written, in the line ends of another system too. */
+/** Parses the text back and compares it with the entries, also with another system's line endings. */
 function expectAsWritten(format: AccountingFormat, text: string, entries: readonly Entry[]): void {
   for (const seen of [text, `\ufeff${text.replaceAll('\n', '\r\n')}`]) {
     const found = format.read(readable(seen));
@@ -253,7 +253,7 @@ describeWithBookkeepers('no text breaks out of its entry, as the real programs r
           expect([...MEMO].length).toBeLessThanOrEqual(255);
         }
         expectAsWritten(ofx, text, entries);
-        // Written again, and with nothing new, it is the same list.
+        // Rewriting it without new entries changes nothing.
         expect(fileOf(ofx, [], text)).toBe(text);
       }),
       runs,
@@ -423,7 +423,7 @@ describe('what is there already', () => {
       }
       for (const { id, postings = [] } of entries)
         expect([id, centsOn(postings, walletAccount, 'USD')]).toEqual([id, amounts.get(id)]);
-      // What it lacks comes to it again, and then nothing is lacking.
+      // Adding the missing entries completes the file.
       const there = new Set(entries.map(({ id }) => id));
       const mended = fileOf(
         format,
@@ -447,7 +447,7 @@ describe('what is there already', () => {
       return [...differencesIn(entries).map(({ message }) => message), others];
     };
     expect(changed(whole)).toEqual([0]);
-    // Another account for what was bought, a comment, an assertion and an amount left to hledger change nothing.
+    // A different purchase account, a comment, a balance assertion or an omitted amount is not a difference.
     expect(
       changed(whole.replaceAll(/Expenses:Purchases:\S+ {2}\S+ USD/g, 'Expenses:My tea  ; mine')),
     ).toEqual([0]);

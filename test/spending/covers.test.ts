@@ -50,7 +50,7 @@ test('a plan is used part by part, up to its whole total', () => {
   const uses = [use('a', 3000), use('b', 3000)];
   expect(shortfall(approved, uses, wanted(4000, 'c'))).toBeUndefined();
   expect(shortfall(approved, uses, wanted(4001, 'c'))).toBe('has $40.00 left, and this takes $40.01');
-  // What goes on is counted once.
+  // Orders already counted are not counted twice.
   expect(shortfall(approved, uses, wanted(10_000, 'a', 'b', 'c'))).toBeUndefined();
   expect(shortfall(approved, [], wanted(10_001, 'a'))).toBe('covers $100.00, and this takes $100.01');
 });

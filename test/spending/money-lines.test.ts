@@ -6,7 +6,7 @@ const line = (what: MoneyLine['what'], cents: number, more: Partial<MoneyLine> =
   ...more,
 });
 
-/** Counts the elements that arrays give to whoever goes through or copies them, until the test ends. */
+/** Counts the elements yielded by array iteration until the test ends. */
 function counted(): () => number {
   const iterate = Array.prototype[Symbol.iterator];
   let given = 0;

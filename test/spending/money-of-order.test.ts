@@ -7,7 +7,7 @@ import { challengeFor, credentialOf } from '../service/payer.ts';
 
 const feeCents = 100;
 
-/** An order of the real sandbox once nothing more happens to it, and what is held of it at once. */
+/** An order of the real sandbox, both at creation and once it is final. */
 async function orderOf(slug: string, more: Record<string, unknown> = {}) {
   const { send, pass, close } = await openStillSandbox();
   const key = `Bearer ${(await send('POST', '/sandbox/keys')).body.api_key}`;

@@ -30,7 +30,7 @@ async function opened(options: Partial<Parameters<typeof openDatabase>[1]> = {})
   return database;
 }
 
-/** Another connection, as another process has one. */
+/** Opens another connection, as another process would. */
 function other(): Sqlite {
   const Sqlite = loadSqlite();
   const connection = new Sqlite(file);
@@ -38,7 +38,10 @@ function other(): Sqlite {
   return connection;
 }
 
-/** A clock whose sleeps pass at once, so that the whole patience does. `during` is called at each, with its number. */
+/**
+ * A clock whose sleeps return at once, so that the whole wait passes quickly. `during` is called at each, with its
+ * number.
+ */
 function fastClock(during: (sleeps: number) => void = () => {}) {
   let now = 0;
   let sleeps = 0;
@@ -146,7 +149,7 @@ describe('a transaction', () => {
     const database = await opened();
     const broken = database.transaction(() => {
       database.run("INSERT INTO notes VALUES ('half')");
-      // Ends the transaction by itself, as a full disk does.
+      // Rolls the transaction back by itself, as a full disk does.
       database.run('INSERT OR ROLLBACK INTO notes VALUES (NULL)');
     });
     await expect(broken).rejects.toThrow('NOT NULL constraint failed');

@@ -12,7 +12,7 @@ import { hangsAfterMs } from '../limits.ts';
 
 const mustRun = process.env.ERRAND_CI === '1';
 const hasStrace = spawnSync('strace', ['-V']).status === 0;
-/** Of the calls that could fail, each so manieth; all of them with ERRAND_EVERY_CALL=1. */
+/** Tests every nth call that can fail; all of them with ERRAND_EVERY_CALL=1. */
 const step = process.env.ERRAND_EVERY_CALL === '1' ? 1 : 7;
 
 let folder: string;
@@ -20,7 +20,7 @@ let writer: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'errand-disk-'));
-  // Within the checkout, so that the packaged SQLite is found.
+  // Inside the checkout, so that the packaged SQLite resolves.
   writer = fileURLToPath(new URL(`../../.test-tmp/writer-${process.pid}.mjs`, import.meta.url));
   const input = fileURLToPath(new URL('./writer.ts', import.meta.url));
   const bundle = await rolldown({ input, platform: 'node', external: [/^@photostructure/] });
@@ -32,13 +32,13 @@ afterAll(() => {
 });
 
 interface Outcome {
-  /** How many notes were kept. */
+  /** Number of notes persisted. */
   readonly kept: number;
   readonly trouble?: string;
   readonly message?: string;
 }
 
-/** The command line that runs the writer on a file, its system calls on that file traced as `options` say. */
+/** Command line that runs the writer under strace, with `options` applied to system calls on its files. */
 function traced(file: string, ...options: string[]): string[] {
   const files = ['', '-wal', '-shm', '-journal'].flatMap((end) => ['-P', file + end]);
   return ['strace', '-f', '-qq', ...options, ...files, process.execPath, writer, file];
@@ -53,7 +53,7 @@ async function run([command = '', ...args]: string[]): Promise<Outcome> {
   return JSON.parse((await promisify(execFile)(command, args)).stdout);
 }
 
-/** How often the writer makes a call on a new file. */
+/** Counts the writer's calls of one kind on a new file. */
 async function callsOf(call: string, error: string): Promise<number> {
   const trace = join(folder, `trace-${call}-${error}`);
   await run(traced(join(folder, `count-${call}-${error}.db`), '-o', trace, '-e', `trace=${call}`));
@@ -83,7 +83,7 @@ describe.skipIf(!hasStrace && !mustRun).concurrent('an error of the disk', () =>
           const where = `${call} ${nth}${lasting}: ${JSON.stringify(outcome)}`;
           expect(troubles, where).toContain(outcome.trouble);
           if (outcome.trouble === undefined) expect(outcome, where).toEqual({ kept: 3 });
-          // Whether a commit reached a disk that failed to sync it, nobody can know.
+          // If fsync failed, whether the commit reached the disk is unknowable.
           const possible =
             call === 'fsync' && outcome.trouble ? [outcome.kept, outcome.kept + 1] : [outcome.kept];
           expect(possible, where).toContain(await keptIn(file));
@@ -101,7 +101,7 @@ describe.skipIf(!hasStrace && !mustRun).concurrent('an error of the disk', () =>
       text += data;
     });
     const ended = once(child, 'close');
-    // By then it hears interrupts.
+    // By then it handles interrupts.
     await vi.waitUntil(() => existsSync(file), hangsAfterMs);
     expect(child.exitCode).toBeNull();
     const writing = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
@@ -121,7 +121,7 @@ describe.skipIf(!hasStrace && !mustRun).concurrent('an error of the disk', () =>
   );
 });
 
-/** What a later process finds. */
+/** Number of notes a later process reads. */
 async function keptIn(file: string): Promise<number> {
   const database = await openDatabase(file, {
     migrations: ['CREATE TABLE notes (text TEXT NOT NULL) STRICT'],

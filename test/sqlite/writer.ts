@@ -2,8 +2,8 @@ import { DatabaseError } from '../../src/platform/sqlite/database-error.ts';
 import { openDatabase } from '../../src/platform/sqlite/open.ts';
 
 /**
- * Keeps three notes, one transaction each, until one cannot be kept; prints how many were, and what stopped it. Ctrl-C
- * ends its waits.
+ * Writes three notes, one transaction each, until one fails; prints how many succeeded and the error. Ctrl-C aborts its
+ * waits.
  */
 const [file = ''] = process.argv.slice(2);
 const stop = new AbortController();

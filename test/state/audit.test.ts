@@ -30,7 +30,7 @@ describe('the audit chain', () => {
   const chain = () => [...journal.audit.rows()].map(recordOfRow);
   const kinds = () => chain().map(({ kind, key }) => `${kind} ${key}`);
 
-  /** Each record follows from the one before it, and is what was written. */
+  /** Checks that every record links to the previous one and has the correct hash. */
   function expectOneChain(): void {
     let previous: unknown = firstPrevious;
     for (const [index, record] of chain().entries()) {
@@ -60,7 +60,7 @@ describe('the audit chain', () => {
     for (const part of Object.values(address)) expect(text).not.toContain(part);
     const { address: hash } = Object(record?.detail);
     expect(hash).toMatch(/^[0-9a-f]{64}$/);
-    // Elsewhere the same address has another hash; here it has the same.
+    // The hash of an address differs between journals but is stable within one.
     const elsewhere = mkdtempSync(join(tmpdir(), 'errand-audit-'));
     const other = await openJournal(elsewhere, () => now);
     await other.record({ ...one, body: { ...one.body, shipping_address: address } });
@@ -166,7 +166,7 @@ describe('the audit chain', () => {
     const check = new ChainCheck();
     for (const record of chain()) check.take(record);
     const found = check.findings.map(({ number, finding }) => `${finding} ${number}`);
-    // The record that got another number is missing where it stood.
+    // A renumbered record is missing at its original position.
     expect(found).toEqual(column === 'number' ? ['missing 4', 'changed 104', 'missing 7'] : ['changed 4']);
   });
 

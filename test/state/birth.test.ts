@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CreationMarkerWriter } from '../../src/journal/journal.ts';
 import { StorageError } from '../../src/platform/errors.ts';
 
-/** A configuration that takes the note with the given attempt. */
+/** A configuration that stores the note on the given attempt. */
 function noting(takesAt: number) {
   let attempts = 0;
   const note = async (): Promise<void> => {

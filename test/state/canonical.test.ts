@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bodyHash, canonicalJson } from '../../src/format/canonical.ts';
 
-/** As JSON can be asked to write it: with each object's members in the order of their names. */
+/** Reference output from JSON.stringify, with object members sorted by name. */
 const written = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

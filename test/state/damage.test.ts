@@ -144,7 +144,7 @@ describe('a journal that was changed on disk', () => {
     await expect(opened(() => {}, { creationMarker: birth })).rejects.toThrow(
       /a journal was begun there at 2026-02-01/,
     );
-    // Another file: the packaged SQLite lets go of the one before only when V8 collects its statements.
+    // Replace the file: the packaged SQLite releases the previous one only once V8 collects its statements.
     rmSync(file);
     writeFileSync(file, '');
     await expect(opened(() => {}, { creationMarker: birth })).rejects.toThrow(DamagedError);

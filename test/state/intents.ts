@@ -8,7 +8,7 @@ import { isOnPostgres, takeDatabase } from '../team/store.ts';
 
 export const baseUrl = 'https://service.example';
 
-/** An order as the journal gets it. */
+/** An order intent as recorded in the journal. */
 export const intent = (key: string, max_price = 5000): Intent => ({
   key,
   keyOrigin: 'made',
@@ -20,7 +20,7 @@ export const intent = (key: string, max_price = 5000): Intent => ({
   body: { products: [{ url: 'https://shop.example/1' }], max_price, idempotency_key: key },
 });
 
-/** One that is paid by challenge. */
+/** An order intent paid by challenge. */
 export const paidIntent = (key: string, max_price = 5000): Intent => ({
   ...intent(key, max_price),
   operation: 'agent.order.create',
@@ -29,7 +29,7 @@ export const paidIntent = (key: string, max_price = 5000): Intent => ({
   payment: { challenge_id: 'c1', method: 'sandbox', amount: '5100', currency: 'usd', expires: null },
 });
 
-/** The address of the database for each folder of a test, where the store is PostgreSQL. */
+/** Database URL per test directory, if the store is PostgreSQL. */
 const databases = new Map<string, string | undefined>();
 
 function databaseFor(folder: string): string | undefined {
@@ -37,7 +37,7 @@ function databaseFor(folder: string): string | undefined {
   return databases.get(folder);
 }
 
-/** The journal of a folder, on the store that is tested. */
+/** Opens a directory's journal on the store under test. */
 export function openJournal(
   folder: string,
   now: () => number,
@@ -50,7 +50,7 @@ export function openJournal(
   });
 }
 
-/** What a process of its own begins with, to have the journal of a folder in scope, and its environment. */
+/** Script prologue and environment for a separate process that opens a directory's journal as `journal`. */
 export function openingIn(
   folder: string,
   nowMs: number,
@@ -65,8 +65,8 @@ export function openingIn(
 }
 
 /**
- * Lets another process work on the journal of a folder, and die without a word; where machines share it, on another machine,
- * whose lease has ended then, unless it is to hold. @param work with `journal` in scope.
+ * Runs `work` in another process, which is then killed without closing the journal. On a shared store it runs as
+ * another machine, and its lease is expired unless `leaseHolds`. @param work with `journal` in scope.
  */
 export function inAnotherProcess(folder: string, nowMs: number, work: string, leaseHolds = false): void {
   const place = isOnPostgres ? `${folder}-elsewhere` : folder;
@@ -77,17 +77,17 @@ export function inAnotherProcess(folder: string, nowMs: number, work: string, le
     process.kill(process.pid, 'SIGKILL');`;
   const node = ['--import', 'tsx', '--input-type=module', '-e', script];
   const { signal, stderr } = spawnSync(process.execPath, node, { encoding: 'utf8', env });
-  // A machine's copy may be lost at any time.
+  // A machine may lose its local copy at any time.
   if (isOnPostgres) rmSync(place, { recursive: true, force: true });
   expect(signal, stderr).toBe('SIGKILL');
 }
 
-/** Time passes: no lease holds any more. A change like any other, which copies learn of by its number. */
+/** Expires all leases. Bumps the sequence number like any change, so that local copies pick it up. */
 const endOfLeases = `const { connect } = await import(${JSON.stringify(new URL('../../src/journal/postgres/connect.ts', import.meta.url).href)});
   const sql = await connect({ url, shown: '' });
   await sql.unsafe(\`UPDATE errand.heads SET seq = seq + 1 WHERE name = 'journal';
     UPDATE errand.leases SET until = 0, seq = (SELECT seq FROM errand.heads WHERE name = 'journal')\`).simple();`;
 
-/** The same, recording one order. */
+/** Records one order in another process, which then dies. */
 export const recordedElsewhere = (folder: string, nowMs: number, key: string, max_price = 5000): void =>
   inAnotherProcess(folder, nowMs, `await journal.record(${JSON.stringify(intent(key, max_price))})`);

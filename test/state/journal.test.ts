@@ -45,7 +45,7 @@ describe('the journal', () => {
 
   test('what the service made is owed to the user until it is reported', async () => {
     await journal.record(intent('k1'));
-    // What is asked for is long where it is a batch, and a run places many of them.
+    // `run` omits request bodies: a batch's is large, and a run may place many.
     const { operation } = intent('k1');
     expect(journal.run.all()).toEqual([{ key: 'k1', baseUrl, operation, madeId: undefined }]);
     await journal.respond('k1', baseUrl, 'order-1');
@@ -128,7 +128,7 @@ describe('the journal', () => {
       expect(await journal.record(intent('k2'), recent())).toMatchObject({ twin: { situation: 'repeated' } });
     });
 
-    // By its lease: test/team.
+    // For leases, see test/team.
     test.skipIf(isOnPostgres)('is at work where its process lives', async () => {
       await elsewhere('k1');
       await ownedBy(process.ppid);
@@ -201,7 +201,7 @@ describe('the journal', () => {
     expect(await journal.record(chosen)).toMatchObject({ twin: made });
     expect(await journal.record({ ...intent('k1', 1), keyOrigin: 'chosen' })).toMatchObject({ twin: made });
     expect(journal.get('k1', baseUrl)).toMatchObject({ state: 'responded', order_id: 'order-1' });
-    // Sent with another API key it may be of another account.
+    // Sent with another API key, it may belong to another account.
     const other = { ...chosen, account: 'another', keyMasked: 'another' };
     expect(await journal.record(other)).toMatchObject({ mayBeSent: false });
   });
@@ -295,7 +295,7 @@ describe('the journal', () => {
     },
   );
 
-  /** A copy of what machines share is brought up to date as it is opened. */
+  /** Reopens the journal: a local copy of a shared database is updated on open. */
   async function beginAnew(): Promise<void> {
     if (!isOnPostgres) return;
     await journal.close();

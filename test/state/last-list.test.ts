@@ -89,7 +89,7 @@ describe('the last list of a terminal', () => {
     const last = of('one');
     last.write(list(row('a')));
     const path = file();
-    // No file can take the name of a folder.
+    // A file cannot replace a directory.
     rmSync(path);
     writeFileSync(join(folder, 'blocked'), '');
     const blocked = new LastList(join(folder, 'blocked'), 'one', () => now);

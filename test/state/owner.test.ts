@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { isAlive, self } from '../../src/journal/owner.ts';
 
 test('a process is at work until it has ended, though nobody has noticed', async () => {
-  // The shell becomes a program that asks of no child how it ended.
+  // The shell turns into a program that does not reap its children.
   const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 60'], {
     stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
   });
@@ -16,7 +16,7 @@ test('a process is at work until it has ended, though nobody has noticed', async
   const owner = { pid, started: stat()[19] ?? '' };
   expect(isAlive(owner)).toBe(true);
   expect(isAlive({ ...owner, started: '1' })).toBe(false);
-  // A shell that still is one would ask.
+  // Wait for that: a shell would still reap the child.
   await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8').trim()).toBe('sleep');
   process.kill(pid, 'SIGKILL');
   await expect.poll(() => stat()[0]).toBe('Z');

@@ -28,7 +28,7 @@ const order = (key: string, cents: number, of = key): OrderToReserve => ({
   facts: { retailers: [], metadata: [], products: [], address: '' },
 });
 
-/** Lets orders through up to a sum. */
+/** Admits orders up to a total. */
 const upTo = (most: number, ...orders: OrderToReserve[]): Reserving => ({
   orders,
   since: 0,

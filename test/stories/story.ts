@@ -1,12 +1,12 @@
 /**
- * A story is one user's session as shell lines with what they print:
+ * A story is a user session as shell lines with their output:
  *
- *   # a comment
- *   $ errand order list --status pending     a line for bash
- *   an expected line of stdout               `…` stands for any text, a line of `…` alone for any lines
- *   ! an expected line of stderr             in this order, others may stand between
- *   ? 2                                      the exit code, 0 where not said
- *   $ ORDER=$(errand order list -o id)       keeps stdout in a variable for the lines that follow
+ * # a comment
+ * $ errand order list --status pending a line for bash
+ * an expected line of stdout `…` matches any text, a line of `…` alone any number of lines
+ * ! an expected line of stderr in this order, with others allowed in between
+ * ? 2 the exit code, 0 if omitted
+ * $ ORDER=$(errand order list -o id) stores stdout in a variable for the lines that follow
  */
 export interface Step {
   readonly line: string;
@@ -17,7 +17,7 @@ export interface Step {
   readonly code: number;
 }
 
-/** Reads a story. @throws Error naming the line that belongs to no command. */
+/** Parses a story. @throws Error naming a line that precedes the first command. */
 export function parseStory(text: string): Step[] {
   const steps: {
     line: string;
@@ -50,7 +50,7 @@ export function lineMatches(expected: string, actual: string): boolean {
   return new RegExp(`^${pattern.join('.*')}$`, 's').test(actual);
 }
 
-/** Whether all of stdout is as expected; undefined if so, else what is not. */
+/** Compares all of stdout; returns undefined if it matches, otherwise the difference. */
 export function stdoutProblem(expected: readonly string[], actual: readonly string[]): string | undefined {
   const [first, ...rest] = expected;
   if (first === undefined) return actual.length === 0 ? undefined : `unexpected: ${actual[0]}`;
@@ -65,7 +65,7 @@ export function stdoutProblem(expected: readonly string[], actual: readonly stri
   return lineMatches(first, line) ? stdoutProblem(rest, others) : `expected: ${first}\n     got: ${line}`;
 }
 
-/** The first expected line of stderr that does not occur after the one before it. */
+/** Returns the first expected stderr line that is missing or out of order. */
 export function stderrProblem(expected: readonly string[], actual: readonly string[]): string | undefined {
   let from = 0;
   for (const line of expected) {

@@ -1,27 +1,27 @@
-/** A statement that a client sends, or runs again. */
+/** A statement a client sends or re-executes. */
 export interface Statement {
   readonly text: string;
-  /** Where its message begins in the chunk; negative where it began in an earlier one. */
+  /** Offset of its message in the chunk; negative if it started in an earlier one. */
   readonly start: number;
 }
 
-/** Of the protocol: https://www.postgresql.org/docs/15/protocol-message-formats.html */
+/** Protocol: https://www.postgresql.org/docs/15/protocol-message-formats.html */
 const [query, parse, bind] = ['Q', 'P', 'B'];
 
-/** Reads what a client of PostgreSQL sends, whatever pieces it comes in. */
+/** Parses a PostgreSQL client's messages, however they are chunked. */
 export class ClientMessages {
   #rest: Buffer = Buffer.alloc(0);
   #hasBegun = false;
   readonly #prepared = new Map<string, string>();
 
-  /** The statements whose messages end in the chunk, in their order. */
+  /** Returns the statements whose messages end in the chunk, in order. */
   read(chunk: Buffer): Statement[] {
     const before = this.#rest.length;
     const bytes = before > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
     const found: Statement[] = [];
     let at = 0;
     for (;;) {
-      // The first message, and a request for TLS before it, has no letter.
+      // The startup message, and a TLS request before it, have no type byte.
       const letters = this.#hasBegun ? 1 : 0;
       if (bytes.length < at + letters + 4) break;
       const length = bytes.readUInt32BE(at + letters);
@@ -42,12 +42,12 @@ export class ClientMessages {
     const [first = '', second = ''] = textsOf(body);
     if (letter === query) return first;
     if (letter === parse) this.#prepared.set(first, second);
-    // A statement is told when it runs: it may be prepared long before.
+    // Report a statement when it is executed; it may have been prepared long before.
     return letter === bind ? this.#prepared.get(second) : undefined;
   }
 }
 
-/** The first two texts of a message, each ended by NUL. */
+/** The first two NUL-terminated strings of a message. */
 function textsOf(body: Buffer): string[] {
   const first = body.indexOf(0);
   if (first < 0) return [];

@@ -56,14 +56,14 @@ describe.skipIf(!hasPostgres)("a machine's copy of the database", () => {
     await journal.close();
   }
 
-  /** Orders and reports. */
+  /** Places an order and reports it. */
   async function place(journal: Journal, key: string, cents: number): Promise<void> {
     await journal.record(intent(key, cents));
     await journal.respond(key, baseUrl, `order-${key}`);
     await journal.report([{ key, baseUrl, operation: 'order.create', madeId: `order-${key}` }]);
   }
 
-  /** Another process orders and reports k1, of 100 cents, and k2, of 200. */
+  /** Places and reports k1, of 100 cents, and k2, of 200, in another process. */
   function placeElsewhere(machine: string): void {
     const script = `const { Journal } = await import(${JSON.stringify(new URL('../../src/journal/journal.ts', import.meta.url).href)});
       const address = { url: process.env.DATABASE, shown: ${JSON.stringify(addressOf(database).shown)} };
@@ -129,7 +129,7 @@ describe.skipIf(!hasPostgres)("a machine's copy of the database", () => {
     ['without a table', (file) => change(file, 'DROP TABLE reservations')],
     ['behind what it says', (file) => change(file, 'UPDATE copy SET seq = seq - 1')],
   ])('that is %s is made anew, and nothing is lost or ordered twice', async (_, damage) => {
-    // In a process of its own, as in life: this one would keep the files open.
+    // Use a separate process, as in reality: this one would keep the files open.
     placeElsewhere('a');
     damage(fileOf('a'));
     const again = await open('a');
@@ -202,7 +202,7 @@ describe.skipIf(!hasPostgres)("a machine's copy of the database", () => {
     await close(first);
     await restore(backup);
     await expect(open('a')).rejects.toThrow(/earlier state/);
-    // Also once others, who know nothing of it, have brought it past the point where it was.
+    // It still refuses after other, unaware machines have moved the database past its earlier position.
     const fresh = await open('b');
     for (let index = 0; index < 5; index += 1) await place(fresh, `later-${index}`, 1000 + index);
     await expect(
@@ -288,7 +288,7 @@ describe.skipIf(!hasPostgres)("a machine's copy of the database", () => {
     const back = await later('away');
     opened.push(back);
     expect(keysOf(back)).toEqual(keysOf(journal));
-    // The removals themselves are forgotten: who asks for what came after them begins anew.
+    // The removal log itself is pruned; a copy that needs the missing part starts over.
     await back.close();
     opened.splice(opened.indexOf(back), 1);
     await database.run("UPDATE errand.removed SET at = now() - interval '40 days'");
@@ -332,7 +332,7 @@ describe.skipIf(!hasPostgres)("a machine's copy of the database", () => {
     }
   });
 
-  /** The database as it is, to be brought back. */
+  /** Copies the current database for a later restore. */
   async function dump({ name }: TeamDatabase): Promise<string> {
     const kept = `${name}_kept`;
     await server()
@@ -354,7 +354,7 @@ function change(file: string, sql: string): void {
   sqlite.close();
 }
 
-/** In the middle of the file, behind what says how it is made. */
+/** Corrupts the middle of the file, past the header and schema. */
 function spoil(file: string): void {
   const bytes = readFileSync(file);
   bytes.fill(0xa5, Math.min(16_384, bytes.length - 4096));

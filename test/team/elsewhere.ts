@@ -2,7 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { baseUrl } from '../state/intents.ts';
 
-/** Lets another process work on a shared journal, and die without a word. @param folder of its state. @param work with `journal` and `baseUrl` in scope. */
+/**
+ * Runs `work` on a shared journal in another process, which exits without closing it. @param folder of its state.
+ * @param work with `journal` and `baseUrl` in scope.
+ */
 export async function workElsewhere(folder: string, url: string, work: string): Promise<string> {
   const module = new URL('../../src/journal/journal.ts', import.meta.url).href;
   const script = `const { Journal } = await import(${JSON.stringify(module)});

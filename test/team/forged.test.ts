@@ -24,7 +24,10 @@ describe.skipIf(!hasPostgres)('whoever has the role of the database, and no key'
     return workspace;
   }
 
-  /** A team with a published limit of $200 an order, which has ordered once; and somebody who only knows the database. */
+  /**
+   * A team with a published limit of $200 per order and one order placed, and an intruder who only has access to the
+   * database.
+   */
   async function team(): Promise<{ readonly buyer: Workspace; readonly intruder: Workspace }> {
     const { url: ERRAND_DATABASE_URL } = await server().newDatabase();
     const buyer = machine({

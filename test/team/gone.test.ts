@@ -10,7 +10,10 @@ import { brokenCopies, type Machine, makeMachine } from '../faults/team/machine.
 import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
 import { DatabaseProxy } from './proxy.ts';
 
-/** What becomes of the database, from that moment until the command ends; where it is cut it is reached again at once. */
+/**
+ * How the database is lost, and from which moment; `refused` lasts until the command ends, while after a `cut` it is
+ * reachable again at once.
+ */
 const losses = [
   ['refused', 'request-came'],
   ['cut', 'work-done'],
@@ -54,7 +57,7 @@ describe.skipIf(!hasPostgres)('with the database gone', () => {
     };
   }
 
-  /** What is owed to the user, as a machine sees it. */
+  /** What the journal still owes the user, as seen from a machine. */
   async function owedOn(at: Scene, machine: Machine): Promise<unknown> {
     const { code, stdout, stderr } = await at.run(machine, ['order', 'journal', 'list', '-o', 'json']);
     expect(code, stderr).toBe(0);
@@ -75,7 +78,7 @@ describe.skipIf(!hasPostgres)('with the database gone', () => {
         const { args, meant, count } = await subject.make(service, at.key, machine.folder);
         const before = await count();
         for (const isFirst of [true, false]) {
-          // It was never reached; then it was, and there is a copy.
+          // The first time it was never reached; the second time there is a local copy.
           if (!isFirst) expect(await owedOn(at, machine)).toEqual([]);
           await at.proxy.refuse();
           const ended = await at.run(machine, args);
@@ -107,7 +110,7 @@ describe.skipIf(!hasPostgres)('with the database gone', () => {
       try {
         const { args, meant, count } = await subject.make(service, at.key, machine.folder);
         let gone: Promise<void> | undefined;
-        // The first request of what is paid by challenge asks for the challenge.
+        // For an order paid by challenge, the first request only fetches the challenge.
         let before = name === 'agent order create' ? 1 : 0;
         const ended = await at.run(machine, args, (now) => {
           if (now !== moment || gone || before-- > 0) return;
@@ -116,7 +119,7 @@ describe.skipIf(!hasPostgres)('with the database gone', () => {
         await gone;
         await at.proxy.accept();
         expect(gone).toBeDefined();
-        // A second batch has no record, and is not sent.
+        // The second batch cannot be recorded, so it is not sent.
         const isHalf = name === 'bulk upload' && loss === 'refused';
         if (!isHalf) expect([ended.code, ended.stderr]).toEqual([0, expect.any(String)]);
         expect(ended.stderr).not.toMatch(/in doubt/);

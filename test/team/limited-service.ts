@@ -8,24 +8,24 @@ import {
 import type { AddressInfo } from 'node:net';
 
 export interface Limits {
-  /** How long each response is held back, ms. */
+  /** Delay of each response, ms. */
   readonly latencyMs?: number;
-  /** Requests in any second; whoever comes beyond gets 429 and is told when to come again. */
+  /** Maximum requests per second; any more get a 429 with a retry-after. */
   readonly perSecond?: number;
 }
 
-/** A service that takes its time, or has none for more than so many requests a second, in front of another. */
+/** A proxy that adds latency or a rate limit to a service. */
 export class LimitedService {
   readonly #server: Server;
   readonly #target: URL;
   readonly #limits: Limits;
-  /** When each request came that was let through, and each that was refused, ms. */
+  /** Arrival times of forwarded and refused requests, ms. */
   readonly passed: number[] = [];
   readonly refused: number[] = [];
   #open = 0;
-  /** The most that were there at once. */
+  /** Highest number of concurrent requests. */
   mostAtOnce = 0;
-  /** Is told of each request before it goes on. */
+  /** Called for each request before it is forwarded. */
   onRequest: (method: string, path: string) => void = () => {};
 
   constructor(target: string, limits: Limits) {

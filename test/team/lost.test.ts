@@ -8,17 +8,17 @@ import { makeWorkspace } from '../program/workspace.ts';
 import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
 import { DatabaseProxy } from './proxy.ts';
 
-/** A shop whose journal is in a database that machines share, behind a way to it that can break. */
+/** A shop whose journal is in a shared database, reached through a proxy that can fail. */
 interface TeamShop extends Shopping {
   readonly team: TeamDatabase;
   readonly database: DatabaseProxy;
-  /** The database is gone from a moment of the next request on that makes something. */
+  /** Makes the database unreachable at this moment of the next create. */
   goneAt(moment: Moment): void;
-  /** It is reached again. */
+  /** Makes it reachable again. */
   back(): Promise<void>;
-  /** A machine of its own, with the same service and database. */
+  /** Sets up another machine with the same service and database. */
   machine(): (...args: readonly string[]) => Promise<Finished>;
-  /** Every lease has ended. */
+  /** Expires all leases. */
   endLeases(): Promise<void>;
   journal(): Promise<readonly (readonly unknown[])[]>;
 }
@@ -32,7 +32,7 @@ const spoolOf = ({ workspace }: Shopping): string[] => {
   }
 };
 
-/** A file to upload, of the test product that succeeds. */
+/** Writes an upload file that orders the `test-success` product. */
 async function orders({ run, workspace, service }: Shopping): Promise<void> {
   const { stdout } = await run('bulk', 'template');
   const url = service.product('test-success');
@@ -143,7 +143,7 @@ describe.runIf(hasPostgres)('a database that machines share and that is lost', (
       const shop = await teamShop();
       let requests = 0;
       shop.losses.onMoment = (moment) => {
-        // The first request asks for the price.
+        // The first request only fetches the price.
         if (moment === 'request-came') requests += 1;
         if (moment === 'work-done' && requests === 2) void shop.database.refuse();
       };
@@ -207,7 +207,7 @@ describe.runIf(hasPostgres)('a database that machines share and that is lost', (
     shop.losses.onMoment = (now) => {
       if (now !== 'work-done') return;
       shop.losses.onMoment = () => {};
-      // A file in the place of its folder.
+      // A file where the spool directory should be.
       writeFileSync(join(shop.workspace.folder, '.state', 'spool'), '');
       void shop.database.refuse();
     };
@@ -245,7 +245,7 @@ describe.runIf(hasPostgres)('a database that machines share and that is lost', (
   );
 
   describe('and a process that ends or stands still in the middle', () => {
-    /** Runs `order create`, and does something to it at a moment. */
+    /** Runs `order create` and calls `act` at a moment of its request. */
     async function atMoment(shop: TeamShop, moment: Moment, act: (pid: number) => void): Promise<Finished> {
       const child = begin(shop.workspace, 'errand', ['order', 'create', '--file', 'order.json', '-o', 'id']);
       const [out, err]: Buffer[][] = [[], []];
@@ -279,7 +279,7 @@ describe.runIf(hasPostgres)('a database that machines share and that is lost', (
             early.stderr,
           ) ?? [];
         expect(early.stderr).toContain(key);
-        // Whoever asks for this one is told that it is not settled.
+        // Naming this one explicitly reports that it is not settled.
         const named = await other('order', 'journal', 'resume', key, '-o', 'json');
         expect([named.code, errorOf(named)], named.stderr).toMatchObject([
           5,

@@ -16,7 +16,7 @@ import { workElsewhere } from './elsewhere.ts';
 import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
 import { DatabaseProxy } from './proxy.ts';
 
-/** Time that passes as fast as it is needed, so that nobody waits for a server that is gone. */
+/** A clock that runs 30 times as fast, so that tests need not wait out an unreachable server. */
 const fast = {
   now: Date.now,
   monotonic: () => performance.now() * 30,
@@ -31,7 +31,7 @@ const spooled = (folder: string): string[] => {
   }
 };
 
-/** The error of what is refused. */
+/** Returns the error of a rejected promise. */
 async function failureOf(work: Promise<unknown>): Promise<ErrandError> {
   const error = await work.then(
     () => expect.fail('it succeeded'),
@@ -65,7 +65,7 @@ describe.runIf(hasPostgres)('what a shared database did not take', () => {
   });
 
   const address = () => ({ url: proxy.url(team.url), shown: 'team' });
-  /** The journal of a machine. @param at its state folder. */
+  /** Opens a machine's journal. @param at its state directory. */
   async function machine(at = folder, signal?: AbortSignal): Promise<Journal> {
     const journal = await Journal.open(at, Date.now, {
       shared: { address: address() },
@@ -80,18 +80,18 @@ describe.runIf(hasPostgres)('what a shared database did not take', () => {
     opened.push(close);
     return journal;
   }
-  /** A state folder of another machine. */
+  /** Creates the state directory of another machine. */
   const another = (): string => {
     const other = mkdtempSync(join(tmpdir(), 'errand-other-'));
     onTestFinished(() => rmSync(other, { recursive: true, force: true }));
     return other;
   };
-  /** Lets a process of another machine work on the journal. @param work with `journal` and `baseUrl` in scope. */
+  /** Runs `work` on the journal as a process of another machine. @param work with `journal` and `baseUrl` in scope. */
   const elsewhere = (work: string): Promise<string> => workElsewhere(another(), team.url, work);
   const resumed = (key: string, id: string): string =>
     `await journal.claim(journal.get('${key}', baseUrl)); await journal.respond('${key}', baseUrl, '${id}'); await journal.report(journal.run.all());`;
   const claimed = (key: string): string => `await journal.claim(journal.get('${key}', baseUrl));`;
-  /** Its process is gone, and every lease has ended. */
+  /** Expires all leases, as if their processes were gone. */
   const endLeases = (): Promise<void> =>
     team.run(
       `UPDATE errand.heads SET seq = seq + 1 WHERE name = 'journal';
@@ -122,7 +122,7 @@ describe.runIf(hasPostgres)('what a shared database did not take', () => {
     expect(readFileSync(file, 'utf8')).not.toContain(team.password);
     expect(await states()).toEqual([['k1', 'intended', null]]);
     await proxy.accept();
-    // Whatever another machine may do meanwhile, a copy of the file is brought in once more without harm.
+    // Importing a copy of the file a second time does no harm.
     cpSync(file, `${folder}/kept`);
     expect((await machine()).list()).toMatchObject([{ key: 'k1', state: 'responded', order_id: 'order-1' }]);
     expect(spooled(folder)).toEqual([]);
@@ -301,7 +301,7 @@ describe.runIf(hasPostgres)('what a shared database did not take', () => {
     },
   );
 
-  /** Of a copy that another process holds. */
+  /** A lock on the local copy, held by another process. */
   function copyLock(): { readonly hold: () => void; readonly release: () => void } {
     const other = new (loadSqlite())(journalFile(copyFolder(folder, address())));
     onTestFinished(() => other.close());
@@ -324,7 +324,7 @@ describe.runIf(hasPostgres)('what a shared database did not take', () => {
   });
 
   test('where the server ends the lock while the copy is held, and others write, it is done once more', async () => {
-    // In the time of this machine: another process takes a moment to start.
+    // Use real time: starting another process takes a moment.
     const journal = await Journal.open(folder, Date.now, { shared: { address: address() } });
     const { hold, release } = copyLock();
     try {
@@ -462,7 +462,7 @@ describe.runIf(hasPostgres)('what a shared database did not take', () => {
     ]);
     expect(spooled(folder)).toEqual([file]);
     expect(await states()).toEqual([['k1', 'intended', null]]);
-    // Of another database, it is that one's.
+    // A spool file for another database is left for that one.
     writeFileSync(file, text);
     team = await server().newDatabase();
     told = [];

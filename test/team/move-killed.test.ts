@@ -14,12 +14,12 @@ import { hasPostgres, useServer } from './postgres.ts';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
 
-/** What changes a file, or tells the database something. */
+/** System calls that change a file or send to the database. */
 const changing = ['pwrite64', 'fsync', 'fdatasync', 'ftruncate', 'unlink', 'write', 'writev', 'exit_group'];
-/** Also before there is a copy of the database, and at each page that is written. */
+/** Also covers the steps before a local copy of the database exists, and each page write. */
 const isThorough = process.env.HURT_ALL === '1';
 
-/** A system call of a command, counted from 1 among those of its name. */
+/** The nth call of that name in a command, counted from 1. */
 interface Point {
   readonly call: string;
   readonly when: number;
@@ -35,7 +35,7 @@ function moveUnder(environment: Readonly<Record<string, string>>, strace: readon
 describe.skipIf(!hasPostgres || !hasStrace())('order journal move, killed', () => {
   const server = useServer();
 
-  /** Three orders that this machine's own journal has in doubt: two of them reached the service. */
+  /** Three orders in doubt in the machine's own journal, two of which reached the service. */
   async function owing(): Promise<Shopping> {
     const shop = await shopping();
     writeFileSync(join(shop.workspace.folder, 'policy.yaml'), 'version: 1\nlimits: { per_day: $900 }\n', {
@@ -96,7 +96,7 @@ describe.skipIf(!hasPostgres || !hasStrace())('order journal move, killed', () =
       const own = await shop.run('order', 'journal', 'list', '-o', 'json');
       expect([where, JSON.parse(own.stdout)], own.stderr).toEqual([where, []]);
     }
-    // Whichever database is asked, each of them is one order.
+    // Whichever database it is moved to, each remains a single order.
     const last = await server().newDatabase();
     again();
     Object.assign(environment, { ERRAND_DATABASE_URL: last.url });
@@ -112,7 +112,10 @@ describe.skipIf(!hasPostgres || !hasStrace())('order journal move, killed', () =
   });
 });
 
-/** From where the machine's own journal is opened, or the copy of the database is. */
+/**
+ * Fault points from where the local copy of the database is opened; with HURT_ALL, from where the machine's own journal
+ * is.
+ */
 function pointsOf(lines: readonly string[]): Point[] {
   const from = isThorough
     ? lines.findIndex((line) => line.includes('journal.db'))
@@ -123,7 +126,7 @@ function pointsOf(lines: readonly string[]): Point[] {
     if (call === undefined || call === 'openat') return [];
     const when = (counts.get(call) ?? 0) + 1;
     counts.set(call, when);
-    // Threads wake each other so.
+    // Threads wake each other with such writes.
     const isWaking = /^write\(\d+, "(?:\*|\\1\\0)/.test(line);
     const isLeftOut = at < from || isWaking || (!isThorough && call === 'pwrite64');
     return isLeftOut ? [] : [{ call, when }];

@@ -15,7 +15,7 @@ import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 
-/** Lets an order through, with the money that it may spend. */
+/** A reservation that admits an order. */
 const reserving = (key: string) => ({
   orders: [
     {
@@ -44,7 +44,7 @@ describe.runIf(hasPostgres)("a machine's own journal, once a database is named",
     team = await server().newDatabase();
     folder = mkdtempSync(join(tmpdir(), 'errand-move-'));
     const grant = { apiKey: 'xx_live_a-temporary-key-of-one-order', receipt: undefined };
-    // What a command left that was killed: one in doubt, one placed and never told, one that is done.
+    // Left by a killed command: one order in doubt, one placed but unreported, one done.
     inAnotherProcess(
       folder,
       now,
@@ -229,7 +229,7 @@ describe.runIf(hasPostgres)("a machine's own journal, once a database is named",
       await journal.checkWhole();
     });
     expect(await brokenDatabase(team)).toEqual([]);
-    // Cut short before it ended here: what became of it in the database since stays so.
+    // A move cut short before it ended the local records must not overwrite what has happened in the database since.
     await workElsewhere(other, team.url, `await journal.forget('k1', baseUrl);`);
     rmSync(folder, { recursive: true });
     cpSync(before, folder, { recursive: true });

@@ -42,14 +42,14 @@ describe.skipIf(!hasPostgres)('an order paid by challenge, and a database that i
     return made;
   }
 
-  /** A wallet that says when it is asked, and then waits for a word. */
+  /** A wallet that signals when it is called, and then waits for permission. */
   const wallet = `touch asked; while ! [ -e go ]; do sleep 0.05; done; printf '{"payload":{"signature":"0x1"}}'`;
   const placing = ['agent', 'order', 'create', '--file', 'order.json', '-o', 'json'];
   const byWallet = [...placing, '--method', 'tempo', '--yes', '--pay-command', 'sh wallet.sh'];
   const has = (name: string): boolean => existsSync(join(workspace.folder, name));
   const write = (name: string, text: string): void => writeFileSync(join(workspace.folder, name), text);
 
-  /** At a moment of the request that pays, which is the second. */
+  /** Runs `act` at a moment of the paying request, which is the second one. */
   function whenPaying(moment: 'request-came' | 'work-done', act: () => void): void {
     let requests = 0;
     proxy.onMoment = (now) => {
@@ -66,7 +66,7 @@ describe.skipIf(!hasPostgres)('an order paid by challenge, and a database that i
        UPDATE errand.leases SET until = 0, seq = (SELECT seq FROM errand.heads WHERE name = 'journal')`,
     );
   };
-  /** Another machine settles what is open. */
+  /** Settles open records from another machine. */
   const settleElsewhere = (): Promise<Finished> => {
     const { ERRAND_BASE_URL = '' } = workspace.environment;
     const other = machine({ ERRAND_BASE_URL, ERRAND_DATABASE_URL: team.url });

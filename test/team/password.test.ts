@@ -6,10 +6,10 @@ import { begin, shell } from '../program/run.ts';
 import { shopping } from '../program/shopping.ts';
 import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
 
-/** The part of the password that no escape changes. */
+/** The part of the password that needs no escaping. */
 const coreOf = ({ password }: TeamDatabase): string => /[0-9a-f]{12,}/.exec(password)?.[0] ?? '';
 
-/** Whether a text has the password, as it is, escaped, or in base64 wherever it begins there. */
+/** Whether a text contains the password: plain, escaped, or in base64 at any alignment. */
 function holds(text: string, core: string): boolean {
   const encoded = [0, 1, 2].map((at) => {
     const bytes = Buffer.from(core).subarray(at);
@@ -126,7 +126,7 @@ function cmdlineOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {
-    // It has ended since.
+    // The process has ended.
     return '';
   }
 }

@@ -93,7 +93,7 @@ describe.skipIf(!hasPostgres)('a policy that is published in the database', () =
     const [one, other] = [machine(database), machine(database)];
     policyOf(one, 'limits:\n  per_day: $100');
     await errand(one, ['policy', 'publish']);
-    // The same limit on days of another time zone is another limit.
+    // The same limit with days in another time zone is a different limit.
     const file = policyOf(other, 'limits:\n  per_day: $100\ntime_zone: Asia/Tokyo');
     const refused = await order(other, 1000);
     expect(refused.code).toBe(11);

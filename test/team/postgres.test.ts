@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { hasPostgres, program, useServer } from './postgres.ts';
 import { DatabaseProxy } from './proxy.ts';
 
-/** Sends each statement by itself, in one session. @returns whether all went well. */
+/** Sends the statements one by one in a session. @returns whether all succeeded. */
 const send = (url: string, ...statements: readonly string[]): Promise<boolean> =>
   new Promise((resolve) => {
     const each = statements.flatMap((statement) => ['-c', statement]);

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll } from 'vitest';
 
-/** Where Debian keeps the newest server; its programs are not on the PATH. */
+/** Where Debian installs server versions; their programs are not on the PATH. */
 const debian = '/usr/lib/postgresql';
 const newest = existsSync(debian)
   ? readdirSync(debian).sort((one, other) => Number(other) - Number(one))
@@ -17,36 +17,36 @@ const programs = newest
   .map((version) => join(debian, version, 'bin'))
   .find((bin) => existsSync(join(bin, 'initdb')));
 
-/** Whether tests on the database run: a machine without a server skips them, and on CI they fail. */
+/** Whether database tests run: without a server they are skipped, except in CI, where they fail. */
 export const hasPostgres = programs !== undefined || process.env.ERRAND_CI === '1';
 
-/** `fast` rolls back what is open; `immediate` is a crash: the server recovers when it starts again. */
+/** `fast` rolls back open transactions; `immediate` is a crash, and the server recovers on the next start. */
 export type StopMode = 'fast' | 'immediate';
 
 const stopSignals: Readonly<Record<StopMode, NodeJS.Signals>> = { fast: 'SIGINT', immediate: 'SIGQUIT' };
 
-/** A database of a test. */
+/** A test database. */
 export interface TeamDatabase {
   readonly name: string;
-  /** With the role that errand has, as `ERRAND_DATABASE_URL` takes it. */
+  /** Connection URL for errand's role, for `ERRAND_DATABASE_URL`. */
   readonly url: string;
-  /** The role's password as it is, without the escapes of the URL. */
+  /** The role's password, unescaped. */
   readonly password: string;
-  /** What a SELECT gives, read by the superuser with the server's own client. */
+  /** Runs a SELECT as the superuser, with the server's own client. */
   rows<T = Record<string, unknown>>(select: string): Promise<T[]>;
-  /** Statements of the superuser. */
+  /** Runs statements as the superuser. */
   run(statements: string): Promise<void>;
 }
 
-/** A role may do as little as the documents ask for (it owns the schema `errand`), or own its database. */
+/** The role's rights: either the documented minimum (it owns the schema `errand`), or ownership of its database. */
 type Rights = 'schema' | 'database';
 
 const role = 'errand';
 const admin = 'admin';
 
-/** A PostgreSQL of its own in a temporary folder, on a port of 127.0.0.1. */
+/** A private PostgreSQL server in a temporary directory, listening on 127.0.0.1. */
 export class PostgresServer {
-  /** With characters that a URL must escape. */
+  /** Contains characters that must be escaped in a URL. */
   readonly password = `p@ss/${randomBytes(9).toString('hex')}%#`;
   readonly #adminPassword = randomBytes(12).toString('hex');
   readonly #folder: string;
@@ -63,7 +63,7 @@ export class PostgresServer {
     ]);
   }
 
-  /** @param settings of `postgresql.conf` that differ from the usual. It is removed by whoever starts it. */
+  /** Starts a server, which the caller must remove. @param settings overrides for `postgresql.conf`. */
   static async start(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
     const made = new PostgresServer(settings);
     try {
@@ -82,12 +82,12 @@ export class PostgresServer {
     return this.#port;
   }
 
-  /** Of the process that the others of the server descend from. */
+  /** PID of the server's parent process. */
   get pid(): number | undefined {
     return this.#server?.pid;
   }
 
-  /** A database that nobody has used. */
+  /** Creates an empty database. */
   async newDatabase(rights: Rights = 'schema'): Promise<TeamDatabase> {
     this.#databases += 1;
     const name = `team_${this.#databases}`;
@@ -96,7 +96,7 @@ export class PostgresServer {
     return this.database(name);
   }
 
-  /** One that is there. */
+  /** An existing database. */
   database(name: string): TeamDatabase {
     return {
       name,
@@ -119,7 +119,7 @@ export class PostgresServer {
     await gone;
   }
 
-  /** Starts it, again on the port that it had. */
+  /** Starts the server, reusing its port after a restart. */
   async start(): Promise<void> {
     for (let more = 9; ; more--) {
       const port = this.#port === 0 ? ownPort() : this.#port;
@@ -128,13 +128,13 @@ export class PostgresServer {
         this.#port = port;
         return;
       }
-      // Another server may have drawn the port, or connections of before are not gone yet.
+      // Another server may have picked the port, or old connections may still be closing.
       if (more === 0) throw new Error(`PostgreSQL does not start: ${await ended}`);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }
 
-  /** Ends it and removes all that it had. */
+  /** Stops the server and deletes its files. */
   async remove(): Promise<void> {
     await this.stop('immediate');
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
@@ -162,7 +162,7 @@ export class PostgresServer {
     };
     const server = program('postgres');
     const args = ['-D', join(this.#folder, 'data'), '-p', String(port), ...this.#settings];
-    // A test that is killed takes its server with it.
+    // Ensure the server exits when its test is killed.
     const child = existsSync(setpriv)
       ? spawn(setpriv, ['--pdeathsig', 'QUIT', server, ...args], options)
       : spawn(server, args, options);
@@ -180,7 +180,7 @@ export class PostgresServer {
     return { isReady, ended };
   }
 
-  /** Runs statements as the superuser. @returns what the last of them gives. */
+  /** Runs statements as the superuser. @returns the result of the last one. */
   async #psql(database: string, statements: string): Promise<string> {
     const where = ['-h', '127.0.0.1', '-p', String(this.#port), '-U', admin, '-d', database];
     const { stdout } = await promisify(execFile)(
@@ -192,7 +192,7 @@ export class PostgresServer {
   }
 }
 
-/** The server of a test file, while its tests run. */
+/** Runs a server for the tests of a file. */
 export function useServer(settings: Readonly<Record<string, string>> = {}): () => PostgresServer {
   let server: PostgresServer | undefined;
   beforeAll(async () => {
@@ -205,7 +205,7 @@ export function useServer(settings: Readonly<Record<string, string>> = {}): () =
   };
 }
 
-/** As a careful team has it, small, and without sockets that a long folder's name would not allow. */
+/** Durable, small, and without Unix sockets, whose paths could be too long. */
 const always: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -221,18 +221,18 @@ const always: Readonly<Record<string, string>> = {
 const setpriv = '/usr/bin/setpriv';
 const plainEnvironment = { PATH: process.env.PATH ?? '', LC_ALL: 'C' };
 
-/** Where a program of the server's package is: `psql`, `pg_dump`. */
+/** Path of a program from the server's package, such as `psql` or `pg_dump`. */
 export function program(name: string): string {
   if (programs === undefined) throw new Error(`PostgreSQL is missing: no initdb in ${debian}/*/bin`);
   return join(programs, name);
 }
 
-/** Who runs it where we are root, which PostgreSQL refuses to run as. */
+/** The user to run as instead of root, as which PostgreSQL refuses to run. */
 export function servingUser(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** One that no system gives to a connection: it is still free when the server comes back. */
+/** A port outside the ephemeral range, so that it is still free after a restart. */
 const ownPort = (): number => 20_000 + Math.floor(Math.random() * 12_000);

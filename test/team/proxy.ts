@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { ClientMessages } from './client-messages.ts';
 
-/** `cut` breaks the connection, `silence` keeps it open and lets nothing through any more, in either direction. */
+/** `cut` closes the connection; `silence` keeps it open but passes no data in either direction. */
 type End = 'cut' | 'silence';
 
-/** What goes wrong at a message that a client sends. It happens once. */
+/** A fault at a client's message. It occurs once. */
 export interface MessageFault {
-  /** In the text of a statement, also of a prepared one that is run again. */
+  /** Matched against statement text, also when a prepared statement is re-executed. */
   readonly at: RegExp;
-  /** Whether the server gets the message, and what was sent along with it; the response never arrives. */
+  /** Whether the server receives the message and anything sent along with it; the response is always lost. */
   readonly arrives: boolean;
   readonly end: End;
-  /** How many messages that fit go well before it. */
+  /** Number of matching messages to let through first. */
   readonly skip?: number;
   /** Called before the fault, while the message has not arrived. */
   readonly onMessage?: () => void;
@@ -23,20 +23,20 @@ interface Pair {
   readonly server: Socket;
   readonly messages: ClientMessages;
   isSilent: boolean;
-  /** Whether the client has got something since it last sent something. */
+  /** Whether the client has received anything since it last sent. */
   hasResponse: boolean;
 }
 
-/** The last bytes that the server gets, and what comes then. */
+/** The last bytes the server receives, and how the connection fails. */
 interface Spoilt {
   readonly last: Buffer;
   readonly end: End;
 }
 
-/** Responses wait for this long, ms, so that what a client sends in one go is counted once. */
+/** Delay of responses, ms, so that messages a client sends in a burst count as one round trip. */
 const countingDelayMs = 5;
 
-/** A proxy between errand and PostgreSQL that spoils connections as it is told, and counts what they carry. */
+/** A proxy between errand and PostgreSQL that injects connection faults and counts traffic. */
 export class DatabaseProxy {
   readonly #target: number;
   readonly #pairs = new Set<Pair>();
@@ -48,9 +48,9 @@ export class DatabaseProxy {
   #connections = 0;
   #statements: string[] = [];
   #swallows = false;
-  /** Waits in each direction, ms, as a network does. */
+  /** Simulated network latency in each direction, ms. */
   delayMs = 0;
-  /** Whether responses wait a moment, so that round trips can be counted. */
+  /** Whether to delay responses for counting round trips. */
   counts = false;
 
   private constructor(target: number) {
@@ -58,7 +58,7 @@ export class DatabaseProxy {
     this.#server = this.#makeServer();
   }
 
-  /** @param target the port of the server. It is closed by whoever starts it. */
+  /** Starts a proxy, which the caller must close. @param target the server's port. */
   static async start(target: number): Promise<DatabaseProxy> {
     const proxy = new DatabaseProxy(target);
     await proxy.accept();
@@ -69,24 +69,24 @@ export class DatabaseProxy {
     return this.#port;
   }
 
-  /** An address of the server as one of this proxy. */
+  /** Rewrites a server URL to go through the proxy. */
   url(address: string): string {
     const url = new URL(address);
     url.port = String(this.#port);
     return url.href;
   }
 
-  /** Times that a client waited for a response and then sent more, since the last reset. */
+  /** Number of times a client sent after receiving a response, since the last reset. */
   get roundTrips(): number {
     return this.#roundTrips;
   }
 
-  /** Connections that were made, since the last reset. */
+  /** Number of connections opened since the last reset. */
   get connections(): number {
     return this.#connections;
   }
 
-  /** The statements that clients sent, since the last reset. */
+  /** Statements sent by clients since the last reset. */
   get statements(): readonly string[] {
     return this.#statements;
   }
@@ -95,23 +95,23 @@ export class DatabaseProxy {
     [this.#roundTrips, this.#connections, this.#statements] = [0, 0, []];
   }
 
-  /** Breaks every connection that is open. */
+  /** Closes all open connections. */
   cut(): void {
     for (const pair of this.#pairs) breakOff(pair);
   }
 
-  /** Lets nothing through any more on the connections that are open. */
+  /** Stops passing data on open connections. */
   silence(): void {
     for (const pair of this.#pairs) pair.isSilent = true;
   }
 
-  /** The same for those that are made from now on: a black hole, until it heals. */
+  /** Like `silence`, and applies to new connections too until `heal`: a black hole. */
   swallow(): void {
     this.#swallows = true;
     this.silence();
   }
 
-  /** Breaks every connection and refuses others until it accepts them again. */
+  /** Closes all connections and refuses new ones until `accept`. */
   async refuse(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
@@ -119,7 +119,7 @@ export class DatabaseProxy {
     await closed;
   }
 
-  /** Accepts connections, on the port that it had. */
+  /** Accepts connections on the same port as before. */
   async accept(): Promise<void> {
     if (this.#server.listening) return;
     this.#server = this.#makeServer();
@@ -128,17 +128,17 @@ export class DatabaseProxy {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** At the next message that fits; those of before are forgotten. */
+  /** Sets the faults for upcoming matching messages; replaces earlier ones. */
   faultAt(...faults: readonly MessageFault[]): void {
     this.#faults = [...faults];
   }
 
-  /** Once clients have sent so many bytes more, in the middle of a message perhaps. */
+  /** Fails once clients have sent this many more bytes, possibly mid-message. */
   faultAfter(bytes: number, end: End): void {
     this.#bytes = { left: bytes, end };
   }
 
-  /** Nothing goes wrong any more; what was silent is cut. */
+  /** Clears all faults; silenced connections are cut. */
   async heal(): Promise<void> {
     this.#faults = [];
     this.#bytes = undefined;
@@ -163,7 +163,7 @@ export class DatabaseProxy {
     const pair: Pair = { client, server, messages, isSilent: this.#swallows, hasResponse: true };
     this.#pairs.add(pair);
     const gone = (): void => {
-      // Of one that is silent, neither side learns that the other has gone.
+      // With a silenced connection, neither side may learn that the other is gone.
       if (!pair.isSilent) breakOff(pair);
       if (client.destroyed && server.destroyed) this.#pairs.delete(pair);
     };

@@ -14,7 +14,7 @@ describe.skipIf(!hasPostgres)('a journal that machines share', () => {
     return workspace;
   }
 
-  /** Every file of a folder and those within it. */
+  /** All files in a directory, recursively. */
   const filesIn = (folder: string): string[] =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())

@@ -19,7 +19,7 @@ describe.skipIf(!hasPostgres)('what the database costs an order', () => {
     const written = proxy.statements.map((statement) =>
       statement.includes('INSERT INTO errand.intents') ? 'record' : 'other',
     );
-    // One reads what others have written, one commits the intent.
+    // The first reads others' writes, the second commits the intent.
     expect(written.slice(0, 2)).toEqual(['other', 'record']);
     expect(written.filter((kind) => kind === 'record')).toHaveLength(3);
     expect(proxy.connections).toBe(1);

@@ -7,7 +7,7 @@ import { type Shopping, shopping } from '../program/shopping.ts';
 import { hasPostgres, type TeamDatabase, useServer } from './postgres.ts';
 import { DatabaseProxy } from './proxy.ts';
 
-/** Programs begin so; what they print is a line of JSON for each call of `tell`. */
+/** Prologue of the programs; output is one line of JSON per call of `tell`. */
 const beginning = `import { createClient } from 'errand';
   import { openJournal, placeOrder, resumeOrder } from 'errand/safely';
   const { SERVICE: baseUrl, KEY: apiKey, FOLDER: folder, ORDER, TEAM: database } = process.env;

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PostgresServer } from './postgres.ts';
 
-/** So many databases wait for tests. */
+/** Number of databases to keep ready for tests. */
 const mostReady = 12;
 const lookEveryMs = 40;
 
-/** Of the project `team`: a server for all of its tests. */
+/** Global setup of the project `team`: one server for all of its tests. */
 export default async function setup(): Promise<() => Promise<void>> {
   const server = await PostgresServer.start();
   const folder = mkdtempSync(join(tmpdir(), 'errand-databases-'));

@@ -9,7 +9,7 @@ import { addresses, sentChunks, useWorkers } from './workers.ts';
 const workers = useWorkers();
 const { rows, write, bulk, run, begun, until, places, endLeases, endSigns } = workers;
 
-/** A worker that is killed once the service has done what it sent for one batch. */
+/** A worker killed after the service has processed one of its batches. */
 async function killedAtWork(...args: string[]): Promise<void> {
   const { child, ended } = begun(0, 'december.csv', '--share', ...args);
   workers.proxy.onMoment = (moment) => {
@@ -34,7 +34,7 @@ describe.skipIf(!hasPostgres)('what a worker that is gone has left', () => {
     await killedAtWork();
     const batches = JSON.parse((await bulk(1, 'list', '-o', 'json')).stdout);
     expect(batches).toHaveLength(1);
-    // A worker told the queue before the journal knew of it, and was lost with the only machine that did.
+    // Simulates a worker that updated the queue before the journal, and whose machine was then lost.
     await workers.database.run(`
       UPDATE errand.campaign_chunks SET result = '{"id": "${batches[0].id}", "existed": false}', worker = NULL WHERE kind = 'place';
       UPDATE errand.campaigns SET state = 'done'`);
@@ -79,7 +79,7 @@ describe.skipIf(!hasPostgres)('what a worker that is gone has left', () => {
       `SELECT ${sentChunks} AS done, (SELECT count(*) FROM errand.intents WHERE state = 'intended') AS open`,
     );
     expect([found?.done, found?.open], stderr).not.toEqual([1, 1]);
-    // The machine is thrown away, with what only it knows.
+    // Discard the machine along with its local state.
     rmSync(join(machine.folder, '.state'), { recursive: true });
     await endLeases();
     const resumed = await bulk(1, 'resume', 'december');

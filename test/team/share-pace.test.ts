@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.stop());
 
-/** Workers on machines of their own, with one file, at a service that takes its time. */
+/** Workers on separate machines with the same file, at a rate-limited or slow service. */
 async function workers(count: number, rows: number, limited: LimitedService): Promise<Workspace[]> {
   const url = await limited.start();
   onTestFinished(() => limited.stop());
@@ -50,7 +50,7 @@ describe.skipIf(!hasPostgres)('the workers of an upload go at one pace', () => {
     await upload(await workers(4, 30, limited), '--batch-size', '1');
     const { passed, refused } = limited;
     expect(passed.length).toBeGreaterThanOrEqual(30);
-    // It is found out by asking for too much; `npm run bench -- share` measures how much.
+    // Workers discover the limit by exceeding it; `npm run bench -- share` measures how often.
     expect(refused.length).toBeGreaterThan(0);
   });
 
@@ -58,14 +58,14 @@ describe.skipIf(!hasPostgres)('the workers of an upload go at one pace', () => {
     const limited = new LimitedService(service.baseUrl, {});
     await upload(await workers(4, 80, limited), '--batch-size', '1', '--rate', '20');
     expect(limited.passed.length).toBeGreaterThanOrEqual(80);
-    // Each for itself they would be done in a second.
+    // Unsynchronized, they would finish within a second.
     const took = Math.max(...limited.passed) - Math.min(...limited.passed);
     expect(took).toBeGreaterThan(3_000);
   });
 
-  // How much faster that makes them is measured by `npm run bench -- share`.
+  // `npm run bench -- share` measures the speedup.
   test('four workers have four times as many requests under way at a service that takes its time', async () => {
-    // Far longer than a busy machine takes to send what may be under way at once.
+    // Far longer than even a busy machine needs to send its maximum of concurrent requests.
     const mostAtOnce = async (count: number, rows: number): Promise<number> => {
       const limited = new LimitedService(service.baseUrl, { latencyMs: 3000 });
       await upload(await workers(count, rows, limited), '--batch-size', '5', '--run', `${count}`);

@@ -7,13 +7,13 @@ import { useWorkers } from './workers.ts';
 
 const workers = useWorkers();
 
-/** Several signs of life are due by then, and nothing has failed yet, ms. */
+/** Long enough for several heartbeats to be due, but not for any to have failed, ms. */
 const longMs = 13_000;
 
-/** How long a response is waited for, ms: whoever waits for none is done in a tenth of it. */
+/** Database response timeout, ms; code that does not wait for a response finishes in a tenth of it. */
 const responseMs = 20_000;
 
-/** How long something takes, ms, whether it fails or not. */
+/** Measures how long work takes, whether it succeeds or fails, ms. */
 async function tookMs(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
   await work().catch(() => {});
@@ -24,7 +24,7 @@ describe.skipIf(!hasPostgres)('a worker whose database takes connections and say
   test('fails soon, and leaves at once where it is told to', async () => {
     const database = await DatabaseProxy.start(Number(new URL(workers.database.url).port));
     onTestFinished(() => database.close());
-    // Whoever opens the journal makes the tables.
+    // Opening the journal creates the tables.
     await workers.run(0, 'order', 'journal', 'list');
     const stop = new AbortController();
     const [left, stopped] = [new AbortController().signal, stop.signal].map(
@@ -39,7 +39,7 @@ describe.skipIf(!hasPostgres)('a worker whose database takes connections and say
       const asked = [left.take(campaign, 'place', []), left.progress(campaign)];
       await Promise.allSettled(asked);
       await expect(asked[0]).rejects.toThrow('cannot be reached');
-      // What was given up is not waited for as long again.
+      // A connection that timed out is not waited for as long again.
       expect(await tookMs(() => left.progress(campaign))).toBeLessThan(responseMs);
       expect(await tookMs(() => left.leave())).toBeLessThan(responseMs);
     };

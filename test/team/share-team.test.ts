@@ -13,7 +13,7 @@ const workers = useWorkers();
 const owner = { baseUrl: 'http://service.test', account: 'account' };
 const { signal } = new AbortController();
 
-/** A worker that has begun a campaign. */
+/** Starts a worker in a campaign. */
 async function beginning(name: string) {
   const address = { url: workers.database.url, shown: 'here' };
   const queue = new JobQueue(address, signal);
@@ -29,7 +29,7 @@ async function beginning(name: string) {
 }
 
 describe.skipIf(!hasPostgres)('a worker among others', () => {
-  // Whoever opens the journal makes the tables.
+  // Opening the journal creates the tables.
   beforeEach(async () => void (await workers.run(0, 'order', 'journal', 'list')));
 
   test('the rate of one upload holds as long as it has workers, whatever another begins', async () => {

@@ -9,12 +9,12 @@ import { addresses, useWorkers } from './workers.ts';
 const workers = useWorkers();
 const { row, write, bulk, run, places } = workers;
 
-/** Half of a character, as a text is that was cut, and NUL: JSON may hold both, and a text of PostgreSQL neither. */
+/** A lone surrogate, as in truncated text, and NUL: valid in JSON, but not in PostgreSQL text. */
 const halves = 'out of \ud83d\0 stock';
 
 describe.skipIf(!hasPostgres)('texts that a database cannot hold', () => {
   test('why one upload was refused keeps no other from being shared', async () => {
-    // Whoever opens the journal makes the tables.
+    // Opening the journal creates the tables.
     expect((await run(0, 'order', 'journal', 'list')).code).toBe(0);
     const queue = new JobQueue({ url: workers.database.url, shown: 'here' }, new AbortController().signal);
     const owner = { baseUrl: 'http://service.test', account: 'account' };
@@ -28,7 +28,7 @@ describe.skipIf(!hasPostgres)('texts that a database cannot hold', () => {
       await queue.refuse(december, { category: 'invalid', message: halves });
       expect((await queue.read(december))?.facts.message).toBe('out of \ufffd\ufffd stock');
       expect((await enter('june')).isReader).toBe(true);
-      // An earlier errand has left one so.
+      // As stored by an earlier version of errand.
       await workers.database.run(
         `UPDATE errand.campaigns SET facts = '{"message": "\\ud83d \\u0000"}' WHERE name = 'december'`,
       );
@@ -42,7 +42,7 @@ describe.skipIf(!hasPostgres)('texts that a database cannot hold', () => {
   });
 
   test('NUL in a cell is no reason to fail: it goes to the service as without --share', async () => {
-    // Of a file in UTF-8 it is refused.
+    // In a UTF-8 file it would be refused, so use UTF-16.
     write('december.csv', [row(1).replace('A B', 'A B\0')], [0]);
     const path = join(workers.machine(0).folder, 'december.csv');
     writeFileSync(path, Buffer.from(`\ufeff${readFileSync(path, 'utf8')}`, 'utf16le'));

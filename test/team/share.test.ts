@@ -58,7 +58,7 @@ describe.skipIf(!hasPostgres)('several workers upload one file', () => {
     expect(stopped.stderr).toMatch(/^\d+ rows of 40 are uploaded; the other workers go on$/m);
     const { code, stderr } = await second.ended;
     expect(code, stderr).toBe(0);
-    // Nobody has to wait for a lease of a worker that left.
+    // No one has to wait for the lease of a worker that left cleanly.
     expect(stderr).not.toMatch(/waiting up to [\d,]+ s for process/);
     expect(await places()).toEqual(addresses(40));
   });

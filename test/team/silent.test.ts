@@ -28,7 +28,7 @@ test.each([
     const child = begin(workspace, 'errand', line.split(' '));
     await once(database, 'connection');
     child.kill(signal);
-    // By itself it would end with 9, once it has waited for the database.
+    // Without a signal it would end with 9, after the database timeout.
     expect(await once(child, 'close')).toEqual([code, null]);
   },
 );

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { hangsAfterMs } from '../limits.ts';
 
 /**
- * The tests of the project `team` run on PostgreSQL what others run on the embedded store. Its setup keeps some databases
- * ready, each a file of a folder that is named by its address; whoever renames it has the database for itself.
+ * The project `team` runs on PostgreSQL the tests that others run on the embedded store. Its setup keeps databases
+ * ready, each as a file in a directory, named after its URL; whoever renames the file owns the database.
  */
 export const isOnPostgres = process.env.STORE === 'postgres';
 
-/** The address of a database that nobody has used; undefined on the embedded store. */
+/** Claims an unused database and returns its URL; undefined on the embedded store. */
 export function takeDatabase(): string | undefined {
   const { READY_DATABASES: ready } = process.env;
   if (!isOnPostgres || ready === undefined) return undefined;
@@ -18,7 +18,7 @@ export function takeDatabase(): string | undefined {
         renameSync(join(ready, name), join(ready, `taken-${name}`));
         return Buffer.from(name, 'base64url').toString();
       } catch {
-        // Another test was faster.
+        // Another test claimed it first.
       }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
   }

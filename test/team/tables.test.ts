@@ -26,7 +26,7 @@ const mirrored = (except: readonly string[] = []): Columns =>
     ),
   );
 
-/** Every table that the two files of a state folder have. */
+/** Columns of every table in the two database files of a state directory. */
 async function localColumns(): Promise<Columns> {
   const folder = mkdtempSync(join(tmpdir(), 'errand-tables-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

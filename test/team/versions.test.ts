@@ -29,7 +29,7 @@ describe.skipIf(!hasPostgres)('two versions of errand on one database', () => {
       shared: { address: { url: database.url, shown: `127.0.0.1/${database.name}` } },
     });
 
-  /** All that the database holds, but for the times of leases. */
+  /** Contents of the journal's shared tables, without leases. */
   const contents = async (): Promise<unknown> =>
     Promise.all(
       ['heads', 'intents', 'audit', 'tally', 'facts', 'removed'].map((table) =>
@@ -48,7 +48,7 @@ describe.skipIf(!hasPostgres)('two versions of errand on one database', () => {
   });
 
   describe('processes that come at the same moment make the tables once', () => {
-    /** Machines of their own, each with the program. */
+    /** Separate machines, each with the program installed. */
     function machines(count: number, url: string): Workspace[] {
       const made = Array.from({ length: count }, () =>
         makeWorkspace({ ERRAND_NO_INPUT: '1', ERRAND_DATABASE_URL: url }),
@@ -82,7 +82,7 @@ describe.skipIf(!hasPostgres)('two versions of errand on one database', () => {
       const all = machines(3, database.url);
       await listed(all.slice(0, 1));
       const now = await tables();
-      // What the second step makes was not there: the first one left the schema so.
+      // Restore the schema as the first migration leaves it, without what the second one creates.
       await database.run(`DROP TABLE errand.campaign_chunks, errand.campaigns, errand.workers, errand.request_budgets;
         UPDATE errand.schema SET version = 1`);
       const [head] = await database.rows('SELECT id FROM errand.heads ORDER BY name');
@@ -129,7 +129,7 @@ describe.skipIf(!hasPostgres)('two versions of errand on one database', () => {
     const before = await contents();
     await expect(running.record(intent('k2', 2))).rejects.toThrow(StorageError);
     await expect(running.record(intent('k2', 2))).rejects.toThrow(/newer errand/);
-    // What the service made is kept beside it until this machine is updated.
+    // The result is spooled locally until this machine is updated.
     expect(await running.respond('k1', baseUrl, 'order-1')).toBe('follows');
     expect(await contents()).toEqual(before);
     await running.close();

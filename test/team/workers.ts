@@ -11,19 +11,19 @@ import { type TeamDatabase, useServer } from './postgres.ts';
 
 const headings = 'product_url,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number';
 
-/** Chunks of orders that are done, in SQL. */
+/** SQL for the number of completed order chunks. */
 export const sentChunks =
   "(SELECT count(*) FROM errand.campaign_chunks WHERE kind = 'place' AND result IS NOT NULL)";
 
-/** Where the orders of some rows go. */
+/** Street of the order of each row. */
 export const addresses = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `${at} Main St`).toSorted();
 
-/** Four machines with one database and one service, anew for each test. */
+/** Four machines sharing a database and a service, set up for each test. */
 export class Workers {
   database!: TeamDatabase;
   service!: TestService;
-  /** Between all machines and the service. */
+  /** Proxy between all machines and the service. */
   proxy!: FaultProxy;
   machines: Workspace[] = [];
 
@@ -36,7 +36,7 @@ export class Workers {
 
   rows = (count: number): string[] => Array.from({ length: count }, (_, at) => this.row(at));
 
-  /** The file of some machines, by their numbers. */
+  /** Writes a file on the machines with these numbers. */
   write = (file: string, table: readonly string[], on: readonly number[] = [0, 1, 2, 3]): void => {
     for (const at of on)
       writeFileSync(join(this.machine(at).folder, file), `${[headings, ...table].join('\n')}\n`);
@@ -48,13 +48,13 @@ export class Workers {
 
   places = async (): Promise<string[]> => (await placesOf(this.service)).toSorted();
 
-  /** The workers of an upload, each on a machine of its own. */
+  /** Runs the workers of an upload, each on its own machine. */
   together = (count: number, ...args: string[]): Promise<Finished[]> =>
     Promise.all(
       Array.from({ length: count }, (_, at) => this.bulk(at, 'upload', 'december.csv', '--share', ...args)),
     );
 
-  /** Starts a worker whose process the test ends. */
+  /** Starts a worker that the test kills in the end. */
   begun = (machine: number, ...args: string[]) => {
     const child = begin(this.machine(machine), 'errand', ['bulk', 'upload', ...args]);
     const output = { stdout: '', stderr: '' };
@@ -68,7 +68,7 @@ export class Workers {
     return { child, ended, output };
   };
 
-  /** Waits until the database is as it is meant to be. @param what in SQL. */
+  /** Waits until a condition holds in the database. @param what in SQL. */
   until = async (what: string): Promise<void> => {
     // Before the first worker there are no tables.
     const found = async (): Promise<unknown> =>
@@ -76,10 +76,10 @@ export class Workers {
     await expect.poll(found, { message: what }).toBe(true);
   };
 
-  /** Workers that give no signs of life are taken for gone. */
+  /** Expires all heartbeats, so that the workers count as gone. */
   endSigns = (): Promise<void> => this.database.run("UPDATE errand.workers SET until = 'epoch'");
 
-  /** The time of every lease is over: nobody waits for a worker that is gone. */
+  /** Expires all leases, so that no one waits for dead workers. */
   endLeases = async (): Promise<void> => {
     await this.endSigns();
     await this.database.run(`UPDATE errand.heads SET seq = seq + 1 WHERE name = 'journal';

@@ -39,7 +39,7 @@ const uploaded = () =>
     .filter(({ method, target }) => method === 'POST' && target === '/orders/bulk')
     .flatMap(({ body }) => JSON.parse(body).rows);
 
-/** Files of the state folder, and descriptors of a process that lead there. */
+/** Copies of uploads left in the state directory. */
 const keptCopies = (): string[] =>
   readdirSync(join(workspace.folder, '.state')).filter((name) => name.startsWith('upload-'));
 
@@ -95,7 +95,7 @@ test.skipIf(process.platform !== 'linux')('a copy that was changed on the disk i
   expect(uploaded()).toEqual([]);
 });
 
-/** The descriptors under which a process holds its nameless copies: of the file, and of its rows as they were checked. */
+/** Descriptors of a process's unlinked copies: one of the file, one of its validated rows. */
 function copiesOf(pid: number): string[] {
   const folder = `/proc/${pid}/fd`;
   const found = readdirSync(folder).filter((name) => {

@@ -11,13 +11,13 @@ const clockSet = fileURLToPath(new URL('../program/clock-set.cjs', import.meta.u
 describe('what a person at a terminal gives for an id', () => {
   let workspace: Workspace;
   let shells: Shell[];
-  /** The newest first, as `order list` shows them. */
+  /** Newest first, as in `order list`. */
   let ids: string[];
 
   beforeAll(async () => {
     workspace = makeWorkspace();
     ids = [];
-    // They wait for a minute before they are taken up: whatever cancels one would be seen.
+    // They stay pending for a minute, so an accidental cancellation would show.
     for (let order = 0; order < 3; order += 1) ids.unshift(await orderOf(workspace, 'test-slow'));
   });
 
@@ -291,7 +291,7 @@ describe('what a person at a terminal gives for an id', () => {
     expect(begun.said).toContain(`${newer.slice(0, 8)} is order ${newer} (`);
     expect(begun.code).toBe(0);
     expect((await shell.run('errand order get @1')).text).not.toContain('@1 is');
-    // A product is named by the title that this terminal was shown.
+    // A product is shown by the title this terminal has seen.
     const third = await orderOf(workspace, 'test-slow');
     await shell.run('errand sandbox products');
     const titled = await shell.run(`errand order cancel ${third.slice(0, 8)}`);

@@ -50,10 +50,10 @@ test.each(['table', 'json', 'ndjson', 'csv'])(
       },
     );
     expect(await terminal.ended()).toBe(7);
-    // An array is one line that goes on: the bar stays away from it.
+    // JSON output is a single array still being written, so the bar is not shown.
     if (format !== 'json') expect(terminal.text).toContain('validating');
     expect(lines().join('\n')).not.toContain('validating');
-    // A table has the error of all rows once.
+    // A table merges the same error of all rows into one line.
     expect(terminal.text.match(/not \\?"+free/g)).toHaveLength(format === 'table' ? 1 : 5);
   },
 );

@@ -18,7 +18,7 @@ afterEach(async () => {
   workspace.remove();
 });
 
-/** Signs in until the page of the code is opened, and then gives up. @returns what the terminal showed. */
+/** Signs in until the code's page has been opened, then interrupts. @returns the terminal's text. */
 async function signIn(): Promise<string> {
   const terminal = new Terminal(workspace, 'errand', ['auth', 'login', '--profile', 'served'], {
     columns: 160,
@@ -41,7 +41,7 @@ test.runIf(process.platform === 'linux')(
       mode: 0o755,
     });
     const shown = await signIn();
-    // One that takes longer than a second has become the browser.
+    // An opener still running after a second counts as successful, so the file may not exist yet.
     const opened = join(workspace.folder, 'opened');
     await expect.poll(() => existsSync(opened)).toBe(true);
     const page = readFileSync(opened, 'utf8');

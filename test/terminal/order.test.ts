@@ -39,7 +39,7 @@ describe('in a real terminal', () => {
     await terminal.shows('Price ceiling');
     terminal.type(`5000${enter}`);
     await terminal.shows('dollars or cents? Type $5,000.00 or $50.00');
-    // What was refused is gone from the line: what is typed next stands alone.
+    // The rejected input has been cleared, so new input starts on an empty line.
     terminal.type(`$50${enter}`);
     expect(await terminal.ended()).toBe(0);
     expect(terminal.text).toContain('● waiting');

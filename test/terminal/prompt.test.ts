@@ -33,7 +33,7 @@ test.each([
 const enter = '\r';
 const clear = '\u0015';
 
-/** Answers questions as a person does who waits for each. */
+/** Answers each question as it appears. */
 async function answer(
   ...turns: readonly (readonly [asked: string | RegExp, answer: string])[]
 ): Promise<void> {

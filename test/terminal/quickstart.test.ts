@@ -28,7 +28,7 @@ function start(columns: number, ...flags: readonly string[]): Terminal {
   return terminal;
 }
 
-/** What stands on the screen in the end. */
+/** The final screen contents. */
 function screenOf({ raw }: Terminal, columns: number): string[] {
   const screen = new Screen(columns, 60);
   screen.write(raw.replaceAll('\r\n', '\n'));
@@ -65,7 +65,7 @@ test('a line a step with its command below, then what to type next', async () =>
   expect(shown.raw).toContain('\u001b[32m✔\u001b[39m Sandbox');
   expect(shown.raw).toContain('  \u001b[2merrand wallet\u001b[22m');
   expect(shown.raw).toContain('\u001b[36merrand order list\u001b[39m');
-  // The line that moved has gone, and the cursor is back.
+  // The spinner is gone and the cursor is visible again.
   expect(lines.join('\n')).not.toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/u);
   expect(shown.raw.lastIndexOf('\u001b[?25h')).toBeGreaterThan(shown.raw.lastIndexOf('\u001b[?25l'));
 });
@@ -74,7 +74,7 @@ test('every command of it runs as it is printed, at a terminal', async () => {
   speed(30);
   const shown = start(50);
   expect(await shown.ended()).toBe(0);
-  // A line that ends in a backslash goes on; the terminal itself broke only what has no space.
+  // Join lines that end in a backslash; the terminal itself only wraps text without spaces.
   const text = shown.text.replace(/ \\\n +/g, ' ');
   const commands = [...text.matchAll(/^ {2}(errand .*?)(?: {2,}.*)?$/gm)].map(([, line = '']) => line);
   expect(commands.length).toBeGreaterThan(8);
@@ -139,7 +139,7 @@ test('Ctrl-C while a key of the sandbox is minted is no error: nothing was order
 });
 
 test('--timeout leaves the order as it goes on', async () => {
-  // At a sandbox for which no time passes with that of the command.
+  // Use a served sandbox: its clock does not advance with the command's.
   const served = await serveAt(workspace, '--memory');
   const key = JSON.parse(await (await fetch(`${served.url}/sandbox/keys`, { method: 'POST' })).text());
   Object.assign(workspace.environment, { ERRAND_BASE_URL: served.url, ERRAND_API_KEY: key.api_key });

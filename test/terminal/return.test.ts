@@ -33,7 +33,7 @@ test('return create lets a person pick the order, the items and the reason', asy
   await terminal.shows('Order');
   terminal.type(down + enter);
   await terminal.shows('Items');
-  // Both are chosen; space takes the first one away.
+  // Both are preselected; space deselects the first.
   terminal.type(` ${enter}`);
   await terminal.shows('Reason');
   terminal.type(enter);

@@ -17,7 +17,7 @@ afterEach(() => {
   workspace.remove();
 });
 
-/** Command after command in one session. */
+/** Runs a command line in a single terminal session. */
 function open(line: string): void {
   terminal = new Terminal(workspace, 'bash', ['--norc', '--noprofile', '-c', line]);
 }

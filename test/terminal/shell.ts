@@ -3,13 +3,13 @@ import { Terminal, unfolded } from './terminal.ts';
 
 interface Answer {
   readonly code: number;
-  /** What the line printed, without escape sequences. */
+  /** Output of the line, without escape sequences. */
   readonly text: string;
-  /** The same, what was broken between words in one line again. */
+  /** `text` with wrapped lines joined. */
   readonly said: string;
 }
 
-/** A shell in a terminal of its own: one session, in which command after command is typed. */
+/** An interactive shell in its own terminal; commands are typed one after another. */
 export class Shell {
   readonly #terminal: Terminal;
   #lines = 0;
@@ -23,11 +23,11 @@ export class Shell {
     this.#terminal.type('stty -echo; bind "set enable-bracketed-paste off" 2>/dev/null\r');
   }
 
-  /** Types a line and waits for its end. */
+  /** Types a line and waits until it completes. */
   async run(line: string): Promise<Answer> {
     this.#lines += 1;
     const [begin, end] = [`begin-${this.#lines}:`, `end-${this.#lines}:`];
-    // What is typed may be echoed, so the marks are not in it as they are printed.
+    // The input may be echoed, so it must not contain the markers as printed.
     this.#terminal.type(
       `printf 'begin-%s:\\n' ${this.#lines}; ${line}; printf 'end-%s:%s:\\n' ${this.#lines} $?\r`,
     );

@@ -76,7 +76,7 @@ describe('from words to an order', () => {
       const terminal = open(['search', 'coffee', '--pick'], { columns });
       await terminal.shows('select');
       const titles = terminal.text.match(/^[❯ ] .*\$\d/gm)?.map((line) => line.slice(2).split('  ')[0]) ?? [];
-      // Cut as they are, those of one brand are still told apart.
+      // Even truncated, titles of one brand remain distinguishable.
       expect(titles).toHaveLength(12);
       expect(titles.filter((title) => !/(?: \d+ k?g)$/.test(title ?? ''))).toEqual([]);
       terminal.type(enter);

@@ -4,15 +4,15 @@ import type { Workspace } from '../program/workspace.ts';
 
 const escapeSequence = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
 
-/** A text whose lines were broken between words, in one line again. */
+/** Joins lines that were wrapped between words. */
 export const unfolded = (text: string): string => text.replace(/\n {2}(?=\S)/g, ' ');
 
-/** A program in a real terminal, typed at and read as a person would. */
+/** A program in a real terminal, controlled and read as by a person. */
 export class Terminal {
   readonly #pty: ReturnType<typeof spawn>;
   readonly #ended: Promise<number>;
   #raw = '';
-  /** What was written, piece by piece, and when, ms since the start. */
+  /** Chunks of output with their time since the start, ms. */
   readonly pieces: { readonly at: number; readonly data: string }[] = [];
 
   constructor(
@@ -42,12 +42,12 @@ export class Terminal {
     return this.#pty.pid;
   }
 
-  /** Everything that was written, escape sequences and all. */
+  /** All output, including escape sequences. */
   get raw(): string {
     return this.#raw;
   }
 
-  /** What was written, without escape sequences. */
+  /** All output, without escape sequences. */
   get text(): string {
     return this.#raw.replace(escapeSequence, '').replaceAll('\r', '');
   }
@@ -60,7 +60,7 @@ export class Terminal {
     this.#pty.resize(columns, rows);
   }
 
-  /** Resolves when the text holds what is looked for. @throws Error with the screen where it does not in time. */
+  /** Resolves once the text contains what is wanted. @throws Error with the screen contents on timeout. */
   async shows(wanted: string | RegExp): Promise<void> {
     const deadline = Date.now() + hangsAfterMs;
     const found = (): boolean =>
@@ -72,7 +72,7 @@ export class Terminal {
     }
   }
 
-  /** The exit code, once the program has ended. */
+  /** Resolves with the exit code. */
   ended(): Promise<number> {
     const late = new Promise<number>((_, reject) => {
       setTimeout(

@@ -18,7 +18,7 @@ beforeAll(async () => {
   workspace = makeWorkspace();
   [{ title, url }] = JSON.parse((await errand(workspace, [...search, '-o', 'json'])).stdout);
   const never = `${await embeddedShop()}test-never`;
-  // Never bought, so that no receipt names its products.
+  // Includes a product that is never bought, so that no receipt reveals the titles.
   const create = [
     'order',
     'create',

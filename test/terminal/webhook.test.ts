@@ -55,7 +55,7 @@ test.each([
       const screen = new Screen(columns, 40);
       screen.write(terminal.raw.replaceAll('\r\n', '\n'));
       expect(screen.lines().join('\n')).not.toContain('waiting for');
-      // A beginning of an order that is not known yet would name nothing.
+      // An abbreviated id would not resolve while the order is unknown.
       const again = `errand webhook wait --order ${orderId} --event request_succeeded --allow-missing`;
       expect(terminal.text).toContain(`${again} --timeout 10m`);
     } finally {

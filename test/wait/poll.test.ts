@@ -63,7 +63,7 @@ describe('a poll', () => {
 });
 
 describe('a watch', () => {
-  /** Watches rounds: each holds its events, and the error that ends it. */
+  /** Watches rounds of events; an error in a round ends it. */
   function watching(rounds: readonly (readonly (string | Error)[])[], timeoutMs?: number) {
     const clock = instantClock();
     const controller = new AbortController();

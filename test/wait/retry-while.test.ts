@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { retryWhile } from '../../src/platform/async.ts';
 import { RetryBudget } from '../../src/platform/poll.ts';
 
-/** Time that passes while somebody sleeps, and at no other moment. */
+/** A clock that advances only during sleeps. */
 function timer() {
   let now = 0;
   return {
@@ -13,7 +13,7 @@ function timer() {
   };
 }
 
-/** Waits of a run for locks; `held` names those that another process has. */
+/** Simulates the lock waits of a run; `held` holds the locks of another process. */
 function run() {
   const clock = timer();
   const patience = new RetryBudget();

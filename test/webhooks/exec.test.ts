@@ -35,7 +35,7 @@ test('the event comes on stdin, its name and order in the environment', async ()
 });
 
 test('each line that the command prints is told, also a last one without an end, from what is left behind too', async () => {
-  // However long what is left behind takes: the time that it has for its last lines stands still.
+  // Freeze the grace period for the last lines of processes left behind, however long they take.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   await run('printf "one\\ntw"; sleep 0.1; printf "o\\n"; printf three >&2; (sleep 0.2; echo late) &');
@@ -81,7 +81,7 @@ test('an interruption ends the command and all that it started', async () => {
   await expect.poll(() => isRunning(child)).toBe(false);
 });
 
-/** A process that has ended may still wait for its parent to notice. */
+/** A process that has ended may remain a zombie until its parent reaps it. */
 function isRunning(pid: number): boolean {
   try {
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/platform/clock.ts';
 
-/** A clock in the test's hand: `sleep` ends when the test lets time pass, or at once where it is `instant`. */
+/** A clock controlled by the test: `sleep` ends when the test advances time, or at once if `instant`. */
 export class HandClock implements Clock {
-  /** Every wait that was asked for, ms. */
+  /** All requested waits, ms. */
   readonly waits: number[] = [];
   readonly #instant: boolean;
   #time = Date.parse('2026-03-01T12:00:00Z');

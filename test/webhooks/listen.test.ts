@@ -28,7 +28,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A listener that runs: its address, what it has said so far, and all of it at the end. */
+/** Starts a listener; returns its URL, the records so far, and all records at the end. */
 async function start(more: Partial<ListenOptions> = {}) {
   const records: ListenRecord[] = [];
   const feed = listen({
@@ -61,7 +61,7 @@ const clockedForward = (url: string, retries = 0): ListenOptions['forward'] => {
   const target = { url, allowPrivate: false, retries, clock: new HandClock(true), version: '1' };
   return (delivery, signal) => forward(delivery, target, signal);
 };
-/** Records of one event after those of another: showing one and acting on the one before it go on side by side. */
+/** Sorts records by event: showing an event overlaps with acting on the previous one. */
 const byEvent = (records: readonly ListenRecord[]): ListenRecord[] =>
   records.toSorted((a, b) => ('id' in a ? a.id : 99) - ('id' in b ? b.id : 99));
 const running = (command: string): ListenOptions['exec'] => {

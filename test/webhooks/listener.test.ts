@@ -33,7 +33,7 @@ async function listener(
 const post = (url: string, body: RequestInit['body'] = JSON.stringify(order('pending')), headers = {}) =>
   fetch(url, { method: 'POST', body: body ?? null, headers, duplex: 'half' } as RequestInit);
 
-/** Writes bytes to the listener as they are and reads all that comes back. */
+/** Writes raw bytes to the listener and reads the entire response. */
 function raw(url: string, ...parts: (string | Promise<string>)[]): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

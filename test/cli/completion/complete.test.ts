@@ -7,7 +7,7 @@ import { errand, shell } from '../../program/run.ts';
 import { makeWorkspace, type Workspace } from '../../program/workspace.ts';
 import { baseUrl, intent } from '../../state/intents.ts';
 
-/** What a shell's script is told. */
+/** What errand returns to the shell's completion script. */
 interface Completed {
   readonly mode: string;
   readonly texts: ReadonlyMap<string, string>;

@@ -17,14 +17,14 @@ import { installedFile, makeWorkspace, type Workspace } from '../../program/work
 import { Terminal } from '../../terminal/terminal.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-/** Where everything is checked, a shell that is missing is a failure. */
+/** In CI a missing shell fails the tests. */
 const mustRun = process.env.ERRAND_CI === '1';
 
 interface Shell {
   readonly args: readonly string[];
-  /** Reads the script that errand prints, as its own help says. */
+  /** Loads the completion script as errand's help instructs. */
   readonly load: readonly string[];
-  /** Puts in place of errand what writes its arguments down. */
+  /** Replaces errand with a function that records its arguments. */
   readonly record: string;
 }
 
@@ -98,13 +98,13 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
     writeFileSync(join(workspace.folder, '.config', 'config.json'), JSON.stringify({ addresses }));
   }
 
-  /** The words that a line becomes once its TABs and Enter are typed. */
+  /** Types a line with its TABs and Enter, and returns the words it expands to. */
   function typed(line: string): Promise<string[]> {
     terminal.type(`${line}\r`);
     return ran();
   }
 
-  /** The arguments of the errand that was run. */
+  /** Waits for the recorded errand call and returns its arguments. */
   async function ran(): Promise<string[]> {
     const file = join(workspace.folder, 'typed');
     await expect

@@ -7,7 +7,7 @@ import { openBrowser } from '../../../src/commands/auth/browser.ts';
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'errand-opener-'));
-  // An opener has as long to say no as the test lets pass.
+  // Control how long an opener has to fail.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 });
 afterEach(() => {
@@ -15,7 +15,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** What opening a page comes to where this is the opener. */
+/** Opens a page using this script as the opener. */
 function openedBy(script: string): Promise<boolean> {
   writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   return openBrowser('https://shop.example/device', { PATH: `${folder}:${process.env.PATH}` });

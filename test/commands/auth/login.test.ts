@@ -23,15 +23,15 @@ afterEach(async () => {
 });
 
 interface Person {
-  /** What happens during the wait of this number, from 1. */
+  /** Hook called during each wait; `wait` counts from 1. */
   readonly during?: (wait: number) => unknown;
-  /** How much slower the service's clock is, ms a wait. */
+  /** How much the service's clock falls behind per wait, ms. */
   readonly lagMs?: number;
   readonly globals?: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal;
 }
 
-/** Signs in for a profile of the service. @returns how long each wait was, ms, and how it ended. */
+/** Signs in for a profile of the service. @returns the length of each wait, ms, and the result. */
 async function signIn({ during, lagMs = 0, globals, signal = new AbortController().signal }: Person = {}) {
   const stream = new Writable({
     write: (chunk, _, done) => {

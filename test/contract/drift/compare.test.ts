@@ -24,7 +24,7 @@ const drifts = (contract: Json, service: unknown): readonly Drift[] => {
   return found;
 };
 
-/** The one change between two schemas of a field, as who sends it sees it. */
+/** The change reported for a field's schema, from the sender's perspective. */
 function change(part: 'body' | 'response', before: Json, after: Json): string[] {
   const object = (field: Json) => ({ type: 'object', properties: { field } });
   const made = (field: Json) => (part === 'body' ? documentOf(object(field)) : documentOf({}, object(field)));

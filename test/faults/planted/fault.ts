@@ -1,9 +1,9 @@
-/** A small wrong edit of the sources, such as one that slips into a change, and the tests that must fail for it. */
+/** A small, plausible bug to plant in the sources, and the tests that must catch it. */
 export interface PlantedFault {
-  /** Its idea; it stays when the code moves. */
+  /** What it breaks; stable when the code moves. */
   readonly name: string;
   readonly file: string;
-  /** Stands in the file exactly once. */
+  /** Occurs exactly once in the file. */
   readonly from: string;
   readonly to: string;
   /** At least one test in these files fails. */

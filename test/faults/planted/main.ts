@@ -1,6 +1,6 @@
 /**
- * Plants faults one by one in a copy of this checkout, and runs the tests that must fail for each.
- * `npx tsx test/faults/planted/main.ts [part of a name…]`; `--list` names them all.
+ * Plants faults one at a time in a copy of this checkout and runs the tests that must catch each.
+ * `npx tsx test/faults/planted/main.ts [part of a name…]`; `--list` lists them all.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { serviceFaults } from './service.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** This checkout as it stands, its libraries linked. */
+/** Copies this checkout with uncommitted changes and links node_modules. */
 function makeCopy(): string {
   const copy = mkdtempSync(join(tmpdir(), 'errand-planted-'));
   const listed = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
@@ -24,7 +24,10 @@ function makeCopy(): string {
   return copy;
 }
 
-/** Whether a file imports another, itself or through others: what makes a workspace starts the built program. */
+/**
+ * Whether a file imports another, directly or transitively. A test that reaches the workspace helper runs the built
+ * program.
+ */
 function reaches(file: string, target: string, seen = new Set<string>()): boolean {
   if (file === target) return true;
   if (seen.has(file) || !file.startsWith('test/')) return false;
@@ -70,7 +73,7 @@ function runTests(copy: string, files: readonly string[]): [Result, string] {
   const ended = spawnSync(process.execPath, [...vitest, `--outputFile=${output}`, '--maxWorkers=2'], {
     cwd: copy,
     encoding: 'utf8',
-    // A fault may make a test loop for ever.
+    // A fault may cause an infinite loop.
     timeout: 900_000,
   });
   let report: Report;

@@ -257,5 +257,5 @@ const completion: readonly PlantedFault[] = [
   },
 ];
 
-/** In what runs on the user's machine. */
+/** Faults in code that runs on the user's machine. */
 export const programFaults: readonly PlantedFault[] = [...money, ...output, ...http, ...completion];

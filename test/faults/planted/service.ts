@@ -118,5 +118,5 @@ const pages: readonly PlantedFault[] = [
   },
 ];
 
-/** In the sandbox and its pages. */
+/** Faults in the sandbox and its pages. */
 export const serviceFaults: readonly PlantedFault[] = [...sandbox, ...pages];

@@ -1,18 +1,18 @@
 import type { PostgresServer } from '../../team/postgres.ts';
 import { Random } from '../random.ts';
 
-/** Crashes a server at random moments, and starts it again, until it is stopped. */
+/** Crashes and restarts a server at random intervals until stopped. */
 export class Crasher {
   crashes = 0;
   #isStopped = false;
   readonly #running: Promise<void>;
 
-  /** @param everyMs how long it lives on average. */
+  /** @param everyMs mean uptime. */
   constructor(server: PostgresServer, seed: number, everyMs: number) {
     this.#running = this.#run(server, new Random(seed), everyMs);
   }
 
-  /** @throws where the server did not come back. */
+  /** @throws if the server did not come back. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#running;

@@ -1,7 +1,7 @@
 import type { TeamDatabase } from '../../team/postgres.ts';
 import { brokenRows } from '../chain.ts';
 
-/** What is wrong with the audit chain that a database holds; nothing where it was never used. */
+/** Verifies the audit chain in a database; empty if it is intact or was never created. */
 export async function brokenDatabase(database: TeamDatabase): Promise<string[]> {
   const [made] = await database.rows<{ is: boolean }>("SELECT to_regclass('errand.audit') IS NOT NULL AS is");
   if (!made?.is) return [];
@@ -12,13 +12,13 @@ export async function brokenDatabase(database: TeamDatabase): Promise<string[]> 
   return brokenRows(rows, Number(tally?.count ?? 0)).map((broken) => `in the database: ${broken}`);
 }
 
-/** Time passes: the leases of processes that are gone have ended. */
+/** Expires the leases of dead processes, as time would. */
 export async function endLeases(database: TeamDatabase): Promise<void> {
   const [made] = await database.rows<{ is: boolean }>(
     "SELECT to_regclass('errand.leases') IS NOT NULL AS is",
   );
   if (!made?.is) return;
-  // A change like any other: copies learn of it by its number.
+  // Bump the sequence number like any change, so that local copies pick it up.
   await database.run(`
     BEGIN;
     UPDATE errand.heads SET seq = seq + 1 WHERE name = 'journal';

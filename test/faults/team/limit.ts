@@ -9,7 +9,7 @@ import { makeMachine } from './machine.ts';
 
 const processes = 32;
 const machines = 4;
-/** Orders that fit under the limit; each takes its ceiling of a cent and the fee of a dollar. */
+/** Number of orders that fit under the limit; each costs its ceiling of one cent plus the one-dollar fee. */
 const fitting = 7;
 
 export interface RacedLimit {
@@ -18,7 +18,7 @@ export interface RacedLimit {
   readonly findings: readonly string[];
 }
 
-/** Processes on four machines that order at the same time, again and again, under a published limit of a day. */
+/** Repeated races between processes on four machines under a published daily limit. */
 export class LimitRaces {
   readonly #runners = Array.from({ length: processes }, () => new Runner());
   readonly #service: Service;
@@ -29,7 +29,7 @@ export class LimitRaces {
     this.#server = server;
   }
 
-  /** One race for the room under a limit. @param killed how many of the processes are killed while they work. */
+  /** Runs one race for the room under a limit. @param killed how many processes are killed while running. */
   async race(killed: number): Promise<RacedLimit> {
     const service = this.#service;
     const [key, database] = await Promise.all([service.mint(), this.#server.newDatabase()]);

@@ -5,7 +5,7 @@ import { journalFile } from '../../../src/journal/journal-tables.ts';
 import { caches } from '../../caches.ts';
 import { brokenChainIn } from '../chain.ts';
 
-/** A machine of a team: a state folder of its own, the same database. */
+/** A team machine: its own state directory, a shared database. */
 export interface Machine {
   readonly folder: string;
   readonly state: string;
@@ -15,10 +15,10 @@ export interface Machine {
 }
 
 export interface MachineOf {
-  /** The service's, or that of a proxy before it. */
+  /** URL of the service, or of a proxy in front of it. */
   readonly baseUrl: string;
   readonly key: string;
-  /** What `ERRAND_DATABASE_URL` says. */
+  /** Value of `ERRAND_DATABASE_URL`. */
   readonly database: string;
 }
 
@@ -26,7 +26,7 @@ export function makeMachine({ baseUrl, key, database }: MachineOf): Machine {
   const folder = mkdtempSync(join(tmpdir(), 'errand-machine-'));
   const [state, config] = [join(folder, 'state'), join(folder, 'config')];
   mkdirSync(config, { mode: 0o700 });
-  // However slow the machine: the same order after the usual ten minutes would be another.
+  // On a slow machine the default ten-minute window may pass, and the same order would count as a new one.
   const settings = { preferences: { 'repeat-window': '24h' } };
   writeFileSync(join(config, 'config.json'), JSON.stringify(settings), { mode: 0o600 });
   const environment = {
@@ -48,7 +48,7 @@ export function makeMachine({ baseUrl, key, database }: MachineOf): Machine {
   };
 }
 
-/** What is wrong with the audit chain in the copy that a machine has of the database; nothing where it has none. */
+/** Verifies the audit chain in a machine's copy of the database; empty if it has none. */
 export function brokenCopies({ state }: Machine): string[] {
   if (!existsSync(state)) return [];
   const copies = readdirSync(state).filter((name) => name.startsWith('team-'));

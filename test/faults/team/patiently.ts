@@ -1,6 +1,6 @@
 import { hangsAfterMs } from '../../limits.ts';
 
-/** What the harness itself wants of the database, while its server may be down, since somebody crashes it again and again. */
+/** Retries the harness's own database work while the server is down between crashes. */
 export async function patiently<T>(work: () => Promise<T>): Promise<T> {
   for (const until = Date.now() + hangsAfterMs; ; ) {
     try {

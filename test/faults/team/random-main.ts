@@ -5,20 +5,20 @@ import { startService } from '../service.ts';
 import { Crasher } from './crasher.ts';
 import { runTeamIntent, type TeamReport } from './run.ts';
 
-/** A wallet covers this many orders and more. */
+/** One wallet covers more orders than this. */
 const runsPerKey = 500;
 
 export interface TeamRuns {
   readonly runs: number;
   readonly firstSeed: number;
   readonly workers: number;
-  /** How long the server lives between two crashes on average, ms; undefined leaves it alone. */
+  /** Mean server uptime between crashes, ms; undefined means no crashes. */
   readonly crashEveryMs: number | undefined;
-  /** The runs go on until the server has crashed so often. */
+  /** Keeps running until the server has crashed this many times. */
   readonly crashes: number;
 }
 
-/** @returns whether nothing was wrong. */
+/** @returns whether no problem was found. */
 export async function runTeamsRandomly(given: TeamRuns): Promise<boolean> {
   const { runs, firstSeed, workers, crashEveryMs, crashes } = given;
   const [service, server] = await Promise.all([startService(), PostgresServer.start()]);

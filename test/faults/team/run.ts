@@ -13,21 +13,21 @@ import { type DatabaseFault, type TeamScenario, teamScenarioOf } from './scenari
 
 export interface TeamReport {
   readonly seed: number;
-  /** One for each order that is meant. */
+  /** One per intended order. */
   readonly intents: readonly string[];
   readonly scenario: TeamScenario;
   readonly attempts: readonly Ended[];
-  /** What was found wrong on the way; empty where all of it was right. */
+  /** Problems found along the way; empty if there were none. */
   readonly lies: readonly string[];
 }
 
-/** The server may be crashed again and again meanwhile: an attempt that finds it gone counts like any other. */
+/** The server may crash repeatedly meanwhile, and an attempt that finds it down counts too. */
 const mostAttempts = 30;
 const rowsInFile = 3;
-/** What a user waits who is told that the database is gone, ms. */
+/** How long a user waits after being told the database is down, ms. */
 const pauseMs = 200;
 
-/** One intent through one scenario of a team, pursued as careful users would on its machines until it is known to be done. */
+/** Runs one intent through a team scenario, acting as careful users on its machines until it is known to be done. */
 export async function runTeamIntent(
   server: PostgresServer,
   world: World,
@@ -112,7 +112,7 @@ export async function runTeamIntent(
       : createArgs(world, what, intents[0] ?? '', scenario.ownKey ? `key-${seed}` : undefined);
   }
 
-  /** Each machine has the file that is published. */
+  /** Gives the machine the policy file; the first machine publishes it. */
   async function withPolicy(machine: Machine, publishes = machine === machines[0]): Promise<void> {
     if (!scenario.policy) return;
     const file = savePolicy(machine.config, intents.length);
@@ -127,7 +127,7 @@ export async function runTeamIntent(
   async function whole(): Promise<TeamReport> {
     const last = attempts.at(-1);
     const [machine] = machines;
-    // What is known to the user is owed to nobody any more, once a command has reached the database.
+    // After a reported success the journal must list nothing unreported, once a command reaches the database.
     if (machine && last?.code === 0 && attempts.length === 1) {
       const args = ['order', 'journal', 'list', '-o', 'json'];
       await patiently(async () => {

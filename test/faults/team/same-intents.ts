@@ -9,20 +9,20 @@ import { brokenCopies, type Machine, makeMachine } from './machine.ts';
 
 export interface IntentRace {
   readonly processes: number;
-  /** State folders that the processes share. */
+  /** State directories shared by the processes. */
   readonly machines: number;
   readonly intents: number;
   readonly seed: number;
 }
 
 export interface RacedIntents extends Verdict {
-  /** How often each exit code ended a command. */
+  /** Number of commands by exit code. */
   readonly ends: ReadonlyMap<number | null, number>;
-  /** What is wrong beside the orders. */
+  /** Problems other than with the orders. */
   readonly findings: readonly string[];
 }
 
-/** Every process orders every intent, half of them in the same order, each by the built program's own command. */
+/** Every process places every intent through the built program; half of them in the same sequence. */
 export async function raceForIntents(
   service: Service,
   server: PostgresServer,
@@ -70,7 +70,7 @@ export async function raceForIntents(
         ];
         const { code, stderr, crash } = await runner.run({ argv, env: machine?.environment ?? {} });
         ends.set(code, (ends.get(code) ?? 0) + 1);
-        // Who comes second is told of the order, or that another is placing it.
+        // A losing process is told that the order exists or is being placed by another.
         if (code !== 0 && code !== 5) findings.push(`exit ${code} ${crash ?? ''}: ${stderr.slice(0, 500)}`);
       }
     } finally {

@@ -4,7 +4,7 @@ import { LimitRaces } from './limit.ts';
 import { runTeamsRandomly } from './random-main.ts';
 import { raceForIntents } from './same-intents.ts';
 
-/** How much of each is tried. */
+/** How many of each test to run. */
 export interface TeamForm {
   readonly processes: number;
   readonly intents: number;
@@ -17,10 +17,10 @@ export const longForm: TeamForm = { processes: 64, intents: 200, races: 100, run
 /** For each change. */
 export const boundedForm: TeamForm = { processes: 16, intents: 25, races: 10, runs: 100, crashes: 50 };
 
-/** How long the server lives between two crashes, ms: commands that take half a second must get through. */
+/** Mean server uptime between crashes, ms: long enough for half-second commands to succeed. */
 const crashEveryMs = 1_200;
 
-/** What several machines with one database may not do, tried. @returns whether nothing was wrong. */
+/** Tests the guarantees for several machines sharing a database. @returns whether no problem was found. */
 export async function runTeam(form: TeamForm, seed: number, workers: number): Promise<boolean> {
   const began = Date.now();
   const raced = await races(form, seed);

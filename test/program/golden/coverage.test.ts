@@ -7,7 +7,7 @@ const here = new URL('./', import.meta.url);
 const texts = readdirSync(here)
   .filter((name) => name.endsWith('.transcript'))
   .map((name) => ({ name, text: readFileSync(new URL(name, here), 'utf8') }));
-/** What to do where a transcript lacks something. */
+/** What to do if a transcript is incomplete. */
 const howTo = `write the lines to run in test/program/golden/, then UPDATE_GOLDEN=1 npx vitest run test/program/golden; read the diff`;
 const commands = await knownCommands();
 
@@ -29,7 +29,7 @@ const runs = (path: string) => (line: string) =>
   new RegExp(`\\berrand ${path}(?= |$)`).test(line) && !/ --(help|dry-run|curl)\b/.test(line);
 const asksJson = (line: string): boolean => / -o (nd)?json\b/.test(line);
 
-/** What a transcript shows of each command. */
+/** Required examples for each command. */
 const views: Readonly<Record<string, (it: Shown) => boolean>> = {
   table: ({ line, printed, code }) => !asksJson(line) && code === 0 && printed !== '',
   JSON: ({ line, printed, code }) => asksJson(line) && code === 0 && /^[[{]/m.test(printed),
@@ -38,18 +38,18 @@ const views: Readonly<Record<string, (it: Shown) => boolean>> = {
     asksJson(line) && code !== 0 && /^! \{"error":/m.test(printed),
 };
 
-/** What a command does not have. */
+/** Examples a command cannot have. */
 const without: Readonly<Record<string, readonly string[]>> = {
   'order export': ['JSON'],
-  // What the command that it runs prints, or nothing.
+  // Prints only what the executed command prints.
   'sandbox exec': ['table', 'JSON'],
   'bulk results': ['JSON'],
   'bulk template': ['JSON'],
   completion: ['JSON'],
-  // It speaks a protocol, whatever -o says.
+  // It speaks a protocol regardless of -o.
   mcp: ['JSON'],
   'auth login': ['JSON'],
-  // These say on stderr that it is done, and only in the table format.
+  // These confirm on stderr, and only in the table format.
   'sandbox reset': ['JSON'],
   'sandbox restore': ['JSON'],
   'order journal repair': ['JSON'],
@@ -61,14 +61,14 @@ const without: Readonly<Record<string, readonly string[]>> = {
   'profile delete': ['JSON'],
   'config set': ['JSON'],
   'profile database': ['JSON'],
-  // They need a database that machines share: test/team.
+  // These need a database shared by machines; see test/team.
   'order journal move': ['table', 'JSON'],
   'policy publish': ['table', 'JSON'],
-  // It ends with its deadline or a signal only.
+  // It ends only at its deadline or on a signal.
   'webhook listen': ['table', 'JSON'],
 };
 
-// A run that refills the transcripts fills in what they lack.
+// An update run adds what the transcripts lack.
 describe.skipIf(refills('UPDATE_GOLDEN'))('transcripts', () => {
   test.each(commands.map(({ path, command }) => [path, command.isDefault === true] as const))(
     'show the help of `%s`, its table, its JSON, and an error as text and as JSON',

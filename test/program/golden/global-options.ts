@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The options that commands share, as help shows them: a line each in `global-options.txt`. */
+/** Shared options as shown by help; one per line in `global-options.txt`. */
 const all = readFileSync(new URL('./global-options.txt', import.meta.url), 'utf8')
   .trimEnd()
   .split('\n')
@@ -12,8 +12,8 @@ const all = readFileSync(new URL('./global-options.txt', import.meta.url), 'utf8
 const block = /^Global options:\n((?: {2}.*\n)+)/gm;
 
 /**
- * Names what global help a command shows, in place of repeating it: the column its summaries start at and the options it
- * lacks say every byte of the block. A block that differs in any byte stays as it was printed.
+ * Abbreviates the global options block of a help text. Its summary column and the missing options determine every byte
+ * of it; a block that differs in any byte is kept as printed.
  */
 export const withNamedGlobalOptions = (help: string): string =>
   help.replace(block, (whole, printed: string) => {

@@ -1,20 +1,20 @@
 /**
- * A transcript is what a session in a terminal of 100 columns shows, whole:
+ * A transcript is the complete record of a session in a 100-column terminal:
  *
- *   # a comment, before a command
- *   ~ 10m                                    time that passes, for the service and for the program
- *   $ errand order list                      a line for bash; what follows is printed by it
- *   a line of stdout
- *   ! a line of stderr
- *   ? 0                                      the exit code, which ends what is printed
- *   $ ORDER=$(errand order list -o id)       keeps stdout in a variable for the lines that follow
+ * # a comment, before a command
+ * ~ 10m time that passes, for the service and for the program
+ * $ errand order list a line for bash; its output follows
+ * a line of stdout
+ * ! a line of stderr
+ * ? 0 the exit code, which ends the output
+ * $ ORDER=$(errand order list -o id) stores stdout in a variable for the lines that follow
  */
 export type Part =
   | { readonly kind: 'note'; readonly text: string }
   | { readonly kind: 'wait'; readonly text: string }
   | { readonly kind: 'command'; readonly text: string; readonly line: string; readonly variable?: string };
 
-/** What a command printed, as it is shown. */
+/** A command's output as displayed. */
 export interface Printed {
   readonly stdout: string;
   readonly stderr: string;
@@ -23,7 +23,7 @@ export interface Printed {
 
 const exitLine = /^\? -?\d+$/;
 
-/** The commands of a transcript and what stands between them; what they printed is left out. */
+/** Parses a transcript into commands, notes and waits; skips the output. */
 export function readTranscript(text: string): Part[] {
   const parts: Part[] = [];
   let isPrinted = false;
@@ -41,7 +41,7 @@ function command(text: string): Part {
   return { kind: 'command', text, line, variable };
 }
 
-/** A command with all that it printed, as lines of a transcript. */
+/** Formats a command and its output as transcript lines. */
 export function showCommand(text: string, { stdout, stderr, code }: Printed): string[] {
   const lines = [text, ...linesOf(stdout), ...linesOf(stderr).map((line) => `! ${line}`)];
   if (lines.some((line, index) => index > 0 && (exitLine.test(line) || line.startsWith('$ '))))
@@ -56,7 +56,7 @@ function linesOf(text: string): string[] {
     : [...text.split('\n'), '\\ no newline at the end'];
 }
 
-/** Lines that ended at a deadline (exit 8) and set none: the machine was too busy. */
+/** Lines that hit a deadline (exit 8) without setting one: the machine was too busy. */
 export const unsetDeadlines = (transcript: string): string[] =>
   [...transcript.matchAll(/^\$ (.*)\n(?:(?!\$ |\? ).*\n)*\? 8$/gm)]
     .map(([, line = '']) => line)

@@ -15,7 +15,7 @@ const row = {
   phone: '5125550100',
 };
 
-/** A sandbox whose batches are placed by hand, with a count of what preparing rows has read. */
+/** A sandbox whose batches are placed explicitly; counts the reads made while preparing rows. */
 async function place() {
   let now = Date.parse('2026-03-01T12:00:00Z');
   const { handle, service, close } = await openSandbox({
@@ -47,7 +47,7 @@ async function place() {
   };
   return {
     close,
-    /** Uploads 60 rows and lets `callers` place them at once. @returns what that has read, and the rows left. */
+    /** Uploads 60 rows and places them from `callers` concurrently. @returns the reads made and the rows left. */
     async uploaded(callers: number) {
       await send('/orders/bulk', { rows: Array.from({ length: 60 }, () => row) }, key);
       now += 60_000;
@@ -68,7 +68,10 @@ test('rows of a batch are prepared once, however many requests come while they a
   await close();
 });
 
-/** An order that sets 200 dollars aside until it is placed, and then a batch that only they can pay. @returns the error of its row. */
+/**
+ * Places an order that reserves 200 dollars until it is placed, then a batch that only that money can pay for. @returns
+ * the error of its row.
+ */
 async function placedAfterLeap(beforeUploadMs: number): Promise<string | null> {
   const sandbox = await openStillSandbox();
   const key = `Bearer ${(await sandbox.send('POST', '/sandbox/keys')).body.api_key}`;
@@ -86,7 +89,7 @@ async function placedAfterLeap(beforeUploadMs: number): Promise<string | null> {
 }
 
 test('a row finds in the wallet what was there when it was due, however late it is placed', async () => {
-  // Due once that order is placed, and before.
+  // Rows due after that order was placed, and before.
   expect(await placedAfterLeap(2_340)).toBeNull();
   expect(await placedAfterLeap(1_000)).toMatch(/^insufficient_funds: /);
 });

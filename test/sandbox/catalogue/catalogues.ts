@@ -28,7 +28,7 @@ export function listingWhere(matches: (listing: Listing) => boolean): Listing {
   return listing;
 }
 
-/** How a refusal comes out: its code. */
+/** Returns the code of the error thrown. */
 export function codeOf(work: () => unknown): unknown {
   try {
     work();

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-/** What a catalogue finds, by the ids of its listings. */
+/** Ids of the listings a catalogue finds. */
 function found(seed: number, path: string): string[] {
   const catalogue = catalogueOf(seed, path);
   const { results } = catalogue.search({ q: 'coffee', sort: 'price_asc', limit: 10_000 });

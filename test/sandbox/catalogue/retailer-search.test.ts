@@ -7,7 +7,7 @@ import { catalogueOf, codeOf } from './catalogues.ts';
 const catalogue = catalogueOf();
 type Page = Shape<'ProductSearchResponse'>;
 
-/** Every page of a search, the first to the last. */
+/** All pages of a search. */
 function pagesOf(retailer: string, query: string, freeShipping = false, agent = false): Page[] {
   const pages: Page[] = [];
   for (let page: number | null = 1; page !== null; page = pages.at(-1)?.next_page ?? null) {

@@ -1,6 +1,6 @@
 import { catalogueOf } from './catalogues.ts';
 
-/** A process that opens the catalogue of a file when it is told to, and prints what it finds there. */
+/** Runs as a separate process: opens the catalogue of a file on request and prints what it finds. */
 const [file = ''] = process.argv.slice(2);
 process.stdout.write('ready\n');
 process.stdin.once('data', () => {

@@ -10,7 +10,7 @@ import { openStillSandbox } from '../still.ts';
 const second = 1000;
 const day = 24 * 3600 * second;
 
-/** Refuses each event as often as its address says, then takes it; one that nobody ever takes says `never`. */
+/** Refuses each event the number of times given in its URL, then accepts it; `never` refuses for good. */
 let receiver: Receiver;
 beforeAll(async () => {
   const seen = new Map<string, number>();
@@ -35,29 +35,29 @@ const scenarios = fc.record({
     minLength: 1,
     maxLength: 4,
   }),
-  /** Rows of each batch, all uploaded at once, while the orders before them come to be placed. */
+  /** Rows per batch; all are uploaded together while the earlier orders are being placed. */
   batches: fc.array(fc.array(slug, { minLength: 1, maxLength: 12 }), { maxLength: 3 }),
   uploadedAfter: fc.integer({ min: 1_800, max: 2_400 }),
-  /** Of an address that every event goes to. */
+  /** Refusals of a registered URL that receives all events. */
   registered: fc.option(fc.constantFrom('0', '3')),
   reason: fc.constantFrom(...returnReasons),
-  /** What the wallet has then, beside what the orders have set aside, cents: enough for any batch, and not for all. */
+  /** Wallet balance at that time beyond reservations, cents: enough for any one batch but not for all. */
   room: fc.integer({ min: 50_000, max: 120_000 }),
   days: fc.constantFrom(0.1, 1.5, 8),
-  /** Where a way that takes more than one step stops, parts of the whole. */
+  /** Where a stepwise way stops, as fractions of the whole. */
   stops: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 }),
 });
 type Scenario = typeof scenarios extends fc.Arbitrary<infer S> ? S : never;
 
 type Sandbox = Awaited<ReturnType<typeof openStillSandbox>>;
-/** Lets `ms` of the sandbox's time pass. */
+/** Advances the sandbox's clock by `ms`. */
 type Pass = (sandbox: Sandbox, ms: number, scenario: Scenario) => Promise<void>;
 
 const advance = async ({ service, outbox }: Sandbox, ms: number): Promise<void> => {
   await advanceThrough({ service, outbox, signal: new AbortController().signal }, ms);
 };
 
-/** When the next of all that is to come is due, ms. */
+/** Earliest due time of all pending work, ms. */
 const nextDue = ({ service: { store } }: Sandbox): number =>
   Number(
     store.get(
@@ -69,7 +69,7 @@ const nextDue = ({ service: { store } }: Sandbox): number =>
 
 const ways = {
   'in one leap': (sandbox, ms) => advance(sandbox, ms),
-  /** Somebody looks in between. */
+  /** Reads in between. */
   'piece by piece': async (sandbox, ms, { stops }) => {
     let at = 0;
     for (const stop of [...stops.toSorted((one, other) => one - other), 1]) {
@@ -79,7 +79,7 @@ const ways = {
       await sandbox.send('GET', '/retailers?limit=1');
     }
   },
-  /** A served sandbox that nobody advances: rounds half a second apart, but for those in which nothing is due. */
+  /** Like a served sandbox left alone: rounds half a second apart, skipping those in which nothing is due. */
   'as time goes by': async (sandbox, ms) => {
     const round = second / 2;
     for (let left = ms; left > 0; ) {
@@ -95,7 +95,7 @@ type Way = keyof typeof ways;
 
 let worlds = 0;
 
-/** Plays a scenario in one way. @returns the state that it ends in. */
+/** Plays a scenario in one way. @returns the final state. */
 async function played(scenario: Scenario, way: Way) {
   worlds += 1;
   const hooks = `/${worlds}`;
@@ -169,13 +169,13 @@ async function played(scenario: Scenario, way: Way) {
       rows: store.all(
         'SELECT batch_seq, place, due, order_id, error FROM batch_rows ORDER BY batch_seq, place',
       ),
-      /** To the ms, where each moment at which anything is due was stopped at. */
+      /** Exact to the ms if every due moment is stopped at. */
       deliveries: deliveries.map(({ seq: _, ...delivery }) => delivery),
       attempts: store.all(
         `SELECT d.order_id, d.event, a.at, a.status, a.error FROM delivery_attempts a JOIN deliveries d ON d.seq = a.delivery_seq
          ORDER BY d.order_id, d.url, d.seq, a.at`,
       ),
-      /** What became of each, for rounds that come a little late. */
+      /** Outcomes only, for rounds that run slightly late. */
       outcomes: deliveries.map(({ order_id, event, attempts, delivered_at, given_up_at }) => {
         const outcome = delivered_at !== null ? 'delivered' : given_up_at !== null ? 'given up' : 'waits';
         return { order_id, event, outcome, attempts: outcome === 'waits' ? null : attempts };
@@ -194,7 +194,7 @@ test('an advance through whatever is due ends in the state that waiting would ha
       const { deliveries: _, attempts: __, ...seen } = await played(scenario, 'as time goes by');
       expect(leap).toMatchObject(seen);
     }),
-    // A counterexample takes longer to be made small than a test may.
+    // Shrinking a counterexample takes longer than a test may.
     { numRuns: 15, endOnFailure: true },
   );
 });

@@ -75,7 +75,7 @@ describe('bringing about what is due', () => {
     now += 60_000;
     expect(await statusOf(id)).toBe('pending');
     expect(await stuck()).toEqual([id]);
-    // As a newer version finds it, or this one once its bug is mended.
+    // As after an upgrade or a bug fix.
     await setAttempts('0');
     now += 60 * 60_000;
     expect(await statusOf(id)).toBe('order_placed');
@@ -132,18 +132,18 @@ describe('bringing about what is due', () => {
 });
 
 describe('a served sandbox with more that is due than a read waits for', () => {
-  /** More than three reads can bring about, however fast they are: a read takes at most 20. */
+  /** More than three reads can process, however fast: a read takes at most 20. */
   const count = 100;
   const url = 'http://127.0.0.1:4848/shop/test-price-exceeded';
   const cents = 5000 + 100;
 
-  /** Orders that fail once they are due, which have set aside all that the wallet holds. */
+  /** Orders that will fail once due, and that reserve the entire wallet. */
   async function crowded() {
     const sandbox = await openStillSandbox({ readBudgetMs: 0, startBalanceCents: count * cents });
     const key = `Bearer ${(await sandbox.send('POST', '/sandbox/keys')).body.api_key}`;
     const send = (method: string, target: string, body?: unknown) => sandbox.send(method, target, body, key);
     for (let made = 0; made < count; made += 1) await send('POST', '/orders', orderBody(url));
-    // Time that goes by is no leap of the clock.
+    // Advance in small steps, so that it does not count as a clock jump.
     const { clock, readBudget } = sandbox.service;
     for (let steps = 0; steps < 100; steps += 1) {
       sandbox.pass(400);

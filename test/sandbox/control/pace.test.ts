@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PriorityScheduler } from '../../../src/sandbox/control/scheduler.ts';
 
-/** What ends first: a pause after 30 ms of work, or 20 ms. */
+/** Which finishes first: a pause after 30 ms of work, or 20 ms. */
 const first = (pace: PriorityScheduler): Promise<string> =>
   Promise.race([
     pace.pause(30).then(() => 'the pause'),

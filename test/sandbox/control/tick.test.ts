@@ -18,7 +18,7 @@ test('rows that are due are placed one round after the other without a pause, th
   await expect.poll(left, { interval: 20 }).toBeLessThan(2_500);
   const before = performance.eventLoopUtilization();
   await expect.poll(left, { interval: 20 }).toBe(0);
-  // A pause between rounds would be idle time, on a slow machine as on a fast one.
+  // A pause between rounds would show up as idle time, however fast the machine.
   const { idle, active } = performance.eventLoopUtilization(before);
   expect(idle / (idle + active)).toBeLessThan(0.1);
   await stop();

@@ -173,7 +173,7 @@ describe('the queue', () => {
     await holder.oneEvent();
     await receiver.until(1);
     await other.pass(14_000);
-    // The sandbox's own clock is no measure of it: it can be moved by days.
+    // The lease ignores the sandbox's own clock, which can jump by days.
     await other.opened.service.clock.advance(3 * 24 * 3600 * 1000);
     await other.pass(0);
     expect(receiver.received).toHaveLength(1);
@@ -204,7 +204,7 @@ describe('the queue', () => {
     receiver.reply = () => 'silence';
     await first.oneEvent();
     await receiver.until(1);
-    // Whoever waits for a response until its limit notes an attempt that failed.
+    // A process that waited until the response timeout would record a failed attempt.
     await close(first);
     receiver.reply = accepting;
     const second = await open();

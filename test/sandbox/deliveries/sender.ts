@@ -1,7 +1,7 @@
 import type { SandboxConfig } from '../../../src/sandbox/config.ts';
 import { type OpenSandbox, openSandbox } from '../../../src/sandbox/open.ts';
 
-/** A sandbox that sends webhooks, its clock and its outbox in the test's hand. */
+/** A sandbox that sends webhooks; the test controls its clock and outbox. */
 export class Sender {
   readonly bugs: unknown[];
   readonly opened: OpenSandbox;
@@ -38,13 +38,13 @@ export class Sender {
     return response.body === null ? null : JSON.parse(String(response.body));
   }
 
-  /** Mints a key and registers an address with it. */
+  /** Mints a key and registers a webhook URL with it. */
   async register(webhook_url: string): Promise<void> {
     this.key = (await this.send('POST', '/sandbox/keys')).api_key;
     await this.send('POST', '/users', { webhook_url });
   }
 
-  /** Places an order that waits, and lets it come to one event by cancelling it. @returns its id. */
+  /** Places a slow order and cancels it, which causes a single event. @returns its id. */
   async oneEvent(more: Record<string, unknown> = {}): Promise<string> {
     const id = await this.order('test-slow', more);
     await this.send('POST', `/orders/${id}/cancel`);
@@ -57,14 +57,14 @@ export class Sender {
     return (await this.send('POST', '/orders', { ...example, products, ...more })).id;
   }
 
-  /** Lets time pass, in ms, and then everything that is due by then be attempted. */
+  /** Advances the clock, ms, then attempts all due deliveries. */
   async pass(ms: number): Promise<void> {
     this.#clock.now += ms;
     this.opened.outbox.wake();
     await this.opened.outbox.idle();
   }
 
-  /** What became of each delivery, and the last attempt at it. */
+  /** State of each delivery, with its last attempt. */
   log(): { event: string; state: string; attempts: number; status: number | null; error: string | null }[] {
     return this.opened.service.store
       .all(

@@ -2,7 +2,7 @@ import { describe, expectTypeOf, test } from 'vitest';
 import type { OrderStatus, SearchSort } from '../../../src/api/enums.ts';
 import type { Call, QueryOf } from '../../../src/sandbox/server/handler.ts';
 
-// The type check of the build is what these stand on: a test that runs has nothing to add.
+// These are checked at build time by the type checker; running them adds nothing.
 
 describe('a handler reads its request as its row of the table declares it', () => {
   test('a parameter that is required or has a default is always there', () => {

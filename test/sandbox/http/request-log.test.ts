@@ -15,7 +15,7 @@ test('a thousand of the longest targets take little memory', () => {
   };
   const before = heap();
   for (let index = 0; index < 1000; index += 1) {
-    // As it comes from a socket: in one piece of memory of its own.
+    // Like a string from a socket: allocated in one piece.
     const target = Buffer.from(`/${index}?${'a'.repeat(31_000)}`).toString('latin1');
     log.begin({ at: 0, method: 'GET', target, headers: {}, fault: undefined }).done(null);
   }

@@ -20,7 +20,7 @@ test.each([
     const filters = readFilters(search, orderFilters);
     const plans = await plansOf((store) => {
       findOrders(store, filters, part);
-      // Counting reads the store and the addresses alone.
+      // Counting uses only the store and the URLs.
       countOrders({ store, config: sandboxConfig('http://127.0.0.1:1') } as Service, filters);
     });
     const walks = plans.filter((plan) => /^(?:SCAN|SEARCH) o\b/.test(plan));
@@ -38,7 +38,7 @@ test.each(['id=ab', 'state=waiting', 'event=status_updated', 'class=5xx', 'user=
       countDeliveries(store, filters);
     });
     const walks = plans.filter((plan) => /^(?:SCAN|SEARCH) d\b/.test(plan));
-    // Those that are shown are read by their number.
+    // The displayed rows are fetched by rowid.
     const shown = 'SEARCH d USING INTEGER PRIMARY KEY (rowid=?)';
     expect(walks.filter((plan) => plan !== shown && !plan.includes('COVERING INDEX'))).toEqual([]);
   },

@@ -4,7 +4,7 @@ import { challengeFor, credentialOf } from '../../service/payer.ts';
 import { expectBalancedBooks } from '../books.ts';
 import { openStillSandbox } from '../still.ts';
 
-/** A sandbox that stands still, and orders in it that are paid by challenge. */
+/** A sandbox with a frozen clock, and orders in it paid by challenge. */
 async function place() {
   const sandbox = await openStillSandbox();
   const { send } = sandbox;
@@ -18,7 +18,7 @@ async function place() {
     const authorization = credentialOf(challengeFor(await send('POST', '/agent/orders', body)));
     return { ...(await send('POST', '/agent/orders', body, authorization)), authorization };
   };
-  /** The order's rows of the ledger, each as its kind and cents. */
+  /** The order's ledger rows, as pairs of kind and cents. */
   const books = (orderId: string) =>
     sandbox.service.store
       .all('SELECT kind, cents FROM ledger WHERE order_id = ? ORDER BY seq', orderId)

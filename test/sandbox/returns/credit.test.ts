@@ -14,7 +14,7 @@ const taken = fc.record({
   isDenied: fc.boolean(),
 });
 
-/** An order of these lines, placed, with the shipping that makes shares odd. */
+/** A placed order with these lines and a shipping cost that makes shares uneven. */
 function placed(lines: readonly { priceCents: number; quantity: number }[], shippingCents: number) {
   const url = 'https://general-store.example/mug';
   const { record } = live(
@@ -47,7 +47,7 @@ test('the credits of all units are the whole charge, in whatever order they are 
           kept
             .flat()
             .reduce((units, unit) => units - (unit.order_item_id === id ? unit.quantity : 0), bought);
-        // Two at a time are open, and the first of them may be denied once the second has its credit reckoned.
+        // Two returns are open at a time, and the first may be denied after the second's credit is computed.
         for (const { which, quantity, isDenied } of steps) {
           const item = record.items[which % record.items.length];
           if (!item || left(item.id, item.quantity) < quantity) continue;

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-/** How many migrations there were before records had the shapes of today. */
+/** Number of migrations before records took their current shape. */
 const before = migrations.findIndex((sql) => sql.includes('users_number'));
 
 const summary = (status: string) => ({
@@ -77,7 +77,7 @@ const orderOf = (more: object) => ({
   ...more,
 });
 
-/** A store as an earlier version left it: an order with a return under review, and one that is still to be placed. */
+/** A store written by an earlier version: an order with a return under review, and an order yet to be placed. */
 function olderStore(file: string): void {
   const Database = loadSqlite();
   const database = new Database(file);

@@ -1,6 +1,6 @@
 import { Store } from '../../../src/sandbox/store/store.ts';
 
-/** How SQLite goes about each statement that a list takes. */
+/** Query plans of all statements a list runs. */
 export async function plansOf(list: (store: Store) => void): Promise<string[]> {
   const store = await Store.open(':memory:');
   const statements: { sql: string; values: (string | number | null)[] }[] = [];

@@ -15,7 +15,7 @@ describe('a list of orders', () => {
     plans = [];
   });
   afterEach(() => {
-    // A scan of the whole table, or of every record of a user, is what must never happen.
+    // It must never scan the whole table or all records of a user.
     expect(plans.filter((plan) => /^SCAN (o|orders)\b/.test(plan))).toEqual([]);
   });
 

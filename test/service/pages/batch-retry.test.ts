@@ -17,7 +17,7 @@ const upload = async (rows: unknown[]): Promise<string> => {
 const batch = async (id: string) => (await service.send('GET', `/orders/bulk/${id}`)).body;
 const retry = (id: string, once: string = crypto.randomUUID()) =>
   submit(service, `/console/batches/${id}/retry`, { once });
-/** The batch whose page a retry leads to. */
+/** Follows a retry's redirect. @returns the id of the new batch. */
 async function madeBy(response: Awaited<ReturnType<typeof retry>>): Promise<string> {
   expect([response.status, response.text]).toEqual([303, '']);
   const path = response.headers.get('location') ?? '';

@@ -6,10 +6,10 @@ import type { TestService } from '../service.ts';
 
 type Row = Extract<(typeof pageRows)[number], { GET: string }>;
 
-/** An address of each page, in a sandbox in which all sorts of things have happened; an image is none. */
+/** A URL for each page of a sandbox with plenty of activity; excludes images. */
 type Addresses = Readonly<Record<Exclude<Row['path'], '/track/{order_id}/proof/{number}'>, string>>;
 
-/** Lets a bit of everything happen. @param text stands wherever anyone may write one. */
+/** Creates a bit of everything. @param text used in every free-text field. */
 export async function happen(service: TestService, text = 'plain'): Promise<Addresses> {
   const receiver = await Receiver.start();
   receiver.reply = ({ event }) => ({ status: event === 'request_succeeded' ? 500 : 200 });
@@ -82,7 +82,7 @@ export async function happen(service: TestService, text = 'plain'): Promise<Addr
   }
 }
 
-/** Beside them: what is shown where there is nothing, or nothing any more. */
+/** Further pages: empty ones and missing ones. */
 export const emptyPages = [
   '/console/orders/none',
   '/nowhere/at/all',

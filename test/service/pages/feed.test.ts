@@ -10,7 +10,7 @@ startedForEach((started) => {
   service = started;
 });
 
-/** The entries of an order's feed, each as it is read. */
+/** The entries of an order's feed as plain text. */
 async function feed(id: string): Promise<string[]> {
   const { text } = await page(service, `/console/orders/${id}`);
   const list = /<ol class="timeline">(.*?)<\/ol>/s.exec(text)?.[1] ?? '';
@@ -81,7 +81,10 @@ test('a life of very many entries is cut at its beginning', async () => {
 });
 
 describe('what is held for an order is released when its placing ends', () => {
-  /** The amounts of the feed and their sum, and what the wallet lost since the start, cents. */
+  /**
+   * Titles of the feed's money entries, and whether their amounts add up to the change in the wallet's balance since
+   * `before`.
+   */
   async function moneyOf(id: string, before: number) {
     const words = (await feed(id)).filter((entry) => entry.includes(' money: '));
     const amounts = words.map((entry) => / money: ([A-Z][a-z ]+) ([+-])\$([\d.]+)/.exec(entry) ?? []);

@@ -9,7 +9,7 @@ startedForEach((started) => {
   service = started;
 });
 
-/** The ids of a list's rows, and the words of its counts. */
+/** Ids of the listed rows, and the count text. */
 async function found(query: string) {
   const { status, text } = await page(service, `/console/orders?${query}`);
   expect(status).toBe(200);

@@ -34,7 +34,7 @@ const consolePages = [
   '/console/keys',
 ];
 
-/** Every form of the console, whatever it is about. */
+/** All forms of the console. */
 const consoleForms = pageRows.flatMap((row) =>
   'POST' in row && row.path.startsWith('/console') ? [row.path.replace(/\{\w+\}/g, 'x')] : [],
 );
@@ -65,7 +65,7 @@ describe('every form of the console', () => {
     expect((await post(path, { headers: named })).status).toBe(421);
     const { status, headers } = await post(path, { headers: { ...own, 'sec-fetch-site': 'same-origin' } });
     expect([303, 400, 404, 409]).toContain(status);
-    // A redirect is no page.
+    // A redirect has no page content to protect.
     if (status !== 303) expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
   });
 });

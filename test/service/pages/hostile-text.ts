@@ -1,2 +1,2 @@
-/** What someone would type to run a script in whoever looks at their order. */
+/** An attempt at script injection against anyone who views the order. */
 export const hostile = `"><script>alert(1)</script><img src=x onerror="alert(2)">'</pre></details></main><svg/onload=alert(3)>`;

@@ -16,7 +16,7 @@ afterEach(async () => {
   expect(service.bugs).toEqual([]);
 });
 
-/** What is read on a page, without its markup. */
+/** A page's visible text, without markup. */
 const read = async (path: string): Promise<string> =>
   (await page(service, path)).text
     .replace(/<style>.*?<\/style>|<script.*?<\/script>/gs, '')
@@ -112,7 +112,7 @@ test('no secret is on the page of a request, wherever it stood', async () => {
     totp_secret: totp,
     retailer_config: { api_token: 'tok-9', nested: { password: ['list-secret'] } },
   });
-  // A name in other signs, a number, and what is no JSON.
+  // An escaped field name, a number, and invalid JSON.
   await service.send('POST', '/managed-accounts', `{"email":"x@y.example","p\\u0061ssword":"${password}"}`);
   await service.send('POST', '/managed-accounts', `{"email":"z@y.example","password":4711881}`);
   await service.send('POST', '/managed-accounts', `{password: '${password}'`);

@@ -15,7 +15,7 @@ const read = async (path: string): Promise<string> => {
   expect([path, status]).toEqual([path, 200]);
   return text;
 };
-/** What is read, without its markup. */
+/** A page's visible text, without markup. */
 const words = async (path: string): Promise<string> =>
   (await read(path))
     .replace(/<style>.*?<\/style>|<script.*?<\/script>/gs, '')

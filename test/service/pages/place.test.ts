@@ -9,7 +9,7 @@ startedForEach((started) => {
   service = started;
 });
 
-/** The form of a product as it is shown, every field as it stands. */
+/** The displayed form of a product, with the values of its fields. */
 async function form(slug: string): Promise<Record<string, string>> {
   const { text } = await page(service, `/shop/${slug}`);
   const value = (name: string) => new RegExp(`name="${name}"[^>]* value="([^"]*)"`).exec(text)?.[1] ?? '';
@@ -86,7 +86,7 @@ test('what does not fit a field is said, and nothing is ordered', async () => {
     [{ quantity: '0' }, 'Quantity takes a whole number above 0'],
     [{ quantity: '1.5' }, 'Quantity takes a whole number above 0'],
     [{ max_price: 'much' }, 'Ceiling takes an amount, such as'],
-    // A comma as decimal sign would be a ceiling a hundred times as high.
+    // If the comma were dropped, this decimal comma would raise the ceiling a hundredfold.
     [{ max_price: '5,00' }, 'Ceiling takes an amount, such as'],
     [{ max_price: '0.00' }, 'Ceiling takes an amount of dollars above 0'],
     [{ user: crypto.randomUUID() }, 'this user is not here'],

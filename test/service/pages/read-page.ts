@@ -2,7 +2,7 @@ import type { ServiceResponse, TestService } from '../service.ts';
 
 const browserAccept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
-/** A page as a browser asks for it. */
+/** Requests a page as a browser does. */
 export const page = (
   service: TestService,
   path: string,
@@ -11,7 +11,7 @@ export const page = (
 ): Promise<ServiceResponse> =>
   service.send(method, path, undefined, null, { accept: browserAccept, ...headers });
 
-/** A form as a browser sends it from one of the service's own pages. */
+/** Submits a form as a browser does from one of the service's pages. */
 export const submit = (
   service: TestService,
   path: string,
@@ -23,7 +23,7 @@ export const submit = (
     origin,
   });
 
-/** The text of each cell of a row, as it is read. */
+/** The cells of a row as plain text. */
 export function rowOf(markup: string, id: string): string[] {
   const row = new RegExp(`<tr id="${id}">(.*?)</tr>`, 's').exec(markup)?.[1] ?? '';
   return [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) =>
@@ -34,7 +34,7 @@ export function rowOf(markup: string, id: string): string[] {
   );
 }
 
-/** Markup as it is read. */
+/** Strips markup, leaving visible text. */
 export const textOf = (markup: string): string =>
   markup
     .replace(/<[^>]+>/g, ' ')
@@ -42,5 +42,5 @@ export const textOf = (markup: string): string =>
     .replace(/ ,/g, ',')
     .trim();
 
-/** The name in the first form of a page that makes what it does happen once. */
+/** The one-time token in a page's first form. */
 export const onceOf = (markup: string): string => /name="once" value="([^"]+)"/.exec(markup)?.[1] ?? '';

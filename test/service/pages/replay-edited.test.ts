@@ -35,7 +35,7 @@ const textOf = (markup: string): string =>
     .replaceAll('&amp;', '&');
 const form = async () => {
   const { text } = await page(service, path);
-  // A browser ends lines so.
+  // Browsers submit CRLF line endings.
   return { once: onceOf(text), url: '', body: textOf(text).replaceAll('\n', '\r\n'), event: 'new' };
 };
 const last = () => receiver.received.at(-1) ?? expect.fail('nothing came');

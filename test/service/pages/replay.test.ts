@@ -18,7 +18,7 @@ afterEach(async () => {
   expect(service.bugs).toEqual([]);
 });
 
-/** An order that was cancelled: one event, which has been sent. */
+/** Cancels an order, which sends a single event. */
 async function cancelled(): Promise<void> {
   id = (await service.order('test-slow')).body.id;
   await service.send('POST', `/orders/${id}/cancel`);

@@ -9,7 +9,7 @@ afterEach(async () => {
   expect(service.bugs).toEqual([]);
 });
 
-/** Method and target, response, and whose it was, newest first. */
+/** Method and target, response, and owner of each request, newest first. */
 async function requests(path = '/console/requests'): Promise<string[]> {
   const { text } = await page(service, path);
   return [...text.matchAll(/<tr id="request-\d+">(.*?)<\/tr>/gs)].map(([, cells = '']) => {

@@ -28,7 +28,7 @@ const form = async (reason: string) => ({
   quantity: '1',
   reason,
 });
-/** What the buttons of the order's page lead to. */
+/** The events the order page's buttons trigger. */
 const offered = async (): Promise<string[]> =>
   [...(await page(service, path)).text.matchAll(/action="\/console\/returns\/[^"/]+\/(\w+)"/g)].map(
     ([, event = '']) => event,

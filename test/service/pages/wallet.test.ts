@@ -10,13 +10,13 @@ startedForEach((started) => {
   service = started;
 });
 
-/** The page of the wallet that the service's own key spends from. */
+/** Path of the page of the wallet used by the service's own key. */
 async function walletPath(): Promise<string> {
   const { text } = await page(service, '/console/keys');
   return /href="(\/console\/wallets\/[^"]+)"/.exec(text)?.[1] ?? expect.fail(text);
 }
 
-/** The lines of the sum, as they are read. */
+/** The rows of the summary as plain text. */
 async function sum(path: string, section = 'sum'): Promise<string[]> {
   const { text } = await page(service, path);
   const table =
@@ -48,7 +48,7 @@ test('the ledger adds up to the balance, and what is held is taken off it', asyn
   expect(rows).toHaveLength(7);
   expect(rows[1]).toMatch(/ Refunded /);
   expect(rows.at(-1)).toMatch(/^2026-03-01 12:00:00 Opening balance \+\$1,000\.00 \$1,000\.00$/);
-  // Each balance is the one below it and the amount beside it.
+  // Each balance equals the previous one, in the row below, plus the row's amount.
   const amounts = rows.slice(1).map((row) => row.split(' ').slice(-2).map(cents));
   for (const [index, [amount = 0, balance]] of amounts.entries())
     expect(balance).toBe((amounts[index + 1]?.[1] ?? 0) + amount);

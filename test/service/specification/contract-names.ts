@@ -12,12 +12,12 @@ import { webhookEvents } from '../../../src/api/events.ts';
 import type { Operation } from '../../../src/api/operation.ts';
 import { type OperationName, operations } from '../../../src/api/operations/index.ts';
 
-/** What the specification does not have, a row of the table calls observed: it needs no row here. */
+/** Operations in the specification. Others are marked observed and need no row here. */
 const all = Object.entries<Operation>(operations).filter(([, { observed }]) => !observed);
 const named = (table: string, names: readonly string[]): string[] => names.map((name) => `${table} ${name}`);
 const endpoint = ({ method, path }: Operation): string => `${method} ${path}`;
 
-/** Operations whose own row tells of all their parameters at once, as the specification does. */
+/** Operations whose single row covers all their parameters, as in the specification. */
 const allNamesAtOnce: readonly string[] = [
   'order.export',
   'agent.search',
@@ -26,7 +26,7 @@ const allNamesAtOnce: readonly string[] = [
   'agent.product.get',
 ] satisfies OperationName[];
 
-/** The parameters that the specification lists; the observed ones stand in none of its tables. */
+/** Parameters listed in the specification; observed ones appear in none of its tables. */
 const parameters = all
   .filter(([name]) => !allNamesAtOnce.includes(name))
   .flatMap(([, operation]) =>
@@ -35,7 +35,7 @@ const parameters = all
       .map(([name]) => `${endpoint(operation)}?${name}`),
   );
 
-/** What the contract knows and the list of rows must name, so that neither grows without the other. */
+/** All names of the contract, each of which needs a row, so that contract and rows stay in sync. */
 export const contractNames: Readonly<Record<string, readonly string[]>> = {
   operations: all.map(([, operation]) => endpoint(operation)),
   parameters,

@@ -5,7 +5,7 @@ import { hangsAfterMs } from '../../limits.ts';
 import type { ServiceResponse, TestService } from '../service.ts';
 import { read } from './scenes.ts';
 
-/** A webhook as it arrived. */
+/** A received webhook. */
 export interface Hook {
   readonly event: string;
   readonly target: string;
@@ -16,9 +16,9 @@ export interface Hook {
 export interface Receiver {
   readonly url: string;
   readonly hooks: readonly Hook[];
-  /** Statuses of its next responses; 200 after them. */
+  /** Statuses of the next responses; 200 afterwards. */
   readonly responses: number[];
-  /** Lets time pass until what has come satisfies. */
+  /** Advances time until the condition holds. */
   readonly until: (enough: () => boolean) => Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export async function withReceiver(
       it.pass(100);
       await read(it, '/wallet/me');
     }
-    // All is due by now; a busy machine may still be sending it.
+    // Everything is due by now, but a busy machine may still be sending.
     const came = () => `only ${hooks.map(({ event }) => event).join(', ')} came`;
     await vi.waitFor(() => expect(enough(), came()).toBe(true), hangsAfterMs);
   };

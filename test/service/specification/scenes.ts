@@ -4,10 +4,10 @@ import type { ServiceResponse, TestService } from '../service.ts';
 
 export const second = 1000;
 export const day = 24 * 3600 * second;
-/** Any id that nothing has. */
+/** An id that does not exist. */
 export const nobody = '00000000-0000-4000-8000-000000000000';
 
-/** The body of a read that must succeed. */
+/** Reads a target, expecting success. @returns the body. */
 export async function read(it: TestService, target: string): Promise<ServiceResponse['body']> {
   const { status, body, text } = await it.send('GET', target);
   expect(status, text).toBe(200);
@@ -19,7 +19,7 @@ export function expectRefusal(response: ServiceResponse, status: number, code: s
   expect(response.body).toMatchObject({ message: expect.any(String), details: expect.any(Object) });
 }
 
-/** Expects the validation body, and that it names this place. */
+/** Expects a validation error at this location. */
 export function expectInvalid(response: ServiceResponse, ...loc: (string | number)[]): void {
   expect(response.status, response.text).toBe(422);
   for (const issue of response.body.detail)
@@ -45,7 +45,7 @@ export const cancel = (it: TestService, id: string): Promise<ServiceResponse> =>
 
 export const line = (it: TestService, slug: string, quantity = 1) => ({ url: it.product(slug), quantity });
 
-/** Makes something happen now. */
+/** Triggers an event immediately. */
 export async function fire(
   it: TestService,
   event: string,
@@ -56,7 +56,7 @@ export async function fire(
   expect(status, text).toBe(200);
 }
 
-/** Asks to return every item of an order. */
+/** Requests a return of every item of an order. */
 export const ask = (
   it: TestService,
   order: { id: string; items: readonly { id: string; quantity: number }[] },
@@ -91,7 +91,7 @@ export const bulkRow = (it: TestService, more: Record<string, string> = {}): Rec
 export const upload = (it: TestService, ...rows: Record<string, string>[]): Promise<ServiceResponse> =>
   it.send('POST', '/orders/bulk', { rows });
 
-/** Lets time pass until each row of a batch is placed or has failed. */
+/** Advances time until every row of a batch is placed or has failed. */
 export async function placedBatch(it: TestService, id: string): Promise<ServiceResponse['body']> {
   for (let turn = 0; turn < 200; turn += 1) {
     const batch = await read(it, `/orders/bulk/${id}`);
@@ -104,7 +104,7 @@ export async function placedBatch(it: TestService, id: string): Promise<ServiceR
 export const addAccount = (it: TestService, more: Record<string, unknown> = {}): Promise<ServiceResponse> =>
   it.send('POST', '/managed-accounts', { email: 'ada@example.com', password: 'hunter2-hunter2', ...more });
 
-/** A request of the legacy surface: the key as user name, a blank password. */
+/** A request to the legacy API: the key as user name, an empty password. */
 export const legacy = (
   it: TestService,
   method: string,
@@ -115,7 +115,7 @@ export const legacy = (
     authorization: `Basic ${Buffer.from(`${it.key}:${password}`).toString('base64')}`,
   });
 
-/** The first product that a search at a retailer finds. */
+/** The first search result at a retailer. */
 export async function found(
   it: TestService,
   retailer: string,

@@ -7,7 +7,7 @@ import type { Rows } from './proof.ts';
 import { errorCodeRows, errorTypeRows } from './rows/errors.ts';
 import { tables } from './tables.ts';
 
-/** Rows whose test has run, and whether they held. */
+/** Results of the rows tested so far. */
 const outcomes = new Map<string, 'holds' | 'FAILS'>();
 
 describe.each(tables)('$title', ({ proofs }) => {
@@ -48,7 +48,7 @@ describe('the list of rows', () => {
 
 const rowOf = (rows: Rows, id: string): string | undefined => rows[id];
 
-/** The table: row, what it says, what its test shows, and whether it held in this run. */
+/** The table: row, its text, what its proof shows, and the result in this run. */
 function printed(): string {
   const lines = tables.flatMap(({ title, rows, proofs }) => [
     '',

@@ -26,7 +26,7 @@ import { eventRows } from './rows/events.ts';
 import { limitRows } from './rows/limits.ts';
 import * as states from './rows/states.ts';
 
-/** A table of the specification: what its rows say, and what shows that they hold. */
+/** A table of the specification: its rows and their proofs. */
 export interface Table {
   readonly title: string;
   readonly rows: Rows;

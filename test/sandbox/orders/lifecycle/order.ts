@@ -44,7 +44,7 @@ export const listed: LineFacts = {
   giftOption: true,
 };
 
-/** An order of one listed product at $30 under a ceiling of $50, changed as asked. */
+/** An order of one listed product at $30 under a $50 ceiling, with the given changes. */
 export function newOrder(order: Partial<OrderBody> = {}, rest: Partial<NewOrder> = {}): NewOrder {
   const products = order.products ?? [{ url: 'https://general-store.example/mug', quantity: 1 }];
   const body = { products, shipping_address: address, max_price: 5_000, ...order };
@@ -58,7 +58,7 @@ export interface Life extends OrderState {
   readonly steps: readonly Step[];
 }
 
-/** The whole life of an order, every record along the way held against the contract. */
+/** Runs an order's whole lifecycle, checking every record against the contract. */
 export function live(input: NewOrder): Life {
   const state = createOrder(input);
   const life = advance(state, Number.MAX_SAFE_INTEGER);

@@ -71,7 +71,7 @@ const anyOrder: fc.Arbitrary<NewOrder> = fc
     ),
   );
 
-/** As the store keeps it. */
+/** Round-trips through JSON, as the store does. */
 const stored = (state: OrderState): OrderState => JSON.parse(JSON.stringify(state));
 const isOver = ({ status }: OrderRecord): boolean =>
   settledOrderStatuses.some((settled) => settled === status);

@@ -84,7 +84,7 @@ const scenarios: Readonly<Partial<Record<TestSlug, Ending>>> = {
     ],
   },
   'test-slow': delivered,
-  // 19.99 EUR at the sandbox's rate, with the markup for conversion.
+  // 19.99 EUR at the sandbox's rate, plus the conversion markup.
   'test-other-currency': { ...delivered, charged: 2_223 },
   'test-never': {
     status: 'in_progress',

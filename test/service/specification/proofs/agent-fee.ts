@@ -9,7 +9,7 @@ import { proof } from '../proof.ts';
 import { second } from '../scenes.ts';
 import { amounts } from './agent.ts';
 
-/** The difference goes back to who paid, which no endpoint shows: it is read in the books of a store of its own. */
+/** The difference is returned to the payer. No endpoint shows that, so this reads the ledger of its own store. */
 export const agentOrderFee = proof('max_price and 1 USD up front; the difference is paid back', async () => {
   const folder = makeFolder();
   const file = join(folder.path, 'sandbox.db');
@@ -31,7 +31,7 @@ export const agentOrderFee = proof('max_price and 1 USD up front; the difference
   }
 });
 
-/** What left the books of an order to who paid for it, each as negative cents. */
+/** Payouts of an order to its payer, from the ledger; negative cents. */
 async function payouts(file: string, orderId: string): Promise<unknown[]> {
   const Database = loadSqlite();
   const store = new Database(file, { readOnly: true });

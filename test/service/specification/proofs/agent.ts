@@ -8,11 +8,11 @@ import type { agentEndpoints } from '../rows/endpoints.ts';
 import { expectInvalid, expectRefusal, found, read } from '../scenes.ts';
 
 const retailer = 'harborgoods';
-/** What the challenges of a response ask for, in cents. */
+/** Amounts requested by a response's challenges, cents. */
 export const amounts = (response: Awaited<ReturnType<typeof sendPaid>>): string[] =>
   challengesOf(response).map(({ request }) => decoded(request).amount);
 
-/** A data call: asked for one cent, paid, and served as its free sibling is. */
+/** Checks a data call: costs one cent, and once paid returns the same as its free counterpart. */
 async function costsOneCent(it: TestService, target: string, body: object, sibling: string): Promise<void> {
   const unpaid = await sendPaid(it, target, body);
   expectRefusalOfPayment(unpaid);

@@ -6,7 +6,7 @@ import { type ProofsOf, proof } from '../proof.ts';
 import type { declaredRequests } from '../rows/declared.ts';
 import { addAccount, bulkRow, expectInvalid, found, placedBatch, read, upload } from '../scenes.ts';
 
-/** Pays what a request without a body asks for. */
+/** Pays for a request whose body is optional. */
 async function paid(it: TestService, target: string, body?: unknown): Promise<ServiceResponse> {
   const authorization = credentialOf(challengeFor(await sendPaid(it, target, body)));
   return sendPaid(it, target, body, authorization);
@@ -65,7 +65,7 @@ export const declaredRequestProofs: ProofsOf<typeof declaredRequests> = {
           'query',
           Object.keys(terms)[0] ?? '',
         );
-        // What was quoted at one price is not served for another.
+        // A payment for one quote is not valid for another request.
         const other = await sendPaid(it, `${path}?${query}`, undefined);
         const credential = credentialOf(challengeFor(other));
         query.set('retailer', 'stallandbarrow');

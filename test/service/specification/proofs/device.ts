@@ -4,6 +4,6 @@ import type { ServiceResponse, TestService } from '../../service.ts';
 export const startDevice = async (it: TestService): Promise<ServiceResponse['body']> =>
   (await it.send('POST', '/device/code', undefined, null)).body;
 
-/** Asks for the key of a device sign-in. */
+/** Polls for the key of a device sign-in. */
 export const poll = (it: TestService, device_code: string): Promise<ServiceResponse> =>
   it.send('POST', '/device/token', { device_code }, null);

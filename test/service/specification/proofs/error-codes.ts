@@ -22,7 +22,7 @@ import { poll, startDevice } from './device.ts';
 
 type Scene = (it: TestService) => Promise<ServiceResponse>;
 
-/** The scene's response has this status and code. */
+/** Checks the status and code of the scene's response. */
 const responses = (
   shows: string,
   status: number,
@@ -39,7 +39,7 @@ const responses = (
     start,
   );
 
-/** The service describes itself; each response names the codes that it may carry. */
+/** Reads from the service's OpenAPI document which responses may carry each code. */
 async function declared(it: TestService): Promise<Map<string, string[]>> {
   const places = new Map<string, string[]>();
   for (const [path, item] of Object.entries<object>((await read(it, '/openapi.json')).paths))
@@ -50,7 +50,7 @@ async function declared(it: TestService): Promise<Map<string, string[]>> {
   return places;
 }
 
-/** Refused at creation by the test product that is named after it; no order is made. */
+/** Checks that the test product named after the code is refused at creation, without an order. */
 const refusedAtCreation = (status: number, code: ErrorCode): Proof =>
   proof(`an order of test-refused-${code.replaceAll('_', '-')}`, async (it) => {
     expect((await declared(it)).get(code)).toContain(`post /orders ${status}`);

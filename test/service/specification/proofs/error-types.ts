@@ -4,7 +4,7 @@ import { type Proof, type ProofsOf, proof } from '../proof.ts';
 import type { concernRows, errorTypeRows, testSlugRows } from '../rows/errors.ts';
 import { expectRefusal, fire, line, ordered, read, second } from '../scenes.ts';
 
-/** The order of this test product fails with it, in the order and in its details. */
+/** Checks that an order of this test product fails with the type, both in the order and in its error details. */
 const failsWith = (slug: string, type: ErrorType, more: Record<string, unknown> = {}): Proof =>
   proof(`an order of ${slug} fails with it`, async (it) => {
     const { status, job_result } = await ordered(it, slug, 12 * second, more);
@@ -15,7 +15,7 @@ const failsWith = (slug: string, type: ErrorType, more: Record<string, unknown> 
     ]);
   });
 
-/** Nothing of the sandbox's shop causes it: made to happen, it is the order's failure and stands in its group. */
+/** For types the sandbox's shop never produces: triggers the failure and checks that the order carries it. */
 const rehearsed = (type: ErrorType): Proof =>
   proof('made to happen, the order fails with it', async (it) => {
     const { id } = await ordered(it, 'test-never');

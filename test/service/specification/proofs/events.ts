@@ -12,7 +12,7 @@ const received = (shows: string, work: Work): Proof =>
 
 const register = (it: TestService, url: string) => it.send('POST', '/users', { webhook_url: url });
 
-/** Registers, orders, and waits for a hook of this event that satisfies; its body is the order. */
+/** Registers, orders, and waits for a matching hook with this event; its body is the order. */
 const comes = (event: string, slug: string, isIt: (body: Hook['body']) => boolean): Proof =>
   received('comes with the order record', async (it, { url, hooks, until }) => {
     await register(it, url);
@@ -20,7 +20,7 @@ const comes = (event: string, slug: string, isIt: (body: Hook['body']) => boolea
     await until(() => hooks.some((hook) => hook.event === event && hook.body.id === id && isIt(hook.body)));
   });
 
-/** An order with addresses of its own; `name` and its older synonym both name the event. */
+/** Checks that both `name` and its older synonym select the event in an order's own webhooks. */
 const synonymous = (name: string, synonym: string, slug: string, status: string): Proof =>
   received(`comes under ${name} and ${synonym}`, async (it, { url, hooks, until }) => {
     const webhooks = { [name]: `${url}/new`, [synonym]: `${url}/old` };

@@ -20,7 +20,7 @@ import { agentOrderFee } from './agent-fee.ts';
 import { electronicsPage, storePage } from './products.ts';
 import { returned } from './returns.ts';
 
-/** The response names its own limit; both ends are taken, and what lies beyond them is refused. */
+/** Checks a limit and its default: both bounds are accepted, values beyond them are refused. */
 const bounded = (path: string, rows: string, most: number, byDefault: (it: TestService) => Promise<void>) =>
   proof(`1 and ${most} are taken, 0 and ${most + 1} refused`, async (it) => {
     await byDefault(it);
@@ -29,7 +29,7 @@ const bounded = (path: string, rows: string, most: number, byDefault: (it: TestS
       expectInvalid(await it.send('GET', `${path}?limit=${value}`), 'query', 'limit');
   });
 
-/** A longest text of a filter is taken, one character more refused. */
+/** Checks a filter's maximum length: it is accepted, one character more is refused. */
 const longestFilter = (name: string, most: number, more = '') =>
   proof(`${most} characters are taken, ${most + 1} refused`, async (it) => {
     expect(await listed(it, `${name}=${'x'.repeat(most)}${more}`)).toEqual([]);
@@ -37,7 +37,10 @@ const longestFilter = (name: string, most: number, more = '') =>
     expectInvalid(longer, 'query', name);
   });
 
-/** A longest text of a field of an order is taken, one character more refused; characters, not bytes. */
+/**
+ * Checks the maximum length of an order field: it is accepted, one character more is refused. Counts characters, not
+ * bytes.
+ */
 const longestField = (name: string, most: number, more: Record<string, unknown> = {}) =>
   proof(`${most} characters are taken, ${most + 1} refused`, async (it) => {
     const made = (character: string, count: number) =>

@@ -128,7 +128,7 @@ const parcel = (slug: string, ms: number, status: string): Proof =>
     expect(orders.map((order: { id: string }) => order.id)).toEqual([id]);
   });
 
-/** The statuses a parcel goes through, looked at ten times a second. */
+/** The statuses a parcel passes through, polled every 100 ms. */
 async function parcelStates(it: TestService): Promise<string[]> {
   const { id } = await ordered(it, 'test-success', 0);
   const seen = new Set<string>();

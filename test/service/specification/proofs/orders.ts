@@ -61,7 +61,7 @@ export const orderEndpointProofs: ProofsOf<typeof orderEndpoints> = {
         ),
       ),
     );
-    // The sandbox's own, for the codes that the specification's leave out, follow them.
+    // The sandbox's own test products, for codes the specification's do not cover, come after these.
     expect(urls(refused).slice(0, 3)).toEqual(
       ['test-invalid-address', 'test-url-unreachable', 'test-insufficient-funds'].map((slug) =>
         it.product(slug),

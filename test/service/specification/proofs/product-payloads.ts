@@ -5,7 +5,7 @@ import { expectInvalid, expectRefusal, found, read, second } from '../scenes.ts'
 
 export const general = 'harborgoods';
 
-/** What both details and offers hold to; `path` is what follows the id. */
+/** Proofs common to details and offers; `path` follows the id. */
 export const payloadProofs = (
   path: '' | '/offers',
   schema: 'ProductDetailsPayload' | 'ProductOffersPayload',

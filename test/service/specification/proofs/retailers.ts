@@ -8,7 +8,7 @@ import { expectInvalid, read } from '../scenes.ts';
 export const check = (it: TestService, url: string, country = 'US'): Promise<ServiceResponse> =>
   it.send('GET', `/retailers/check?url=${encodeURIComponent(url)}&country=${country}`, undefined, null);
 
-/** URLs that an order would be refused for, by destination and code. */
+/** URLs an order would be refused for, with country and code. */
 export const refusedUrls = [
   ['https://giftcards.example/1', 'US', 'unsupported_retailer'],
   ['https://www.harborgoods.example/p/1', 'FR', 'unsupported_country'],

@@ -6,7 +6,7 @@ import type { returnEndpoints } from '../rows/endpoints.ts';
 import type { returnStates } from '../rows/states.ts';
 import { ask, expectInvalid, expectRefusal, idsOf, nobody, ordered, read, second } from '../scenes.ts';
 
-/** A return of a delivered order, as it stands `ms` after it was asked for. */
+/** Creates a return of a delivered order and reads it `ms` later. */
 export async function returned(
   it: TestService,
   reason = 'damaged',

@@ -1,4 +1,4 @@
-/** The sentences of the shapes' section on types and nulls: what the records hold. */
+/** The statements on types and nulls in the section on shapes: contents of records. */
 export const declaredRecords = {
   'declared fulfillment':
     'always an object: three modes or null, excluded_merchants, concessions empty on a strict order',
@@ -20,7 +20,7 @@ export const declaredRecords = {
   'declared delivery_proof_url': 'of a delivered parcel: leads to the proof',
 } as const;
 
-/** The same section: what requests may hold, and what every response carries. */
+/** The same section: contents of requests, and what every response has. */
 export const declaredRequests = {
   'declared optional body': 'absent, empty, {} or null: POST /sandbox/keys, POST /device/code',
   'declared body of /agent/orders': 'absent is the 402 probe, {} and null are 422',

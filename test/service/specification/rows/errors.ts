@@ -1,4 +1,4 @@
-/** The rows of the specification's Errors: every ErrorCode, with the status of its answer. */
+/** The rows of the specification's Errors: every ErrorCode with its response status. */
 export const errorCodeRows = {
   'code unauthorized': '401',
   'code forbidden': '403',
