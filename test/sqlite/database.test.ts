@@ -88,7 +88,7 @@ describe('a wait for a database that another process holds', () => {
     const failure: unknown = await opened({ waiting: { clock: fastClock() } }).catch((error) => error);
     expect(failure).toBeInstanceOf(DatabaseError);
     expect(failure).toMatchObject({
-      trouble: 'busy',
+      problem: 'busy',
       message: `${file} cannot be used: it is locked by another process`,
     });
   });
@@ -140,7 +140,7 @@ describe('a wait for a database that another process holds', () => {
     const clock = { ...fastClock(), now: () => (wall -= 3_600_000) };
     const database = await opened({ waiting: { clock } });
     other().exec('BEGIN IMMEDIATE');
-    await expect(note(database, 'not kept')).rejects.toMatchObject({ trouble: 'busy' });
+    await expect(note(database, 'not kept')).rejects.toMatchObject({ problem: 'busy' });
   });
 });
 

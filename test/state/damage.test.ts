@@ -65,7 +65,7 @@ describe('a journal that was changed on disk', () => {
         { state: 'damaged', message: 'the record was changed on disk' },
       ]);
       expect(journal.list()).toHaveLength(1);
-      expect(await journal.record(intent('k2'), recent)).toMatchObject({ twin: { situation: 'damaged' } });
+      expect(await journal.record(intent('k2'), recent)).toMatchObject({ duplicate: { situation: 'damaged' } });
     });
   });
 
@@ -88,7 +88,7 @@ describe('a journal that was changed on disk', () => {
     change("UPDATE intents SET key = 'k9'");
     await opened(async (journal) => {
       expect(journal.find('k1', baseUrl)).toBeUndefined();
-      expect(await journal.record(intent('k2'), recent)).toMatchObject({ twin: { situation: 'damaged' } });
+      expect(await journal.record(intent('k2'), recent)).toMatchObject({ duplicate: { situation: 'damaged' } });
       await journal.forget('k9', baseUrl);
       expect(await journal.record(intent('k3'), recent)).toEqual({ mayBeSent: false });
     });
@@ -186,7 +186,7 @@ describe('a journal that was changed on disk', () => {
       expect(Object.fromEntries(states)).toEqual({ k1: 'intended', k2: 'responded', k3: 'damaged' });
       expect(journal.grants.of('order-2', baseUrl)).toMatchObject({ apiKey: 'xx_test_1' });
       expect(await journal.record(intent('k9', 2), recent)).toMatchObject({
-        twin: { situation: 'unreported' },
+        duplicate: { situation: 'unreported' },
       });
     });
   });
@@ -233,7 +233,7 @@ describe('a journal of which one page is destroyed', () => {
       const known = journal.list(true).map(({ key }) => key);
       const isKnown = known.includes('k3') && known.includes('k4');
       expect(isKnown || (recorded === 4 && page === 0), `page ${page + 1} knows ${known}`).toBe(true);
-      if (isKnown) expect(await journal.record(intent('again', 3), recent)).toHaveProperty('twin');
+      if (isKnown) expect(await journal.record(intent('again', 3), recent)).toHaveProperty('duplicate');
       for (const { key } of kept) await journal.forget(key, baseUrl);
       expect(await journal.record(intent('another', 9), recent)).toEqual({ mayBeSent: false });
       journal.close();
@@ -286,7 +286,7 @@ describe('a journal of an earlier version', () => {
       { key: 'k1', state: 'intended' },
     ]);
     expect(await journal.record(intent('k3'), recent)).toMatchObject({
-      twin: { situation: 'other_key', record: { key: 'k1' } },
+      duplicate: { situation: 'other_key', record: { key: 'k1' } },
     });
     journal.close();
     rmSync(folder, { recursive: true, force: true });

@@ -43,7 +43,7 @@ describe('events received', () => {
     const module = new URL('../../src/journal/webhook-store.ts', import.meta.url).href;
     const script = `const { openWebhookStore } = await import(${JSON.stringify(module)});
       const store = await openWebhookStore(${JSON.stringify(folder)}, () => ${now});
-      await store.events.keep(${JSON.stringify(arrival('pending'))}, { acts: true, shows: true });
+      await store.events.save(${JSON.stringify(arrival('pending'))}, { acts: true, shows: true });
       process.kill(process.pid, 'SIGKILL');`;
     const { signal, stderr } = spawnSync(
       process.execPath,

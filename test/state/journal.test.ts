@@ -83,7 +83,7 @@ describe('the journal', () => {
     test('is in doubt where its process is gone, and taken over', async () => {
       await elsewhere('k1');
       expect(await journal.record(intent('k2'), recent())).toMatchObject({
-        twin: { situation: 'in_doubt', record: { key: 'k1', pid: process.pid } },
+        duplicate: { situation: 'in_doubt', record: { key: 'k1', pid: process.pid } },
       });
       expect(journal.run.all()).toMatchObject([{ key: 'k1', madeId: undefined }]);
       expect(() => journal.get('k2', baseUrl)).toThrow(/no record/);
@@ -92,7 +92,7 @@ describe('the journal', () => {
     test('does not expire: a week later it is in doubt as it was', async () => {
       await elsewhere('k1');
       now += 7 * 24 * hour;
-      expect(await journal.record(intent('k2'), recent())).toMatchObject({ twin: { situation: 'in_doubt' } });
+      expect(await journal.record(intent('k2'), recent())).toMatchObject({ duplicate: { situation: 'in_doubt' } });
     });
 
     test('was made and never reported where its process ended in between', async () => {
@@ -101,7 +101,7 @@ describe('the journal', () => {
       await beginAnew();
       expect(journal.unfinished()).toMatchObject({ inDoubt: [], unreported: [{ key: 'k1' }] });
       expect(await journal.record(intent('k2'), { repeatedSince: undefined })).toMatchObject({
-        twin: { situation: 'unreported', record: { order_id: 'order-1' } },
+        duplicate: { situation: 'unreported', record: { order_id: 'order-1' } },
       });
       expect(journal.run.all()).toMatchObject([{ key: 'k1', madeId: 'order-1' }]);
     });
@@ -112,7 +112,7 @@ describe('the journal', () => {
       await journal.report(journal.run.all());
       now += 10 * minute;
       expect(await journal.record(intent('k2'), recent())).toMatchObject({
-        twin: { situation: 'repeated', record: { key: 'k1', order_id: 'order-1' } },
+        duplicate: { situation: 'repeated', record: { key: 'k1', order_id: 'order-1' } },
       });
       expect(await journal.record(intent('k3'), { repeatedSince: undefined })).toEqual({ mayBeSent: false });
       now += 1;
@@ -125,7 +125,7 @@ describe('the journal', () => {
       await journal.respond('k1', baseUrl, 'order-1');
       await journal.report(journal.run.all());
       now -= 48 * hour;
-      expect(await journal.record(intent('k2'), recent())).toMatchObject({ twin: { situation: 'repeated' } });
+      expect(await journal.record(intent('k2'), recent())).toMatchObject({ duplicate: { situation: 'repeated' } });
     });
 
     // For leases, see test/team.
@@ -155,7 +155,7 @@ describe('the journal', () => {
       const script = `${opens} await journal.record(${JSON.stringify(intent('k1'))}); process.kill(process.pid, 'SIGKILL');`;
       spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { env });
       await beginAnew();
-      expect(await journal.record(intent('k2'), recent())).toMatchObject({ twin: { situation: 'in_doubt' } });
+      expect(await journal.record(intent('k2'), recent())).toMatchObject({ duplicate: { situation: 'in_doubt' } });
     });
 
     test.each([
@@ -174,7 +174,7 @@ describe('the journal', () => {
     test('is not sent with another key of the same profile: whose account that is nobody knows', async () => {
       await elsewhere('k1');
       const other = { ...intent('k2'), account: 'another', keyMasked: 'xx_test_…ffff' };
-      expect(await journal.record(other, recent())).toMatchObject({ twin: { situation: 'other_key' } });
+      expect(await journal.record(other, recent())).toMatchObject({ duplicate: { situation: 'other_key' } });
       await journal.forget('k1', baseUrl);
       expect(await journal.record(other, recent())).toEqual({ mayBeSent: false });
     });
@@ -182,7 +182,7 @@ describe('the journal', () => {
     test('is the same under another profile name', async () => {
       await elsewhere('k1');
       const other = { ...intent('k2'), profile: 'home' };
-      expect(await journal.record(other, recent())).toMatchObject({ twin: { situation: 'in_doubt' } });
+      expect(await journal.record(other, recent())).toMatchObject({ duplicate: { situation: 'in_doubt' } });
     });
   });
 
@@ -198,8 +198,8 @@ describe('the journal', () => {
     await journal.record(chosen);
     await journal.respond('k1', baseUrl, 'order-1');
     const made = { situation: 'made', record: { key: 'k1', order_id: 'order-1' } };
-    expect(await journal.record(chosen)).toMatchObject({ twin: made });
-    expect(await journal.record({ ...intent('k1', 1), keyOrigin: 'chosen' })).toMatchObject({ twin: made });
+    expect(await journal.record(chosen)).toMatchObject({ duplicate: made });
+    expect(await journal.record({ ...intent('k1', 1), keyOrigin: 'chosen' })).toMatchObject({ duplicate: made });
     expect(journal.get('k1', baseUrl)).toMatchObject({ state: 'responded', order_id: 'order-1' });
     // Sent with another API key, it may belong to another account.
     const other = { ...chosen, account: 'another', keyMasked: 'another' };

@@ -55,7 +55,7 @@ describe('payments in the journal', () => {
   test('an order of an account is no twin of one that is paid for, and cannot take its key', async () => {
     const rule = { repeatedSince: 0 };
     expect(await journal.record(intent('k2'), rule)).toMatchObject({
-      twin: { situation: 'in_doubt', record: { key: 'k1' } },
+      duplicate: { situation: 'in_doubt', record: { key: 'k1' } },
     });
     expect(await journal.record(byAccount('k2'), rule)).toEqual({ mayBeSent: false });
     await expect(journal.record(byAccount('k1'))).rejects.toThrow(/is in doubt for another order/);

@@ -51,7 +51,7 @@ describe.runIf(hasPostgres)("a machine's own journal, once a database is named",
       `const reserving = { ...${JSON.stringify(reserving('k1'))}, admit: () => ({}) };
        await journal.record(${JSON.stringify(intent('k1'))}, undefined, reserving);
        await journal.record(${JSON.stringify(paidIntent('k2'))});
-       await journal.keepCredential('k2', '${baseUrl}', 'a payment');
+       await journal.saveCredential('k2', '${baseUrl}', 'a payment');
        await journal.respond('k2', '${baseUrl}', 'order-2', ${JSON.stringify(grant)});
        await journal.record(${JSON.stringify(intent('k3', 1))});
        await journal.respond('k3', '${baseUrl}', 'order-3');
