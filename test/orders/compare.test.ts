@@ -120,7 +120,7 @@ describe('an order that the service echoes', () => {
     const [requested, existing] = valuesOf[type];
     const others = (value: unknown) =>
       differences({ ...body, [name]: requested }, { ...order, [name]: value }).filter((it) => !it.isVariant);
-    expect(others(existing)).toEqual([{ field: name, requested, existing, isSpelling: false }]);
+    expect(others(existing)).toEqual([{ field: name, requested, existing, isVariant: false }]);
     expect(others(requested)).toEqual([]);
   });
 
@@ -146,7 +146,7 @@ describe('an order that the service echoes', () => {
     ['another payment', { payment: { mode: 'card' } }, { payment: null, connect: null }, 'payment.mode'],
   ])('with %s is another one', (_, requested, change, field) => {
     const found = differences({ ...body, ...requested }, { ...order, ...change });
-    expect(found.filter(({ isVariant: isSpelling }) => !isSpelling).map((it) => it.field)).toContain(field);
+    expect(found.filter(({ isVariant }) => !isVariant).map((it) => it.field)).toContain(field);
   });
 
   test('paid and relaxed as requested is the same order', () => {
