@@ -92,7 +92,7 @@ describe('placing columns', () => {
 
   test('a text keeps the width it asks for, and which ones were narrowed is told', () => {
     const columns = [
-      { ...column('title', 2, 'text'), least: 24 },
+      { ...column('title', 2, 'text'), minWidth: 24 },
       column('url', 1, 'url'),
       column('note', 3, 'text'),
     ];

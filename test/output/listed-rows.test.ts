@@ -101,7 +101,7 @@ test('what came before a failure is kept, as it was shown', async () => {
     throw new Error('the service is gone');
   }
   const told: LastListRows[] = [];
-  const options = { listed: async (rows: LastListRows) => void told.push(rows) };
+  const options = { onListed: async (rows: LastListRows) => void told.push(rows) };
   await expect(printed(list(failing()), { format: 'ndjson', ...options }, terminal)).rejects.toThrow('gone');
   expect(told[0]?.rows).toHaveLength(2);
 });

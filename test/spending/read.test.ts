@@ -19,11 +19,11 @@ describe('a policy file', () => {
       countries: { names: ['US'] },
       urls: { names: ['*gift-card*'] },
       duplicates: { same: ['product', 'address'], withinMs: 604_800_000, action: 'warn' },
-      approveAbove: { most: 10_000 },
+      approveAbove: { max: 10_000 },
     });
     expect(whole.limits.at(-1)).toMatchObject({
       rule: 'per[2].per_month',
-      most: 100_000,
+      max: 100_000,
       scope: { metadata: { team: 'office' } },
     });
   });
