@@ -4,7 +4,9 @@ import { type PlainFieldName, plainOrderFields } from '../api/order-fields.ts';
 import type { Shape } from '../api/schemas/index.ts';
 import { usStates } from '../api/us-states.ts';
 import { canonicalJson } from '../format/canonical.ts';
-import { comparableUrl } from '../platform/network/comparable-url.ts';
+import { canonicalPage } from '../format/canonical-product.ts';
+import { barePlace } from '../format/canonical-recipient.ts';
+import { bare } from '../format/folded.ts';
 import { eachOrderField } from './input/fields.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 
@@ -20,33 +22,6 @@ const ofTexts =
 
 const isScalar = (value: unknown): value is string | number | boolean =>
   ['string', 'number', 'boolean'].includes(typeof value);
-
-/** Letters and digits alone, in capitals and without accents. */
-const bare = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .replace(/[^\p{L}\p{N}]/gu, '')
-    .toUpperCase();
-
-/** What a word of an address is shortened to; a saint and a street look alike then. */
-const shortWords: Readonly<Record<string, string>> = {
-  ...{ STREET: 'ST', STR: 'ST', SAINT: 'ST', AVENUE: 'AVE', AV: 'AVE', ROAD: 'RD', DRIVE: 'DR', LANE: 'LN' },
-  ...{ BOULEVARD: 'BLVD', COURT: 'CT', PLACE: 'PL', SQUARE: 'SQ', TERRACE: 'TER', PARKWAY: 'PKWY' },
-  ...{ HIGHWAY: 'HWY', CIRCLE: 'CIR', TRAIL: 'TRL', NORTH: 'N', SOUTH: 'S', EAST: 'E', WEST: 'W' },
-  ...{ APARTMENT: 'APT', SUITE: 'STE', FLOOR: 'FL', BUILDING: 'BLDG', ROOM: 'RM', FORT: 'FT', MOUNT: 'MT' },
-};
-
-const shortWord = (word: string): string =>
-  (Object.hasOwn(shortWords, word) ? shortWords[word] : undefined) ?? word.replace(/STRASSE$/, 'STR');
-
-/** Its words shortened and joined; two numbers side by side stay two. */
-const barePlace = (text: string): string =>
-  text
-    .split(/[\s,.;/#-]+/)
-    .map((word) => shortWord(bare(word)))
-    .join(' ')
-    .trim()
-    .replace(/(?<!\p{N}) +| +(?!\p{N})/gu, '');
 
 /** `USA` for `US`: the same first letter, and the letters of the shorter in order. */
 function abbreviates(a: string, b: string): boolean {
@@ -101,7 +76,7 @@ const samePhone = ofTexts((a, b) => {
 /** Numbers as text too; an empty text is not a number. */
 const sameNumber = ofTexts((a, b) => a.trim() !== '' && b.trim() !== '' && Number(a) === Number(b));
 
-const sameUrl = ofTexts((a, b) => comparableUrl(a) === comparableUrl(b));
+const sameUrl = ofTexts((a, b) => canonicalPage(a) === canonicalPage(b));
 
 /** Every entry that was requested is there; the service may have added some. */
 const sameEntries: Same = (requested, existing) =>
