@@ -1,6 +1,8 @@
 import { copyFolder, type Sharing } from '../format/database-address.ts';
 import { DamagedError, ErrandError, StorageError, UsageError, unread } from '../platform/errors.ts';
 import type { Database, Freshness } from '../platform/sqlite/database.ts';
+import { LocalAttempts } from './attempt-table.ts';
+import type { Attempts } from './attempts.ts';
 import { AuditChain } from './audit.ts';
 import { type AuditOrigin, nobody } from './audit-entry.ts';
 import { intentEntry, stepEntry } from './audit-steps.ts';
@@ -34,12 +36,13 @@ export class Journal extends IntentOutcomes {
   readonly reservations: Reservations;
   readonly quotes: Quotes;
   readonly undoing: Undoing;
+  readonly attempts: Attempts & { close?(): void };
   readonly #now: () => number;
   readonly #sealFile: string;
   readonly #recentMs: number;
   readonly #birth: BirthNote;
 
-  private constructor(database: Database, now: () => number, options: JournalOptions, beside?: Beside) {
+  private constructor({ database, beside, attempts }: Opened, now: () => number, options: JournalOptions) {
     const { repeatWindowMs = 0, birth, origin = () => nobody } = options;
     const table = new IntentTable(database);
     const audit = new AuditChain(database, now, origin);
@@ -54,14 +57,14 @@ export class Journal extends IntentOutcomes {
     this.reservations = reservations;
     this.quotes = new Quotes(database, audit, now);
     this.undoing = new Undoing(database, table, audit, now);
+    this.attempts = attempts ?? new LocalAttempts(database);
     this.#now = now;
     this.#sealFile = sealOf(database.file);
   }
 
   /** @throws StorageError where the journal cannot be written; then nothing may be sent. */
   static async open(folder: string, now: () => number, options: JournalOptions = {}): Promise<Journal> {
-    const { database, beside } = await openJournalDatabase(folder, options);
-    const journal = new Journal(database, now, options, beside);
+    const journal = new Journal(await openJournalDatabase(folder, options), now, options);
     try {
       await journal.catchUp();
       return journal;
@@ -253,6 +256,7 @@ export class Journal extends IntentOutcomes {
 
   close(): void | Promise<void> {
     this.beside?.close();
+    this.attempts.close?.();
     return this.database.close();
   }
 
@@ -302,11 +306,19 @@ const earliest = (time: string, ...others: readonly (string | undefined)[]): str
     time,
   );
 
+/** What a journal works on. */
+interface Opened {
+  readonly database: Database;
+  /** Where machines share it. */
+  readonly beside?: Beside;
+  readonly attempts?: Attempts & { close(): void };
+}
+
 /** The journal's database: a file of this machine, or one that machines share, with what stands beside it. @throws StorageError. */
 export async function openJournalDatabase(
   folder: string,
   { birth, shared, waiting, tell }: JournalOptions,
-): Promise<{ readonly database: Database; readonly beside?: Beside }> {
+): Promise<Opened> {
   const options = { ...(waiting && { waiting }), ...(tell && { tell }), damagedAdvice, knowsOrders: true };
   if (!shared) {
     const file = journalFile(folder);
@@ -316,8 +328,10 @@ export async function openJournalDatabase(
   const { openShared } = await import('./postgres/open.ts');
   const { Beside } = await import('./postgres/beside.ts');
   const file = journalFile(copyFolder(folder, shared.address));
+  const { SharedAttempts } = await import('./postgres/attempts.ts');
   const database = await openShared(file, journalMigrations, 'journal', shared, options);
-  return { database, beside: new Beside(database, folder, shared, options) };
+  const attempts = new SharedAttempts(shared.address, waiting?.signal);
+  return { database, attempts, beside: new Beside(database, folder, shared, options) };
 }
 
 /** One that is locked while it is opened cannot be read either. */

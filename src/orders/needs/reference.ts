@@ -1,12 +1,6 @@
 import { characterCount, limits } from '../../api/limits.ts';
 import { sha256 } from '../../format/canonical.ts';
-
-/** The buyer's own name for a need, in the namespace of whoever numbers them. */
-export interface Reference {
-  /** Empty where nobody said one. */
-  readonly namespace: string;
-  readonly text: string;
-}
+import type { Reference } from '../../journal/attempts.ts';
 
 /** The key of an order's metadata under which its reference travels. */
 export const referenceKey = 'errand_reference';

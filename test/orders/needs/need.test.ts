@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { compareNeeds, type Likeness, needOf, type OrderContent } from '../../../src/orders/needs/need.ts';
+import type { OrderContent } from '../../../src/format/canonical-need.ts';
+import { compareNeeds, type Likeness, needOf } from '../../../src/orders/needs/need.ts';
 
 const ada = {
   first_name: 'Ada',

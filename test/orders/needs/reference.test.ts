@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Reference } from '../../../src/journal/attempts.ts';
 import {
   attemptKey,
   composedReference,
   metadataOf,
   namespaceProblem,
-  type Reference,
   referenceIn,
   referenceKey,
   referenceOf,
