@@ -7,12 +7,15 @@ import {
   type Attempts,
   attemptColumns,
   attemptOf,
+  byScope,
   type Claim,
+  type EarlierAttempt,
   inPieces,
   type Lookup,
   lookupOf,
   type NeedNumbers,
   type NewAttempt,
+  needNumbers,
   needsAtOnce,
   newSecret,
   relatedOf,
@@ -101,12 +104,19 @@ export class AttemptTable {
     return rows.map((row) => attemptOf(row, 'unlike'));
   }
 
-  /** Whether what was recorded before there was this table is still to be brought in. */
-  get isImported(): boolean {
+  /** Whether what was recorded before there was this table is in it. */
+  get isComplete(): boolean {
     return this.#settings()?.imported === 1;
   }
 
-  imported(): void {
+  bringIn(earlier: () => Iterable<EarlierAttempt>): void {
+    if (this.isComplete) return;
+    const secret = this.#secret();
+    for (const { scope, piece } of byScope(earlier())) {
+      const account = this.#accountOf(scope);
+      for (const { need, attempt } of piece)
+        this.#insert(account, need.reference, needNumbers(secret, need), attempt);
+    }
     this.#database.run('UPDATE attempt_settings SET imported = 1');
   }
 
@@ -206,6 +216,14 @@ export class LocalAttempts implements Attempts {
 
   claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): Promise<(number | undefined)[]> {
     return this.#database.transaction(() => this.#table.claim(scope, needs, decide));
+  }
+
+  async isComplete(): Promise<boolean> {
+    return this.#table.isComplete;
+  }
+
+  async bringIn(earlier: () => Iterable<EarlierAttempt>): Promise<void> {
+    await this.#database.transaction(() => this.#table.bringIn(earlier));
   }
 
   async change(changes: readonly AttemptChange[]): Promise<void> {

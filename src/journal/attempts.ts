@@ -58,6 +58,13 @@ export interface Attempt extends NewAttempt {
   readonly likeness: 'alike' | 'overlap' | 'unlike';
 }
 
+/** An attempt from before there was this table. */
+export interface EarlierAttempt {
+  readonly scope: AttemptScope;
+  readonly need: AttemptNeed;
+  readonly attempt: NewAttempt;
+}
+
 /** What has become known of an attempt. What is left out stays as it is. */
 export interface AttemptChange {
   readonly serial: number;
@@ -80,6 +87,13 @@ export interface Attempts {
    * @returns the number of each attempt in the table, undefined where none was written. @throws StorageError.
    */
   claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): Promise<(number | undefined)[]>;
+  /**
+   * Brings in what was recorded before there was this table, once, whoever comes first. @param earlier called where that is
+   * still to be done. @throws StorageError.
+   */
+  bringIn(earlier: () => Iterable<EarlierAttempt>): Promise<void>;
+  /** Whether that was done. @throws StorageError. */
+  isComplete(): Promise<boolean>;
   /** Writes down what became of attempts. @throws StorageError. */
   change(changes: readonly AttemptChange[]): Promise<void>;
   /** The attempts of a key that are no rows of an upload. @throws StorageError. */
@@ -213,3 +227,20 @@ export function relatedOf(
 type Row = Readonly<Record<string, unknown>>;
 type Rows = readonly Row[];
 const none: readonly Attempt[] = [];
+
+/** Earlier attempts that were written for one account, one after the other, in pieces. */
+export function* byScope(
+  earlier: Iterable<EarlierAttempt>,
+): Generator<{ readonly scope: AttemptScope; readonly piece: readonly EarlierAttempt[] }> {
+  let piece: EarlierAttempt[] = [];
+  const isOf = ({ scope }: EarlierAttempt): boolean =>
+    piece[0] === undefined || JSON.stringify(piece[0].scope) === JSON.stringify(scope);
+  for (const one of earlier) {
+    if (piece[0] && (!isOf(one) || piece.length >= needsAtOnce)) {
+      yield { scope: piece[0].scope, piece };
+      piece = [];
+    }
+    piece.push(one);
+  }
+  if (piece[0]) yield { scope: piece[0].scope, piece };
+}

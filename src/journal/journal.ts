@@ -36,7 +36,7 @@ export class Journal extends IntentOutcomes {
   readonly reservations: Reservations;
   readonly quotes: Quotes;
   readonly undoing: Undoing;
-  readonly attempts: Attempts & { close?(): void };
+  readonly #attempts: Attempts & { close?(): void };
   readonly #now: () => number;
   readonly #sealFile: string;
   readonly #recentMs: number;
@@ -57,7 +57,7 @@ export class Journal extends IntentOutcomes {
     this.reservations = reservations;
     this.quotes = new Quotes(database, audit, now);
     this.undoing = new Undoing(database, table, audit, now);
-    this.attempts = attempts ?? new LocalAttempts(database);
+    this.#attempts = attempts ?? new LocalAttempts(database);
     this.#now = now;
     this.#sealFile = sealOf(database.file);
   }
@@ -254,9 +254,18 @@ export class Journal extends IntentOutcomes {
     return this.database.refresh(when);
   }
 
+  /** The attempts of all needs, with what was recorded before they were kept. @throws StorageError. */
+  async attempts(): Promise<Attempts> {
+    if (!(await this.#attempts.isComplete())) {
+      const { earlierAttempts } = await import('./earlier-attempts.ts');
+      await this.#attempts.bringIn(() => earlierAttempts(this.table.all()));
+    }
+    return this.#attempts;
+  }
+
   close(): void | Promise<void> {
     this.beside?.close();
-    this.attempts.close?.();
+    this.#attempts.close?.();
     return this.database.close();
   }
 

@@ -7,8 +7,8 @@ import type { AttemptNeed, AttemptScope, NewAttempt } from '../../src/journal/at
 import type { Journal } from '../../src/journal/journal.ts';
 import { needOf } from '../../src/orders/needs/need.ts';
 import { referenceOf } from '../../src/orders/needs/reference.ts';
-import { address } from '../order-body.ts';
-import { baseUrl, openJournal } from './intents.ts';
+import { address, orderBody, rowBody } from '../order-body.ts';
+import { baseUrl, intent, openJournal } from './intents.ts';
 
 const now = Date.parse('2026-06-01T12:00:00Z');
 const scope: AttemptScope = { service: baseUrl, accounts: ['user 1'], isTest: false };
@@ -41,11 +41,11 @@ describe('the table of attempts', () => {
   });
 
   const write = async (of: AttemptNeed, change: Partial<NewAttempt> = {}, at = scope): Promise<number> => {
-    const [serial] = await journal.attempts.claim(at, [of], () => attempt(change));
+    const [serial] = await (await journal.attempts()).claim(at, [of], () => attempt(change));
     return serial ?? 0;
   };
   const found = async (of: AttemptNeed, at = scope) => {
-    const [related = []] = await journal.attempts.related(at, [of]);
+    const [related = []] = await (await journal.attempts()).related(at, [of]);
     return related.map(({ key, likeness }) => [key, likeness]);
   };
 
@@ -58,8 +58,8 @@ describe('the table of attempts', () => {
       state: 'placed',
       seenAt: now + 1,
     });
-    const [serial] = await journal.attempts.claim(scope, [need('mug', ' R-1 ')], () => made);
-    expect(await journal.attempts.related(scope, [need('mug')])).toStrictEqual([
+    const [serial] = await (await journal.attempts()).claim(scope, [need('mug', ' R-1 ')], () => made);
+    expect(await (await journal.attempts()).related(scope, [need('mug')])).toStrictEqual([
       [{ ...made, serial, reference: { namespace: '', text: 'R-1' }, likeness: 'alike' }],
     ]);
   });
@@ -106,7 +106,11 @@ describe('the table of attempts', () => {
       seen.push(related.length);
       return at === 1 ? undefined : attempt();
     };
-    const serials = await journal.attempts.claim(scope, [need('mug'), need('mug'), need('mug')], decide);
+    const serials = await (await journal.attempts()).claim(
+      scope,
+      [need('mug'), need('mug'), need('mug')],
+      decide,
+    );
     expect(seen).toStrictEqual([0, 0, 0]);
     expect(serials.map((one) => typeof one)).toStrictEqual(['number', 'undefined', 'number']);
     expect(await found(need('mug'))).toHaveLength(2);
@@ -117,18 +121,20 @@ describe('the table of attempts', () => {
       if (at === 1) throw new Error('no');
       return attempt();
     };
-    await expect(journal.attempts.claim(scope, [need('mug'), need('tea')], decide)).rejects.toThrow('no');
+    await expect((await journal.attempts()).claim(scope, [need('mug'), need('tea')], decide)).rejects.toThrow(
+      'no',
+    );
     expect(await found(need('mug'))).toStrictEqual([]);
   });
 
   test('keeps what becomes of an attempt', async () => {
     const serial = await write(need('mug'), { key: 'a-long-key-1' });
     await write(need('mug'), { key: 'another-key-1' });
-    await journal.attempts.change([
+    await (await journal.attempts()).change([
       { serial, state: 'placed', orderId: 'o1', madeAt: now + 5, seenAt: now + 9 },
     ]);
-    await journal.attempts.change([{ serial, state: 'cancelled' }]);
-    const [known] = await journal.attempts.ofKey(scope, 'a-long-key-1');
+    await (await journal.attempts()).change([{ serial, state: 'cancelled' }]);
+    const [known] = await (await journal.attempts()).ofKey(scope, 'a-long-key-1');
     expect(known).toMatchObject({
       serial,
       state: 'cancelled',
@@ -136,7 +142,7 @@ describe('the table of attempts', () => {
       madeAt: now + 5,
       seenAt: now + 9,
     });
-    expect(await journal.attempts.ofKey(scope, 'none')).toStrictEqual([]);
+    expect(await (await journal.attempts()).ofKey(scope, 'none')).toStrictEqual([]);
   });
 
   test('of processes that race for the same, one sees none before it', async () => {
@@ -144,8 +150,8 @@ describe('the table of attempts', () => {
     const [both, first, second] = [need(['mug', 'tea'], 'R-1'), need('mug', 'R-1'), need('tea', 'R-1')];
     const counts: number[] = [];
     await Promise.all(
-      others.map(({ attempts }, at) =>
-        attempts.claim(scope, [[both, first, second][at % 3] ?? both], (related) => {
+      others.map(async (other, at) =>
+        (await other.attempts()).claim(scope, [[both, first, second][at % 3] ?? both], (related) => {
           counts.push(related.length);
           return attempt();
         }),
@@ -157,11 +163,67 @@ describe('the table of attempts', () => {
 
   test('a file of several thousand rows against itself', async () => {
     const rows = Array.from({ length: 2500 }, (_, at) => need(`p${at}`, `R-${at}`));
-    const serials = await journal.attempts.claim(scope, rows, (_, at) => attempt({ key: `row ${at}` }));
+    const serials = await (await journal.attempts()).claim(scope, rows, (_, at) =>
+      attempt({ key: `row ${at}` }),
+    );
     expect(new Set(serials).size).toBe(2500);
-    const again = await journal.attempts.related(scope, rows);
+    const again = await (await journal.attempts()).related(scope, rows);
     expect(again.map(([one]) => [one?.key, one?.serial])).toStrictEqual(
       rows.map((_, at) => [`row ${at}`, serials[at]]),
     );
+  });
+
+  describe('what was recorded before there were attempts', () => {
+    const fingerprint: AttemptScope = { ...scope, accounts: ['user 1', 'a-fingerprint'], isTest: true };
+    const order = (key: string, name: string) => ({
+      ...intent(key),
+      body: { ...orderBody(`https://shop.example/p/${name}`), idempotency_key: key },
+    });
+    const known = async (of: AttemptNeed) => {
+      const [related = []] = await (await journal.attempts()).related(fingerprint, [of]);
+      return related.map(({ key, state, orderId, upload }) => [key, state, orderId, upload]);
+    };
+
+    test('is unknown until it is looked at, unless it was refused', async () => {
+      for (const [key, name] of Object.entries({
+        made: 'mug',
+        refused: 'tea',
+        doubtful: 'pot',
+        given: 'cup',
+      }))
+        await journal.record(order(key, name));
+      await journal.respond('made', baseUrl, 'o1');
+      await journal.refuse('refused', baseUrl, { code: 'no', message: 'no' });
+      await journal.forget('given', baseUrl);
+      expect(await known(need('mug'))).toStrictEqual([['made', 'unknown', 'o1', undefined]]);
+      expect(await known(need('tea'))).toStrictEqual([]);
+      expect(await known(need('pot'))).toStrictEqual([['doubtful', 'intended', undefined, undefined]]);
+      expect(await known(need('cup'))).toStrictEqual([['given', 'unknown', undefined, undefined]]);
+      expect(await found(need('mug'), { ...scope, isTest: true })).toStrictEqual([]);
+    });
+
+    test('has an attempt for each row of a batch', async () => {
+      const rows = ['mug', 'tea'].map((name) => ({
+        ...rowBody(`https://shop.example/p/${name}`),
+        idempotency_key: `row ${name}`,
+      }));
+      await journal.record({
+        ...intent('b1'),
+        operation: 'bulk.create',
+        body: { filename: 'may.csv', rows },
+      });
+      await journal.respond('b1', baseUrl, 'batch 1');
+      expect(await known(need('tea'))).toStrictEqual([['row tea', 'unknown', undefined, 'b1']]);
+    });
+
+    test('is brought in once, however many come first', async () => {
+      await journal.record(order('made', 'mug'));
+      const others = await Promise.all(Array.from({ length: 3 }, () => openJournal(folder, () => now)));
+      await Promise.all(others.map((other) => other.attempts()));
+      for (const other of others) await other.close();
+      expect(await known(need('mug'))).toHaveLength(1);
+      await journal.record(order('later', 'mug'));
+      expect(await known(need('mug'))).toHaveLength(1);
+    });
   });
 });

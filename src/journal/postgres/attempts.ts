@@ -9,7 +9,9 @@ import {
   type Attempts,
   attemptColumns,
   attemptOf,
+  byScope,
   type Claim,
+  type EarlierAttempt,
   inPieces,
   type Lookup,
   lookupOf,
@@ -36,6 +38,7 @@ export class SharedAttempts implements Attempts {
   readonly #connection: Connection;
   readonly #inTurn = new InTurn();
   #secret: string | undefined;
+  #isComplete = false;
 
   /** @param signal aborted when nobody waits for it any more. */
   constructor(address: DatabaseAddress, signal?: AbortSignal) {
@@ -107,6 +110,33 @@ export class SharedAttempts implements Attempts {
     return inserted.map(({ serial }) => Number(serial));
   }
 
+  async isComplete(): Promise<boolean> {
+    await this.#inTurn.run(() => this.#readSecret());
+    return this.#isComplete;
+  }
+
+  bringIn(earlier: () => Iterable<EarlierAttempt>): Promise<void> {
+    return this.#inTurn.run(async () => {
+      const secret = await this.#readSecret();
+      if (this.#isComplete) return;
+      try {
+        const [settings] = await this.#ask(`BEGIN; ${settingsSql} FOR UPDATE`);
+        if (Number(settings?.imported) !== 1)
+          for (const { scope, piece } of byScope(earlier())) {
+            await this.#ask(ownSql(scope));
+            const needs = piece.map(({ need }) => need);
+            const made = piece.map(({ attempt }) => attempt);
+            await this.#write(scope, needs, lookupOf(secret, needs), made);
+          }
+        await this.#ask('UPDATE errand.attempt_settings SET imported = 1; COMMIT', true);
+        this.#isComplete = true;
+      } catch (error) {
+        await this.#undo();
+        throw error;
+      }
+    });
+  }
+
   async change(changes: readonly AttemptChange[]): Promise<void> {
     if (changes.length === 0) return;
     const rows = changes.map(({ serial, state, orderId, madeAt, seenAt }) => ({
@@ -139,8 +169,9 @@ export class SharedAttempts implements Attempts {
 
   async #readSecret(): Promise<string> {
     if (this.#secret !== undefined) return this.#secret;
-    const [row] = await this.#ask('SELECT secret FROM errand.attempt_settings WHERE id = 1');
+    const [row] = await this.#ask(settingsSql);
     this.#secret = String(row?.secret);
+    this.#isComplete = Number(row?.imported) === 1;
     return this.#secret;
   }
 
@@ -173,6 +204,8 @@ function lockSql({ numbers }: Lookup, piece: readonly AttemptNeed[]): string[] {
 
 const groupOf = (text: string): number =>
   Number.parseInt(hash('sha256', text, 'hex').slice(0, 8), 16) % lockCount;
+
+const settingsSql = 'SELECT secret, imported FROM errand.attempt_settings WHERE id = 1';
 
 const lastSql = 'SELECT coalesce(max(serial), 0) AS last FROM errand.attempts';
 
