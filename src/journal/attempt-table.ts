@@ -39,9 +39,8 @@ export function createAttempts(database: Database): void {
   // Rows of an upload are found by it, so that no index has an entry at random for each.
   database.run('CREATE INDEX attempts_key ON attempts (key) WHERE upload IS NULL');
   database.run('CREATE INDEX attempts_upload ON attempts (upload) WHERE upload IS NOT NULL');
-  database.run(
-    'CREATE TABLE attempt_parts (part INTEGER NOT NULL, attempt INTEGER NOT NULL, PRIMARY KEY (part, attempt)) STRICT, WITHOUT ROWID',
-  );
+  database.run('CREATE TABLE attempt_parts (part INTEGER NOT NULL, attempt INTEGER NOT NULL) STRICT');
+  database.run('CREATE INDEX attempt_parts_part ON attempt_parts (part)');
   database.run(
     'CREATE TABLE attempt_settings (id INTEGER PRIMARY KEY CHECK (id = 1), secret TEXT NOT NULL, imported INTEGER NOT NULL) STRICT',
   );
@@ -238,3 +237,31 @@ export class LocalAttempts implements Attempts {
     return this.#table.ofUpload(scope, upload);
   }
 }
+
+/** The tables of attempts, what others refer to first. */
+export const attemptTables = ['attempt_settings', 'attempt_accounts', 'attempts', 'attempt_parts'] as const;
+export type AttemptTableName = (typeof attemptTables)[number];
+
+/** Writes a row as another file had it, whatever it holds. @throws StorageError where it does not fit. */
+export function carryAttempts(
+  database: Database,
+  table: AttemptTableName,
+  row: Readonly<Record<string, unknown>>,
+): void {
+  const names = columnsOf[table];
+  const values = names.map((name) => {
+    const value = row[name];
+    return typeof value === 'string' || typeof value === 'number' ? value : null;
+  });
+  database.run(
+    `INSERT OR REPLACE INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+    ...values,
+  );
+}
+
+const columnsOf: Readonly<Record<AttemptTableName, readonly string[]>> = {
+  attempt_settings: ['id', 'secret', 'imported'],
+  attempt_accounts: ['id', 'service', 'account', 'test'],
+  attempts: attemptColumns,
+  attempt_parts: ['part', 'attempt'],
+};

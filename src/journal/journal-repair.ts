@@ -4,6 +4,7 @@ import { StorageError } from '../platform/errors.ts';
 import type { SqlValue } from '../platform/sqlite/database.ts';
 import { openReader } from '../platform/sqlite/load.ts';
 import { approvalRow, salvagedApproval, writeApproval } from './approval-row.ts';
+import { type AttemptTableName, attemptTables, carryAttempts } from './attempt-table.ts';
 import { AuditChain } from './audit.ts';
 import { intactBeginning } from './audit-carry.ts';
 import type { AuditOrigin } from './audit-entry.ts';
@@ -72,6 +73,7 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
   const unreserved = Number(readSum(facts.get('reservations'))?.rows ?? 0n) - reserved.length;
   const madeUp = unreserved > 0 ? lostReservations(audited, reserved, now() - reservedMs) : [];
   const salt = facts.get('address_salt');
+  const attempted = attemptTables.map((table) => [table, salvage(file, table)] as const);
   for (const row of intents) if (isIntact(row) && row.live === 2) checkFree(recordOf(row));
   const aside = existsSync(file) ? `${file}.${stamp}` : undefined;
   if (aside !== undefined) moveAside(file, aside);
@@ -88,6 +90,8 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
       const held = new ReservationTable(database, table.tally);
       for (const reservation of [...reserved, ...madeUp]) attempt(() => held.write([reservation]));
       if (typeof salt === 'string') writeFact(database, 'address_salt', salt);
+      for (const [table, rows] of attempted)
+        for (const row of rows) attempt(() => carryAttempts(database, table, row));
       const recorded = Math.max(seal ?? 0, written.length);
       table.tally.renew(recorded, written);
       for (const values of beginning) audit.insert(values);
@@ -124,7 +128,7 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
 /** The rows of a table that can still be read, from its beginning and from its end. */
 function salvage(
   file: string,
-  table: 'intents' | 'grants' | 'audit' | 'reservations' | 'approvals' | 'facts',
+  table: 'intents' | 'grants' | 'audit' | 'reservations' | 'approvals' | 'facts' | AttemptTableName,
 ): Fields[] {
   const rows = new Map<unknown, Fields>();
   for (const order of ['ASC', 'DESC'])

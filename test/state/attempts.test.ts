@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AttemptNeed, AttemptScope, NewAttempt } from '../../src/journal/attempts.ts';
+import { nobody } from '../../src/journal/audit-entry.ts';
 import type { Journal } from '../../src/journal/journal.ts';
+import { repairJournal } from '../../src/journal/journal-repair.ts';
 import { needOf } from '../../src/orders/needs/need.ts';
 import { referenceOf } from '../../src/orders/needs/reference.ts';
 import { address, orderBody, rowBody } from '../order-body.ts';
+import { isOnPostgres } from '../team/store.ts';
 import { baseUrl, intent, openJournal } from './intents.ts';
 
 const now = Date.parse('2026-06-01T12:00:00Z');
@@ -225,5 +228,17 @@ describe('the table of attempts', () => {
       await journal.record(order('later', 'mug'));
       expect(await known(need('mug'))).toHaveLength(1);
     });
+  });
+
+  test.skipIf(isOnPostgres)('a repaired journal has the attempts of the old one', async () => {
+    await write(need('mug', 'R-1'), { key: 'kept', state: 'placed' });
+    await write(need(['mug', 'tea']), { key: 'both' });
+    await journal.close();
+    await repairJournal(folder, { stamp: 'old', now: () => now, origin: () => nobody });
+    journal = await openJournal(folder, () => now);
+    expect(await found(need('mug'))).toStrictEqual([
+      ['kept', 'alike'],
+      ['both', 'overlap'],
+    ]);
   });
 });
