@@ -65,8 +65,10 @@ export interface Wanted {
   readonly windows: Windows;
   /** By the service's clock, ms since the epoch. */
   readonly now: number;
-  /** What was read from the service since then is what holds now, ms since the epoch. */
-  readonly freshSince: number;
+  /** The numbers of the attempts that this command has read from the service, or looked for there. */
+  readonly read?: ReadonlySet<number>;
+  /** What anybody has read since then holds as well, ms since the epoch. */
+  readonly freshSince?: number;
   /** When the service was asked last which orders have this reference, ms since the epoch. */
   readonly listedAt?: number | undefined;
   /** Orders of the agent route are listed nowhere. */
@@ -209,8 +211,8 @@ const isRecent = ({ door, windows, now }: Wanted, attempt: Attempt): boolean =>
 
 const isInDoubt = ({ state }: Attempt): boolean => state === 'intended';
 
-const isFresh = ({ freshSince }: Wanted, { seenAt }: Attempt): boolean =>
-  seenAt !== undefined && seenAt >= freshSince;
+const isFresh = ({ read, freshSince }: Wanted, { serial, seenAt }: Attempt): boolean =>
+  read?.has(serial) || (freshSince !== undefined && seenAt !== undefined && seenAt >= freshSince);
 
 /** What has to be found out about attempts before anything is decided, and what stays in doubt then. */
 function unsettled(wanted: Wanted, attempts: readonly ComparedAttempt[]): Decision | undefined {
