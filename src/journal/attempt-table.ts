@@ -10,6 +10,7 @@ import {
   byScope,
   type Claim,
   type EarlierAttempt,
+  type IntentEnd,
   inPieces,
   type Lookup,
   lookupOf,
@@ -86,6 +87,16 @@ export class AttemptTable {
       seen_at = coalesce(?, seen_at) WHERE serial = ?`;
     for (const { serial, state, orderId, madeAt, seenAt } of changes)
       this.#database.run(sql, state, orderId ?? null, madeAt ?? null, seenAt ?? null, serial);
+  }
+
+  follow(service: string, key: string, { state, orderId }: IntentEnd): void {
+    this.#database.run(
+      // What was refused is tried again with the same key.
+      `UPDATE attempts SET state = ?, order_id = coalesce(?, order_id) WHERE serial = (
+         SELECT max(serial) FROM attempts WHERE upload IS NULL AND key = ?
+           AND account IN (SELECT id FROM attempt_accounts WHERE service = ?))`,
+      ...[state, orderId ?? null, key, service],
+    );
   }
 
   ofKey(scope: AttemptScope, key: string): Attempt[] {
@@ -227,6 +238,10 @@ export class LocalAttempts implements Attempts {
 
   async change(changes: readonly AttemptChange[]): Promise<void> {
     await this.#database.transaction(() => this.#table.change(changes));
+  }
+
+  async follow(service: string, key: string, end: IntentEnd): Promise<void> {
+    await this.#database.transaction(() => this.#table.follow(service, key, end));
   }
 
   async ofKey(scope: AttemptScope, key: string): Promise<Attempt[]> {

@@ -77,6 +77,16 @@ export interface AttemptChange {
 /** Decides about one need, with what the table holds of it. @returns the attempt that is written for it, if any. */
 export type Claim = (related: readonly Attempt[], at: number) => NewAttempt | undefined;
 
+/** The attempt that goes with an intent of the journal. */
+export interface AttemptClaim {
+  readonly scope: AttemptScope;
+  readonly need: AttemptNeed;
+  readonly decide: Claim;
+}
+
+/** What the journal has learnt of the intent of an attempt. */
+export type IntentEnd = Pick<AttemptChange, 'state' | 'orderId'>;
+
 /** The attempts of all needs, in the journal of a machine or in the database that machines share. */
 export interface Attempts {
   /** What has to do with each need, in the order of the needs; only read. @throws StorageError. */
@@ -96,6 +106,8 @@ export interface Attempts {
   isComplete(): Promise<boolean>;
   /** Writes down what became of attempts. @throws StorageError. */
   change(changes: readonly AttemptChange[]): Promise<void>;
+  /** What became of the intent with a key, which is no batch. @throws StorageError. */
+  follow(service: string, key: string, end: IntentEnd): Promise<void>;
   /** The attempts of a key that are no rows of an upload. @throws StorageError. */
   ofKey(scope: AttemptScope, key: string): Promise<Attempt[]>;
   /** The attempts that are rows of an upload. @throws StorageError. */

@@ -1,3 +1,4 @@
+import type { AttemptTable } from './attempt-table.ts';
 import type { AuditChain } from './audit.ts';
 import { failureEntry, paidEntry, stepEntry } from './audit-steps.ts';
 import { takenOver } from './booked.ts';
@@ -17,25 +18,31 @@ export interface RefusalReason {
   readonly message: string;
 }
 
+/** What the end of an intent is written to. */
+interface EndParts {
+  readonly table: IntentTable;
+  readonly audit: AuditChain;
+  readonly grants: Grants;
+  readonly reservations: Reservations;
+  readonly attempts: AttemptTable | undefined;
+}
+
 /** How intents go on and end, each step with its record in the audit chain. Within transactions of the journal. */
 export class IntentEnds {
   readonly #table: IntentTable;
   readonly #audit: AuditChain;
   readonly #grants: Grants;
   readonly #reservations: Reservations;
+  readonly #attempts: AttemptTable | undefined;
   readonly #now: () => number;
 
-  constructor(
-    table: IntentTable,
-    audit: AuditChain,
-    grants: Grants,
-    reservations: Reservations,
-    now: () => number,
-  ) {
+  /** @param attempts where they are in the journal's own file. */
+  constructor({ table, audit, grants, reservations, attempts }: EndParts, now: () => number) {
     this.#table = table;
     this.#audit = audit;
     this.#grants = grants;
     this.#reservations = reservations;
+    this.#attempts = attempts;
     this.#now = now;
   }
 
@@ -46,6 +53,7 @@ export class IntentEnds {
     if (row.order_id !== madeId) this.#audit.append(stepEntry('responded', row, madeId));
     if (row.order_id !== null && row.order_id !== madeId) return String(row.order_id);
     this.#reservations.made(row, madeId);
+    this.#attempts?.follow(baseUrl, key, { state: 'placed', orderId: madeId });
     if (row.state === ('reported' satisfies IntentState)) return undefined;
     this.#change(row, { state: 'responded', order_id: madeId, code: null, message: null, live: 2 });
     return undefined;
@@ -110,6 +118,7 @@ export class IntentEnds {
     this.#audit.append(failureEntry('refused', row, reason.code));
     const [code, message] = [storable(reason.code), storable(reason.message)];
     this.#change(row, { state: 'refused', live: 0, code, message });
+    this.#attempts?.follow(String(row.base_url), String(row.key), { state: 'failed' });
     this.#reservations.giveBack(row);
   }
 
@@ -123,6 +132,7 @@ export class IntentEnds {
     if (!row || (isIntact(row) && row.state !== ('intended' satisfies IntentState))) return;
     this.#audit.append(stepEntry('given_up', row));
     this.#change(row, { state: 'forgotten', live: 0 });
+    this.#attempts?.follow(baseUrl, key, { state: 'unknown' });
   }
 
   /** Another process may settle what this one has left in doubt; what another works on stays. */

@@ -1,5 +1,6 @@
 import { ErrandError, StorageError } from '../platform/errors.ts';
 import type { Database } from '../platform/sqlite/database.ts';
+import type { Attempts, IntentEnd } from './attempts.ts';
 import { type Booked, MadeTwiceError, takenOver } from './booked.ts';
 import type { Grants, StoredGrant } from './grants.ts';
 import type { IntentEnds, RefusalReason } from './intent-ends.ts';
@@ -17,6 +18,7 @@ export interface OutcomeParts {
   readonly table: IntentTable;
   readonly ends: IntentEnds;
   readonly grants: Grants;
+  readonly attempts: Attempts;
   /** What this machine keeps beside a journal that machines share; undefined where it has one of its own. */
   readonly beside: Beside | undefined;
 }
@@ -29,13 +31,15 @@ export class IntentOutcomes {
   protected readonly database: Database;
   protected readonly table: IntentTable;
   protected readonly beside: Beside | undefined;
+  protected readonly attemptStore: Attempts;
   readonly #ends: IntentEnds;
 
-  constructor({ database, table, ends, grants, beside }: OutcomeParts) {
+  constructor({ database, table, ends, grants, attempts, beside }: OutcomeParts) {
     this.database = database;
     this.table = table;
     this.grants = grants;
     this.beside = beside;
+    this.attemptStore = attempts;
     this.#ends = ends;
   }
 
@@ -60,6 +64,7 @@ export class IntentOutcomes {
       },
     );
     if (other !== undefined) throw new MadeTwiceError(key, other, madeId);
+    await this.#followed({ key, baseUrl }, { state: 'placed', orderId: madeId });
     return booked;
   }
 
@@ -117,9 +122,12 @@ export class IntentOutcomes {
       pid: Number(row.pid),
       started: String(row.process_started),
     };
-    return this.#booked(end ? { key, baseUrl, kind: 'ended', ...reason, ...end } : undefined, () =>
-      this.#ends.refuse(key, baseUrl, reason),
+    const booked = await this.#booked(
+      end ? { key, baseUrl, kind: 'ended', ...reason, ...end } : undefined,
+      () => this.#ends.refuse(key, baseUrl, reason),
     );
+    if (booked === 'booked') await this.#followed({ key, baseUrl }, { state: 'failed' });
+    return booked;
   }
 
   /** An attempt ended without a response that settles it: the intent stays as it is. @throws StorageError. */
@@ -131,6 +139,7 @@ export class IntentOutcomes {
   async forget(key: string, baseUrl: string): Promise<void> {
     this.run.drop({ key, baseUrl });
     await this.database.transaction(() => this.#ends.forget(key, baseUrl));
+    await this.#followed({ key, baseUrl }, { state: 'unknown' });
   }
 
   /** A process that goes on is no longer at work on an intent that it left in doubt. @throws StorageError. */
@@ -177,6 +186,16 @@ export class IntentOutcomes {
   /** Where machines share it: what the database has missed from here is in it when this resolves. @throws StorageError. */
   async bringIn(): Promise<void> {
     await this.beside?.bringIn(this.#ends);
+  }
+
+  /** Where machines share them: the attempt of an intent follows it. What is not written is found out from the journal later. */
+  async #followed({ key, baseUrl }: Pick<RunIntent, 'key' | 'baseUrl'>, end: IntentEnd): Promise<void> {
+    if (!this.beside) return;
+    try {
+      await this.attemptStore.follow(baseUrl, key, end);
+    } catch (error) {
+      if (!(error instanceof ErrandError)) throw error;
+    }
   }
 
   /** Writes an end down; what a shared database does not take is kept on this machine. */

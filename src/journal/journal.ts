@@ -1,8 +1,8 @@
 import { copyFolder, type Sharing } from '../format/database-address.ts';
 import { DamagedError, ErrandError, StorageError, UsageError, unread } from '../platform/errors.ts';
 import type { Database, Freshness } from '../platform/sqlite/database.ts';
-import { LocalAttempts } from './attempt-table.ts';
-import type { Attempts } from './attempts.ts';
+import { AttemptTable, LocalAttempts } from './attempt-table.ts';
+import type { AttemptClaim, Attempts } from './attempts.ts';
 import { AuditChain } from './audit.ts';
 import { type AuditOrigin, nobody } from './audit-entry.ts';
 import { intentEntry, stepEntry } from './audit-steps.ts';
@@ -36,7 +36,8 @@ export class Journal extends IntentOutcomes {
   readonly reservations: Reservations;
   readonly quotes: Quotes;
   readonly undoing: Undoing;
-  readonly #attempts: Attempts & { close?(): void };
+  readonly #local: AttemptTable;
+  readonly #closeAttempts: () => void;
   readonly #now: () => number;
   readonly #sealFile: string;
   readonly #recentMs: number;
@@ -48,8 +49,12 @@ export class Journal extends IntentOutcomes {
     const audit = new AuditChain(database, now, origin);
     const grants = new Grants(database, now);
     const reservations = new Reservations(database, table, audit, now);
-    const ends = new IntentEnds(table, audit, grants, reservations, now);
-    super({ database, table, ends, grants, beside });
+    const local = new AttemptTable(database);
+    const parts = { table, audit, grants, reservations, attempts: beside ? undefined : local };
+    const ends = new IntentEnds(parts, now);
+    super({ database, table, ends, grants, beside, attempts: attempts ?? new LocalAttempts(database) });
+    this.#closeAttempts = () => attempts?.close();
+    this.#local = local;
     this.#recentMs = Math.max(repeatWindowMs, shortestRecentMs);
     // A copy may be lost at any time.
     this.#birth = new BirthNote(options.shared ? undefined : birth);
@@ -57,7 +62,6 @@ export class Journal extends IntentOutcomes {
     this.reservations = reservations;
     this.quotes = new Quotes(database, audit, now);
     this.undoing = new Undoing(database, table, audit, now);
-    this.#attempts = attempts ?? new LocalAttempts(database);
     this.#now = now;
     this.#sealFile = sealOf(database.file);
   }
@@ -77,10 +81,44 @@ export class Journal extends IntentOutcomes {
   /**
    * Writes an intent down, durably, before it is sent. A key that is in doubt already, for the same content, is taken over.
    * @param rule undefined where a second one of the same is meant. @param reserving the money that it may spend.
+   * @param claim what becomes of its need: where no attempt is decided on, nothing is written, and it is `overtaken`.
    * @throws what `reserving` refuses; ErrandError conflict for a key in use by a live process, for other content or another account, or of an order
    * that would be paid again; StorageError where the journal cannot vouch for what it holds.
    */
-  async record(intent: Intent, rule?: TwinRule, reserving?: Reserving): Promise<Recorded> {
+  async record(
+    intent: Intent,
+    rule?: TwinRule,
+    reserving?: Reserving,
+    claim?: AttemptClaim,
+  ): Promise<Recorded> {
+    if (!claim || !this.beside) return this.#record(intent, rule, reserving, claim);
+    const [serial] = await this.attemptStore.claim(claim.scope, [claim.need], claim.decide);
+    if (serial === undefined) return { isOvertaken: true };
+    let isRecorded = false;
+    try {
+      const recorded = await this.#record(intent, rule, reserving);
+      isRecorded = recorded.mayBeSent !== undefined;
+      return recorded;
+    } finally {
+      if (!isRecorded) await this.#neverSent(serial);
+    }
+  }
+
+  /** What is not written here is found out from the journal later, which has no such intent. */
+  async #neverSent(serial: number): Promise<void> {
+    try {
+      await this.attemptStore.change([{ serial, state: 'unsent' }]);
+    } catch (error) {
+      if (!(error instanceof ErrandError)) throw error;
+    }
+  }
+
+  async #record(
+    intent: Intent,
+    rule: TwinRule | undefined,
+    reserving: Reserving | undefined,
+    claim?: AttemptClaim,
+  ): Promise<Recorded> {
     await this.ready();
     const seal = readSeal(this.#sealFile);
     const hash = contentHash(intent.operation, intent.body);
@@ -95,6 +133,8 @@ export class Journal extends IntentOutcomes {
       if (earlier && isMadeByKey(earlier, intent)) return { twin: { situation: 'made', record: earlier } };
       const twin = rule && this.#takeTwin(intent, hash, rule);
       if (twin) return { twin };
+      if (claim && this.#local.claim(claim.scope, [claim.need], claim.decide)[0] === undefined)
+        return { isOvertaken: true };
       this.reservations.policies.checkSeen();
       this.quotes.use(intent, earlier);
       const now = this.#now();
@@ -117,6 +157,7 @@ export class Journal extends IntentOutcomes {
       throw this.beside?.notRecorded(error, fresh) ?? error;
     });
     if (recorded.twin) return this.#noted(recorded.twin);
+    if (recorded.isOvertaken) return recorded;
     writeSeal(this.#sealFile, recorded.count ?? 0);
     await this.#birth.note(isoOf(this.#now()));
     this.run.note(intent);
@@ -256,16 +297,16 @@ export class Journal extends IntentOutcomes {
 
   /** The attempts of all needs, with what was recorded before they were kept. @throws StorageError. */
   async attempts(): Promise<Attempts> {
-    if (!(await this.#attempts.isComplete())) {
+    if (!(await this.attemptStore.isComplete())) {
       const { earlierAttempts } = await import('./earlier-attempts.ts');
-      await this.#attempts.bringIn(() => earlierAttempts(this.table.all()));
+      await this.attemptStore.bringIn(() => earlierAttempts(this.table.all()));
     }
-    return this.#attempts;
+    return this.attemptStore;
   }
 
   close(): void | Promise<void> {
     this.beside?.close();
-    this.#attempts.close?.();
+    this.#closeAttempts();
     return this.database.close();
   }
 
@@ -383,8 +424,9 @@ export interface JournalOptions extends OpenOptions {
 
 /** `mayBeSent`: an earlier process may have sent it. */
 type Recorded =
-  | { readonly twin: Twin; readonly mayBeSent?: never }
-  | { readonly twin?: never; readonly mayBeSent: boolean };
+  | { readonly twin: Twin; readonly isOvertaken?: never; readonly mayBeSent?: never }
+  | { readonly twin?: never; readonly isOvertaken: true; readonly mayBeSent?: never }
+  | { readonly twin?: never; readonly isOvertaken?: never; readonly mayBeSent: boolean };
 
 /** How long what was reported stays recent at least, ms. */
 const shortestRecentMs = 3600 * 1000;

@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { AttemptNeed, AttemptScope, NewAttempt } from '../../src/journal/attempts.ts';
+import type { AttemptClaim, AttemptNeed, AttemptScope, NewAttempt } from '../../src/journal/attempts.ts';
 import { nobody } from '../../src/journal/audit-entry.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { repairJournal } from '../../src/journal/journal-repair.ts';
+import type { Reserving } from '../../src/journal/reservations.ts';
 import { needOf } from '../../src/orders/needs/need.ts';
 import { referenceOf } from '../../src/orders/needs/reference.ts';
 import { address, orderBody, rowBody } from '../order-body.ts';
@@ -227,6 +228,77 @@ describe('the table of attempts', () => {
       expect(await known(need('mug'))).toHaveLength(1);
       await journal.record(order('later', 'mug'));
       expect(await known(need('mug'))).toHaveLength(1);
+    });
+  });
+
+  describe('an attempt that goes with an intent', () => {
+    const claim = (change: Partial<NewAttempt> = {}): AttemptClaim => ({
+      scope,
+      need: need('mug'),
+      decide: (related) => (related.length > 0 ? undefined : attempt({ key: 'k1', ...change })),
+    });
+    const state = async () => {
+      const known = await (await journal.attempts()).ofKey(scope, 'k1');
+      return known.map((one) => [one.state, one.orderId]);
+    };
+    beforeEach(async () => void (await journal.attempts()));
+
+    test('is written with it, and follows it to its order', async () => {
+      expect(await journal.record(intent('k1'), undefined, undefined, claim())).toStrictEqual({
+        mayBeSent: false,
+      });
+      expect(await state()).toStrictEqual([['intended', undefined]]);
+      await journal.respond('k1', baseUrl, 'o1');
+      expect(await state()).toStrictEqual([['placed', 'o1']]);
+    });
+
+    test('fails where the service refuses it, and is unknown where it is given up', async () => {
+      await journal.record(intent('k1'), undefined, undefined, claim());
+      await journal.refuse('k1', baseUrl, { code: 'no', message: 'no' });
+      expect(await state()).toStrictEqual([['failed', undefined]]);
+      await journal.record(intent('k1'), undefined, undefined, { ...claim(), decide: () => undefined });
+      expect(journal.find('k1', baseUrl)?.state).toBe('refused');
+      await journal.record(intent('k1'), undefined, undefined, {
+        ...claim(),
+        decide: () => attempt({ key: 'k1' }),
+      });
+      await journal.forget('k1', baseUrl);
+      expect(await state()).toStrictEqual([
+        ['failed', undefined],
+        ['unknown', undefined],
+      ]);
+    });
+
+    test('is not written where something came in between, and neither is the intent', async () => {
+      await write(need('mug'));
+      const recorded = await journal.record(intent('k1'), undefined, undefined, claim());
+      expect(recorded).toStrictEqual({ isOvertaken: true });
+      expect([journal.find('k1', baseUrl), await state()]).toStrictEqual([undefined, []]);
+    });
+
+    test('says nothing of its need where the policy refuses the intent', async () => {
+      const refusing: Reserving = {
+        orders: [
+          {
+            ...{
+              key: 'k1',
+              baseUrl,
+              account: 'a-fingerprint',
+              intent: 'k1',
+              cents: 1,
+              feeCents: 0,
+              isRehearsal: false,
+            },
+            facts: { retailers: [], metadata: [], products: [], address: '' },
+          },
+        ],
+        since: 0,
+        admit: () => {
+          throw new Error('refused');
+        },
+      };
+      await expect(journal.record(intent('k1'), undefined, refusing, claim())).rejects.toThrow('refused');
+      expect(await state()).toStrictEqual(isOnPostgres ? [['unsent', undefined]] : []);
     });
   });
 

@@ -12,6 +12,7 @@ import {
   byScope,
   type Claim,
   type EarlierAttempt,
+  type IntentEnd,
   inPieces,
   type Lookup,
   lookupOf,
@@ -146,6 +147,13 @@ export class SharedAttempts implements Attempts {
         made_at = coalesce(given.made_at, attempts.made_at), seen_at = coalesce(given.seen_at, attempts.seen_at)
       FROM json_to_recordset(${jsonText(rows)}) AS given (serial bigint, state text, order_id text, made_at bigint, seen_at bigint)
       WHERE attempts.serial = given.serial`;
+    await this.#inTurn.run(() => this.#ask(sql, true));
+  }
+
+  async follow(service: string, key: string, { state, orderId }: IntentEnd): Promise<void> {
+    const sql = `UPDATE errand.attempts SET state = ${literal(state)}, order_id = coalesce(${orderId === undefined ? 'NULL' : literal(orderId)}, order_id)
+      WHERE serial = (SELECT max(serial) FROM errand.attempts WHERE upload IS NULL AND key = ${literal(key)}
+        AND account IN (SELECT id FROM errand.attempt_accounts WHERE service = ${literal(service)}))`;
     await this.#inTurn.run(() => this.#ask(sql, true));
   }
 
