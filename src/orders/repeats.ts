@@ -1,4 +1,5 @@
 import { anotherOf } from '../journal/another.ts';
+import type { AttemptClaim } from '../journal/attempts.ts';
 import { contentHash } from '../journal/content.ts';
 import { journalCommand } from '../journal/journal-command.ts';
 import { type Intent, type JournalRecord, keyLifeMs } from '../journal/journal-record.ts';
@@ -66,9 +67,15 @@ interface Earlier {
   readonly ended?: Ended | undefined;
 }
 
+/** The attempt that is written with the intent. */
+interface Claiming {
+  readonly claim?: AttemptClaim;
+}
+
 type Recorded<N extends JournaledOperation> =
-  | { readonly placed: Made<MadeBy[N]> }
-  | { readonly placed?: never; readonly mayBeSent: boolean };
+  | { readonly placed: Made<MadeBy[N]>; readonly isOvertaken?: never }
+  /** `isOvertaken`: another process has decided about the same need meanwhile. */
+  | { readonly placed?: never; readonly mayBeSent: boolean; readonly isOvertaken: boolean };
 
 /**
  * Writes an intent down, with the money that it may spend, unless the same is owed already: then that one is settled, or
@@ -80,21 +87,24 @@ export async function recordOnce<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
   rule: RepeatRule,
-  { isByHand, ended = new Map(), ...consent }: Earlier & Consent = {},
+  { isByHand, ended = new Map(), claim, ...consent }: Earlier & Consent & Claiming = {},
 ): Promise<Recorded<N>> {
   const gate = await gateOf(context, intent, rule, consent);
   let mayBeSent = false;
+  let isOvertaken = false;
   const attempt = async (twins: TwinRule | undefined): Promise<Twin | undefined> => {
     const journal = await context.journal();
-    const recorded = await passing(gate, () => journal.record(intent, twins, gate?.reserving));
+    const recorded = await passing(gate, () => journal.record(intent, twins, gate?.reserving, claim));
     mayBeSent = recorded.mayBeSent === true;
+    isOvertaken = recorded.isOvertaken === true;
     return recorded.twin;
   };
   const { placed } = await pastTwins(context, intent, rule, { isByHand, ended }, attempt);
   if (placed) return { placed };
+  if (isOvertaken) return { mayBeSent, isOvertaken };
   if (intent.operation === 'order.create') await checkKeyAge(context, intent, mayBeSent);
   for (const text of ended.values()) context.note(`${text}; ordering again`);
-  return { mayBeSent };
+  return { mayBeSent, isOvertaken };
 }
 
 /** What keeps the policy from deciding sends nothing now; what the same intent may have led to before stands all the same. */

@@ -5,6 +5,7 @@ import type { TitleOf } from '../../format/result.ts';
 import { addressFields } from '../../orders/addresses/options.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
 import type { Completed } from '../../orders/input/complete.ts';
+import { referenceOptions } from '../../orders/needs/options.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { checkUuid } from '../../run/ids.ts';
@@ -19,6 +20,7 @@ export const create = defineCommand({
     ...orderInputOptions,
     ...watchOptions,
     ...policyOptions,
+    ...referenceOptions,
     like: {
       kind: 'text',
       placeholder: 'id',
@@ -41,6 +43,10 @@ export const create = defineCommand({
       note: 'from a file, for a script',
     },
     {
+      command: 'errand order create --file order.json --reference REQ-00006 -o json --query id',
+      note: 'bought once, however often and on however many machines it runs',
+    },
+    {
       command: "errand order create --product $URL,quantity=2 --max-price '$80' --ship-to home --dry-run",
       note: 'the request, not sent',
     },
@@ -53,6 +59,7 @@ export const create = defineCommand({
   operations: ['order.create', 'order.get'],
   exitCodes: {
     ...placedExits,
+    5: 'the idempotency key belongs to another order, or the reference has one that differs or was sent back',
     6: 'the wallet cannot cover it',
     10: 'in doubt: sent, and no response came; `order journal resume` finds out',
     11: policyExit,
