@@ -55,10 +55,14 @@ export function refusedReference(
       idempotencyKey: first?.key,
       outcome: why === 'in_doubt' || why === 'unknown' ? 'unknown' : 'applied',
       retryable: false,
+      ...(isForAnother.has(why) && { hint: 'Another order takes another reference.' }),
       next: nextSteps(context, why, attempts, where),
     },
   );
 }
+
+/** Where the reference may have been meant for something else. */
+const isForAnother: ReadonlySet<Refusal> = new Set(['differs', 'exists', 'old']);
 
 const shown = ({ order, madeAt }: SeenOrder) => ({
   id: order.id,
