@@ -32,6 +32,8 @@ export class IntentOutcomes {
   protected readonly table: IntentTable;
   protected readonly beside: Beside | undefined;
   protected readonly attemptStore: Attempts;
+  /** Keys of the attempts that this process has written to a database that machines share. */
+  protected readonly claimed = new Set<string>();
   readonly #ends: IntentEnds;
 
   constructor({ database, table, ends, grants, attempts, beside }: OutcomeParts) {
@@ -190,7 +192,7 @@ export class IntentOutcomes {
 
   /** Where machines share them: the attempt of an intent follows it. What is not written is found out from the journal later. */
   async #followed({ key, baseUrl }: Pick<RunIntent, 'key' | 'baseUrl'>, end: IntentEnd): Promise<void> {
-    if (!this.beside) return;
+    if (!this.beside || !this.claimed.has(key)) return;
     try {
       await this.attemptStore.follow(baseUrl, key, end);
     } catch (error) {

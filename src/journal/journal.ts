@@ -94,6 +94,7 @@ export class Journal extends IntentOutcomes {
     if (!claim || !this.beside) return this.#record(intent, rule, reserving, claim);
     const [serial] = await this.attemptStore.claim(claim.scope, [claim.need], claim.decide);
     if (serial === undefined) return { isOvertaken: true };
+    this.claimed.add(intent.key);
     let isRecorded = false;
     try {
       const recorded = await this.#record(intent, rule, reserving);

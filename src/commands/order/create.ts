@@ -39,12 +39,8 @@ export const create = defineCommand({
       note: 'order, and watch it until delivered',
     },
     {
-      command: 'errand order create --file order.json -o json --query id',
-      note: 'from a file, for a script',
-    },
-    {
       command: 'errand order create --file order.json --reference REQ-00006 -o json --query id',
-      note: 'bought once, however often and on however many machines it runs',
+      note: 'from a file, for a script: bought once, however often and wherever it runs',
     },
     {
       command: "errand order create --product $URL,quantity=2 --max-price '$80' --ship-to home --dry-run",
