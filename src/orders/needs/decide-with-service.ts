@@ -5,6 +5,7 @@ import type { Client } from '../../http/client.ts';
 import type {
   Attempt,
   AttemptChange,
+  AttemptClaim,
   AttemptNeed,
   AttemptScope,
   Attempts,
@@ -80,20 +81,22 @@ export async function decideWithService(
 }
 
 /**
- * Decides once more, and writes the attempt down that is to be sent, in one transaction: what others have decided meanwhile
- * counts. @returns undefined where something came in between; then it is decided anew.
+ * How the journal writes down the attempt that is to be sent: it is decided once more in that transaction, since others may
+ * have decided meanwhile. Then none is written, and it is decided anew. @param attempt with its number.
  */
-export async function claimAttempt(
-  { attempts, scope, now }: Pick<NeedSources, 'attempts' | 'scope' | 'now'>,
-  { wanted, seen }: DecidedOrder,
+export const claimOf = (
+  { scope, now }: Pick<NeedSources, 'scope' | 'now'>,
+  { decision, wanted, seen }: DecidedOrder,
   attempt: (number: number) => NewAttempt,
-): Promise<number | undefined> {
-  const [serial] = await attempts.claim(scope, [wanted.need], (related) => {
-    const decision = decide({ ...wanted, now: now() }, withOrdersSeen(related, seen));
-    return decision.do === 'send' ? attempt(decision.number) : undefined;
-  });
-  return serial;
-}
+): AttemptClaim => ({
+  scope,
+  need: wanted.need,
+  decide: (related) => {
+    const anew = decide({ ...wanted, now: now() }, withOrdersSeen(related, seen));
+    const isSame = anew.do === 'send' && decision.do === 'send' && anew.number === decision.number;
+    return isSame ? attempt(anew.number) : undefined;
+  },
+});
 
 /** What this command has read holds, whoever has written it down by then. */
 const withOrdersSeen = (

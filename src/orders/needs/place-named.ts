@@ -16,8 +16,7 @@ import { recordOnce } from '../repeats.ts';
 import { resumeKnown } from '../resume.ts';
 import { send } from '../send.ts';
 import type { Decision } from './decide.ts';
-import { decide } from './decide.ts';
-import { type DecidedOrder, decideWithService, type NeedSources } from './decide-with-service.ts';
+import { claimOf, type DecidedOrder, decideWithService, type NeedSources } from './decide-with-service.ts';
 import { askedByReference } from './look.ts';
 import { attemptKey, metadataOf, referenceKey } from './reference.ts';
 import { afterText, refusedReference } from './refused.ts';
@@ -101,7 +100,7 @@ async function sourcesFor(
 /** Writes the attempt down with its intent, and sends it. @returns undefined where something came in between. */
 async function sendAttempt(
   context: OrderContext,
-  { scope, now }: NeedSources,
+  sources: NeedSources,
   {
     body,
     reference,
@@ -115,22 +114,17 @@ async function sendAttempt(
   },
   consent: Consent,
 ): Promise<Placed | undefined> {
-  const { wanted, seen, decision } = decided;
+  const { now } = sources;
+  const { seen, decision } = decided;
   const keyed: KeyedBody = { ...body, idempotency_key: attemptKey(reference, number) };
   const key = keyed.idempotency_key;
   const intent = await intentOf(context, 'order.create', { key, keyOrigin: 'chosen', body: keyed });
   const recorded = await recordOnce(context, intent, 'none', {
     ...consent,
-    claim: {
-      scope,
-      need: wanted.need,
-      decide: (related) => {
-        const anew = decide({ ...wanted, now: now() }, related);
-        if (anew.do !== 'send' || anew.number !== number) return undefined;
-        const made = { run: undefined, number, key, operation: intent.operation, upload: undefined };
-        return { ...made, orderId: undefined, state: 'intended', madeAt: now(), seenAt: undefined };
-      },
-    },
+    claim: claimOf(sources, decided, () => ({
+      ...{ run: undefined, number, key, operation: intent.operation, upload: undefined },
+      ...{ orderId: undefined, state: 'intended', madeAt: now(), seenAt: undefined },
+    })),
   });
   if (recorded.placed) return recorded.placed;
   if (recorded.isOvertaken) return undefined;

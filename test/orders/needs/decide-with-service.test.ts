@@ -10,7 +10,7 @@ import type { Sandbox } from '../../../src/integrations/sdk/sandbox-types.ts';
 import { Journal } from '../../../src/journal/journal.ts';
 import type { Statement, Wanted } from '../../../src/orders/needs/decide.ts';
 import {
-  claimAttempt,
+  claimOf,
   type DecidedOrder,
   decideWithService,
   type NeedSources,
@@ -269,12 +269,12 @@ test('of two that decide at the same moment, one writes its attempt', async () =
   const here = await machine();
   const both = await Promise.all([decided(here), decided(here)]);
   const serials = [];
-  for (const one of both)
-    serials.push(
-      await claimAttempt(here, one, (number) => ({
-        ...{ run: undefined, number, key: attemptKey(reference, number), operation: 'order.create' },
-        ...{ upload: undefined, orderId: undefined, state: 'intended', madeAt: now, seenAt: undefined },
-      })),
-    );
+  for (const one of both) {
+    const { scope, need, decide } = claimOf(here, one, (number) => ({
+      ...{ run: undefined, number, key: attemptKey(reference, number), operation: 'order.create' },
+      ...{ upload: undefined, orderId: undefined, state: 'intended', madeAt: now, seenAt: undefined },
+    }));
+    serials.push(...(await here.attempts.claim(scope, [need], decide)));
+  }
   expect(serials.filter((one) => one !== undefined)).toHaveLength(1);
 });
