@@ -1,26 +1,26 @@
 import { canonicalPage, canonicalVariant } from './canonical-product.ts';
 import { canonicalRecipient, type RecipientParts } from './canonical-recipient.ts';
 
-/** A product line, as far as it says which product. */
+/** The fields of a product line that identify the product. */
 interface ProductLine {
   readonly url: string;
   readonly variant?: readonly { readonly label: string; readonly value: string }[] | null | undefined;
 }
 
-/** An order, as far as it says what is wanted and for whom. */
+/** The fields of an order that say what is ordered and for whom. */
 export interface OrderContent {
   readonly products: readonly ProductLine[];
   readonly shipping_address: RecipientParts;
 }
 
-/** What is wanted, and for whom. Ceiling, quantity and all else are terms of an attempt. */
+/** What is ordered, and for whom. Price ceiling, quantity and everything else belong to an attempt. */
 export interface NeedContent {
-  /** Each product once, in one spelling and one order. */
+  /** Normalized products, deduplicated and sorted. */
   readonly products: readonly string[];
   readonly recipient: string;
 }
 
-/** @param pageOf the page of a listing, where it is known. Pure. */
+/** @param pageOf returns the product page of a listing, if known. Pure. */
 export function canonicalNeed(
   { products, shipping_address: address }: OrderContent,
   pageOf: (url: string) => string | undefined = () => undefined,

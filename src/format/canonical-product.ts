@@ -1,7 +1,7 @@
 import { trimSlashes, withPlainLetters } from '../platform/net/urls.ts';
 import { folded } from './folded.ts';
 
-/** Query parameters that say how somebody came to a page, never which product is on it; in lower case. */
+/** Tracking parameters, which never identify a product; lower case. */
 const trackingNames: ReadonlySet<string> = new Set([
   ...[
     'gclid',
@@ -24,13 +24,13 @@ const trackingNames: ReadonlySet<string> = new Set([
 
 const trackingPrefixes = ['utm_', 'hsa_', 'mtm_', 'piwik_', 'matomo_', 'ga_search_'];
 
-/** A part of a path that says the same: `/ref=sr_1_3`, `;jsessionid=…`. */
+/** Tracking in a path: `/ref=sr_1_3`, `;jsessionid=…`. */
 const trackingPath = /\/ref=[^/]*$|;jsessionid=[^/]*/giu;
 
-/** Names under which a shop serves the same pages: `www.shop.example`, `m.shop.example`. */
+/** Host prefixes that serve the same pages: `www.shop.example`, `m.shop.example`. */
 const sameHost = /^(?:www\d?|m|mobile)\.(?=[^.]+\.[^.])/u;
 
-/** A fragment that a page reads as its path. */
+/** A fragment that a page uses as its route. */
 const route = /^#!?\//u;
 
 const isTracking = (name: string): boolean => {
@@ -38,11 +38,14 @@ const isTracking = (name: string): boolean => {
   return trackingNames.has(lower) || trackingPrefixes.some((prefix) => lower.startsWith(prefix));
 };
 
-/** The file of a day orders a few products again and again. */
+/** Cache: a file orders the same few products repeatedly. */
 const known = new Map<string, string>();
 const maxKnown = 5000;
 
-/** The page of a product in the spelling in which two URLs of one product are equal; a text that is no URL as it stands. */
+/**
+ * Normalizes the URL of a product page, so that equal pages compare equal; text that is not a URL is only composed to
+ * NFC.
+ */
 export function canonicalPage(url: string): string {
   const found = known.get(url);
   if (found !== undefined) return found;
@@ -70,7 +73,7 @@ const canonicalQuery = (parameters: URLSearchParams): string =>
     .sort()
     .join('&');
 
-/** Letters and digits stand for themselves, however a path escapes them and composes its accents; other escapes stay. */
+/** Decodes escaped letters and digits, and composes accents; keeps other escapes, in uppercase. */
 function plainPath(path: string): string {
   if (!path.includes('%')) return path;
   const runs = withPlainLetters(path).replace(/(?:%[89a-f][0-9a-f])+/giu, (found) => {
@@ -83,18 +86,18 @@ function plainPath(path: string): string {
   return runs.normalize('NFC').replace(/%[0-7][0-9a-f]/giu, (found) => found.toUpperCase());
 }
 
-/** A choice on a page, such as `Size: M`. */
+/** A product option, such as `Size: M`. */
 interface Choice {
   readonly label: string;
   readonly value: string;
 }
 
-/** A variant in one spelling: its choices in any order, however they are capitalised; empty where there is none. */
+/** Normalizes a variant: options sorted, case-insensitive; empty if there is none. */
 export const canonicalVariant = (choices: readonly Choice[] | null | undefined): string =>
   (choices ?? [])
     .map(({ label, value }) => JSON.stringify([spaced(label), spaced(value)]))
     .sort()
     .join();
 
-/** Signs tell sizes apart (`1/2`, `1.2`, `+`), so they stay. */
+/** Punctuation distinguishes sizes (`1/2`, `1.2`, `+`), so it stays. */
 const spaced = (text: string): string => folded(text).trim().replace(/\s+/gu, ' ');

@@ -1,7 +1,7 @@
 import { namedCountry } from '../api/country.ts';
 import { bare } from './folded.ts';
 
-/** What a word of an address is shortened to; a saint and a street look alike then. */
+/** Abbreviations of address words; `ST` stands for both saint and street. */
 const shortWords: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...{
@@ -20,10 +20,10 @@ const shortWords: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** What stands before the number of a flat: `Apt 4`, `Unit 4` and `#4` are one door. */
+/** Words before a unit number: `Apt 4`, `Unit 4` and `#4` are the same unit. */
 const unitWords: ReadonlySet<string> = new Set(['APT', 'UNIT', 'STE', 'RM', 'NO', 'NR', 'NUMBER']);
 
-/** A flat's number, or its letter. */
+/** A unit number or letter. */
 const isUnit = (word = ''): boolean => /\p{N}/u.test(word) || word.length === 1;
 
 const betweenWords = /[\s,.;:/#()-]+/u;
@@ -31,7 +31,7 @@ const endsInNumber = /\p{N}$/u;
 const beginsWithNumber = /^\p{N}/u;
 const isPlain = /^[A-Za-z0-9]*$/;
 
-/** Words with accents are few in one file, and cost most. */
+/** Cache: folding accents is expensive, and few distinct words have them. */
 const knownWords = new Map<string, string>();
 const maxKnownWords = 5000;
 
@@ -47,7 +47,7 @@ function bareWord(word: string): string {
 
 const shortWord = (word: string): string => shortWords.get(word) ?? word.replace(/STRASSE$/u, 'STR');
 
-/** Lines of a street with their words shortened and joined; two numbers side by side stay two. */
+/** Abbreviates and joins the words of a street address, without unit words; adjacent numbers stay separate. */
 export function barePlace(text: string): string {
   const words = text.split(betweenWords);
   let place = '';
@@ -61,17 +61,17 @@ export function barePlace(text: string): string {
 
 const bareName = (text: string): string => text.split(' ').map(bareWord).join('');
 
-/** `Mueller` for `Müller`: where both are written without the accent they are equal. */
+/** Treats `Mueller` and `Müller` as equal, by dropping the `E` after `A`, `O` or `U`. */
 const withoutUmlauts = (text: string): string => text.replace(/([AOU])E/g, '$1');
 
-/** A postal code as it sorts letters: the first five digits of a ZIP code, no country before a German or Italian one. */
+/** Normalizes a postal code: the first five digits of a US ZIP code, no country prefix before a five-digit code. */
 function canonicalPostalCode(text: string, country: string): string {
   const code = bare(text);
   if (country === 'US') return code.replace(/^(\d{5})\d{4}$/, '$1');
   return code.replace(/^[A-Z]{1,2}(?=\d{5}$)/, '');
 }
 
-/** The parts of an address that decide who gets a parcel, and where. */
+/** The fields of an address that identify the recipient. */
 export interface RecipientParts {
   readonly first_name?: string | null | undefined;
   readonly last_name?: string | null | undefined;
@@ -84,8 +84,8 @@ export interface RecipientParts {
 const joined = (...parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(' ');
 
 /**
- * Somebody at an address, in the spelling in which two of one person are equal: name, street lines, postal code and country.
- * City and state follow from these, and a phone number tells nobody apart.
+ * Normalizes a recipient: name, street lines, postal code and country. City and state follow from these, and a phone
+ * number identifies nobody.
  */
 export function canonicalRecipient(address: RecipientParts): string {
   const country = bare(namedCountry(address.country ?? '') ?? address.country ?? '');

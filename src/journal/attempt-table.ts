@@ -22,7 +22,7 @@ import {
   relatedOf,
 } from './attempts.ts';
 
-/** Migration. Attempts of before are brought in when the table is first used. */
+/** Migration. Older records are imported when the table is first used. */
 export function createAttempts(database: Database): void {
   database.run(
     `CREATE TABLE attempt_accounts (
@@ -37,7 +37,7 @@ export function createAttempts(database: Database): void {
   );
   database.run('CREATE INDEX attempts_whole ON attempts (whole)');
   database.run('CREATE INDEX attempts_reference ON attempts (reference) WHERE reference IS NOT NULL');
-  // Rows of an upload are found by it, so that no index has an entry at random for each.
+  // Rows of an upload are found by upload, so that no index gets a random entry for each row.
   database.run('CREATE INDEX attempts_key ON attempts (key) WHERE upload IS NULL');
   database.run('CREATE INDEX attempts_upload ON attempts (upload) WHERE upload IS NOT NULL');
   database.run('CREATE TABLE attempt_parts (part INTEGER NOT NULL, attempt INTEGER NOT NULL) STRICT');
@@ -48,7 +48,7 @@ export function createAttempts(database: Database): void {
   database.run('INSERT INTO attempt_settings VALUES (1, ?, 0)', newSecret());
 }
 
-/** The table of attempts in SQLite. Within transactions, but for what only reads. */
+/** Attempts in SQLite. Writes must run inside a transaction. */
 export class AttemptTable {
   readonly #database: Database;
 
@@ -64,7 +64,7 @@ export class AttemptTable {
     );
   }
 
-  /** As `Attempts` has it. */
+  /** Implements `Attempts.claim`. */
   claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): (number | undefined)[] {
     const own = this.#accountOf(scope);
     const accounts = this.#accounts(scope);
@@ -91,7 +91,7 @@ export class AttemptTable {
 
   follow(service: string, key: string, { state, orderId }: IntentEnd): void {
     this.#database.run(
-      // What was refused is tried again with the same key.
+      // A rejected attempt is retried with the same key: update the newest.
       `UPDATE attempts SET state = ?, order_id = coalesce(?, order_id) WHERE serial = (
          SELECT max(serial) FROM attempts WHERE upload IS NULL AND key = ?
            AND account IN (SELECT id FROM attempt_accounts WHERE service = ?))`,
@@ -114,7 +114,7 @@ export class AttemptTable {
     return rows.map((row) => attemptOf(row, 'unlike'));
   }
 
-  /** Whether what was recorded before there was this table is in it. */
+  /** Whether older records have been imported. */
   get isComplete(): boolean {
     return this.#settings()?.imported === 1;
   }
@@ -163,7 +163,7 @@ export class AttemptTable {
     );
   }
 
-  /** Most orders are for one product, and most tables know of no other. */
+  /** Skips the parts query when no stored order has several products, the common case. */
   #hasParts = (): boolean => this.#database.get('SELECT 1 AS found FROM attempt_parts LIMIT 1') !== undefined;
 
   #insert(
@@ -210,7 +210,7 @@ export class AttemptTable {
 const written = attemptColumns.slice(1);
 const insertSql = `INSERT INTO attempts (${written.join(', ')}) VALUES (${written.map(() => '?').join(', ')})`;
 
-/** The same as `Attempts` has it, each step a transaction of its own. */
+/** Implements `Attempts` on SQLite; each step is its own transaction. */
 export class LocalAttempts implements Attempts {
   readonly #database: Database;
   readonly #table: AttemptTable;
@@ -253,11 +253,11 @@ export class LocalAttempts implements Attempts {
   }
 }
 
-/** The tables of attempts, what others refer to first. */
+/** Tables of attempts, in dependency order. */
 export const attemptTables = ['attempt_settings', 'attempt_accounts', 'attempts', 'attempt_parts'] as const;
 export type AttemptTableName = (typeof attemptTables)[number];
 
-/** Writes a row as another file had it, whatever it holds. @throws StorageError where it does not fit. */
+/** Copies a row from another journal file, whatever it holds. @throws StorageError if a constraint rejects it. */
 export function carryAttempts(
   database: Database,
   table: AttemptTableName,

@@ -2,70 +2,69 @@ import { randomBytes } from 'node:crypto';
 import { sha256 } from '../format/canonical.ts';
 import type { NeedContent } from '../format/canonical-need.ts';
 
-/** The buyer's own name for a need, in the namespace of whoever numbers them. */
+/** The buyer's own name for a need, within a namespace. */
 export interface Reference {
-  /** Empty where nobody said one. */
+  /** Empty if none was given. */
   readonly namespace: string;
   readonly text: string;
 }
 
 /**
- * What became of an attempt, as far as is known here. `intended`: it may have been sent, and no response says what came of
- * it. `placed`: the service has it, and it has not ended. `cancelled` and `returned`: somebody took it back. `unknown`: it is
- * from before attempts were kept, or was given up, and stands in nobody's way before it was looked for. `unsent`: nothing
- * was sent for it, and it says nothing of its need.
+ * Last known state of an attempt. `intended`: may have been sent, outcome unknown. `placed`: the service has the order,
+ * and it has not ended. `cancelled`, `returned`: taken back. `unknown`: imported from older records, or given up;
+ * blocks nothing until it has been looked up. `unsent`: never sent, so it does not count.
  */
 export type AttemptState = 'intended' | 'placed' | 'failed' | 'cancelled' | 'returned' | 'unknown' | 'unsent';
 
-/** Where needs are told apart: a service, an account, live or test. */
+/** Scope in which needs are compared: a service, an account, live or test. */
 export interface AttemptScope {
-  /** Its base URL. */
+  /** Base URL of the service. */
   readonly service: string;
-  /** As the service calls the account; then other names under which its attempts were written. */
+  /** The service's name for the account, followed by other names its attempts may be stored under. */
   readonly accounts: readonly [string, ...string[]];
   readonly isTest: boolean;
 }
 
-/** What an attempt is for. */
+/** The need an attempt is for. */
 export interface AttemptNeed extends NeedContent {
   readonly reference: Reference | undefined;
 }
 
-/** An attempt as it is written. Times in ms since the epoch. */
+/** An attempt to persist. Times in ms since the epoch. */
 export interface NewAttempt {
-  /** The occasion that it belongs to (`--run`). */
+  /** The occasion it belongs to (`--run`). */
   readonly run: string | undefined;
-  /** 1 for the first attempt of its need. */
+  /** 1 for the first attempt at its need. */
   readonly number: number;
-  /** The idempotency key that it is sent with. */
+  /** The idempotency key it is sent with. */
   readonly key: string;
   readonly operation: string;
-  /** The upload that it is a row of. */
+  /** The upload it is a row of. */
   readonly upload: string | undefined;
   readonly orderId: string | undefined;
   readonly state: AttemptState;
-  /** By the service's clock, once that is known. */
+  /** By the service's clock once that is known. */
   readonly madeAt: number;
-  /** When its state was read from the service last. */
+  /** When its state was last read from the service. */
   readonly seenAt: number | undefined;
 }
 
-/** An attempt that has something to do with a need. */
+/** An attempt related to a need: by its content, or by its reference. */
 export interface Attempt extends NewAttempt {
   readonly serial: number;
   readonly reference: Reference | undefined;
-  /** Whether it is for the same products, or for some of them, and the same recipient; where a need was asked about. */
+  /** How its products and recipient compare with those of the need that was looked up; `unlike` if none was. */
   readonly likeness: 'alike' | 'overlap' | 'unlike';
 }
 
-/** An attempt from before there was this table. */
+/** An attempt recorded before this table existed. */
 export interface EarlierAttempt {
   readonly scope: AttemptScope;
   readonly need: AttemptNeed;
   readonly attempt: NewAttempt;
 }
 
-/** What has become known of an attempt. What is left out stays as it is. */
+/** An update of an attempt. Undefined fields stay unchanged. */
 export interface AttemptChange {
   readonly serial: number;
   readonly state: AttemptState;
@@ -74,58 +73,58 @@ export interface AttemptChange {
   readonly seenAt?: number | undefined;
 }
 
-/** Decides about one need, with what the table holds of it. @returns the attempt that is written for it, if any. */
+/** Decides about one need, given its related attempts. @returns the attempt to persist, if any. */
 export type Claim = (related: readonly Attempt[], at: number) => NewAttempt | undefined;
 
-/** The attempt that goes with an intent of the journal. */
+/** The attempt to persist together with an intent. */
 export interface AttemptClaim {
   readonly scope: AttemptScope;
   readonly need: AttemptNeed;
   readonly decide: Claim;
 }
 
-/** What the journal has learnt of the intent of an attempt. */
+/** Outcome of an intent, to apply to its attempt. */
 export type IntentEnd = Pick<AttemptChange, 'state' | 'orderId'>;
 
-/** The attempts of all needs, in the journal of a machine or in the database that machines share. */
+/** Attempts of all needs, in the local journal or in a shared database. */
 export interface Attempts {
-  /** What has to do with each need, in the order of the needs; only read. @throws StorageError. */
+  /** Finds the attempts related to each need, in the order of the needs; read-only. @throws StorageError. */
   related(scope: AttemptScope, needs: readonly AttemptNeed[]): Promise<(readonly Attempt[])[]>;
   /**
-   * Decides about needs, one after the other, and writes what is decided, in one transaction: nobody else decides about the
-   * same need meanwhile. Attempts that are written here are not related to the needs that follow.
-   * @returns the number of each attempt in the table, undefined where none was written. @throws StorageError.
+   * Decides about needs one by one and persists the results, in one transaction: no other process decides about the
+   * same needs meanwhile. Attempts persisted here are not related to the needs that follow.
+   * @returns the serial of each attempt; undefined if none was persisted. @throws StorageError.
    */
   claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): Promise<(number | undefined)[]>;
   /**
-   * Brings in what was recorded before there was this table, once, whoever comes first. @param earlier called where that is
-   * still to be done. @throws StorageError.
+   * Imports older records, once, whichever process comes first. @param earlier called only if that is still to be done.
+   * @throws StorageError.
    */
   bringIn(earlier: () => Iterable<EarlierAttempt>): Promise<void>;
-  /** Whether that was done. @throws StorageError. */
+  /** Whether older records have been imported. @throws StorageError. */
   isComplete(): Promise<boolean>;
-  /** Writes down what became of attempts. @throws StorageError. */
+  /** Updates attempts. @throws StorageError. */
   change(changes: readonly AttemptChange[]): Promise<void>;
-  /** What became of the intent with a key, which is no batch. @throws StorageError. */
+  /** Applies the outcome of an intent, other than a batch, to its attempt. @throws StorageError. */
   follow(service: string, key: string, end: IntentEnd): Promise<void>;
-  /** The attempts of a key that are no rows of an upload. @throws StorageError. */
+  /** Attempts with a key that are not rows of an upload. @throws StorageError. */
   ofKey(scope: AttemptScope, key: string): Promise<Attempt[]>;
-  /** The attempts that are rows of an upload. @throws StorageError. */
+  /** Attempts that are rows of an upload. @throws StorageError. */
   ofUpload(scope: AttemptScope, upload: string): Promise<Attempt[]>;
 }
 
-/** A new value that keeps likenesses from being guessed. */
+/** Generates the random value that likeness hashes are keyed with. */
 export const newSecret = (): string => randomBytes(16).toString('hex');
 
-/** The numbers by which a need is found: 52 bits of a hash each. */
+/** Lookup hashes of a need, 52 bits each. */
 export interface NeedNumbers {
-  /** The same for the same set of products and the same recipient. */
+  /** Equal for equal sets of products with the same recipient. */
   readonly whole: number;
-  /** One for each product with the recipient; that of a single product is the number of the whole. */
+  /** One for each product with the recipient; for a single product it equals `whole`. */
   readonly parts: readonly number[];
 }
 
-/** @param secret of the table: without it nobody finds out who ordered what. Pure. */
+/** @param secret of the table: without it, the hashes reveal nothing about who ordered what. Pure. */
 export function needNumbers(secret: string, { products, recipient }: NeedContent): NeedNumbers {
   const parts = products.map((product) => numberOf(`${secret}\n${recipient}\n${product}`));
   const [only, ...more] = parts;
@@ -135,13 +134,13 @@ export function needNumbers(secret: string, { products, recipient }: NeedContent
 
 const numberOf = (text: string): number => Number.parseInt(sha256(text).slice(0, 13), 16);
 
-/** The columns of the table, as both databases have them. */
+/** Columns of the table, the same in both databases. */
 export const attemptColumns = [
   ...['serial', 'account', 'whole', 'namespace', 'reference', 'run', 'number', 'key', 'operation', 'upload'],
   ...['order_id', 'state', 'made_at', 'seen_at'],
 ] as const;
 
-/** A row of the table, with whether its products or some of them are those that were looked for. */
+/** Parses a row of the table. */
 export function attemptOf(row: Readonly<Record<string, unknown>>, likeness: Attempt['likeness']): Attempt {
   const {
     serial,
@@ -180,10 +179,10 @@ const states: readonly AttemptState[] = [
 const textOf = (value: unknown): string | undefined =>
   value === null || value === undefined ? undefined : String(value);
 
-/** Needs that are looked up together. */
+/** Number of needs per query. */
 export const needsAtOnce = 1000;
 
-/** In pieces of so many, so that no more of them are in memory at once. */
+/** Splits values into pieces of a fixed size, to limit memory. */
 export function* inPieces<T>(values: Iterable<T>, size: number): Generator<T[]> {
   let piece: T[] = [];
   for (const value of values) {
@@ -195,10 +194,10 @@ export function* inPieces<T>(values: Iterable<T>, size: number): Generator<T[]> 
   if (piece.length > 0) yield piece;
 }
 
-/** What is looked up for a piece of needs, each with the place of its need. */
+/** The lookup for a piece of needs; each entry carries the index of its need. */
 export interface Lookup {
   readonly numbers: readonly NeedNumbers[];
-  /** `[number, place]`: a need is found by each of its parts, and as a whole. */
+  /** `[hash, index]`: a need is found by each of its parts and as a whole. */
   readonly wholes: readonly (readonly [number, number])[];
   readonly references: readonly (readonly [string, number])[];
 }
@@ -214,7 +213,10 @@ export function lookupOf(secret: string, needs: readonly AttemptNeed[]): Lookup 
   };
 }
 
-/** What was found for a piece of needs, an attempt once for each. @param rows each with the place of its need, `at`. */
+/**
+ * Combines the rows found for a piece of needs; each attempt appears once for each need. @param found rows with the
+ * index of their need as `at`.
+ */
 export function relatedOf(
   { numbers }: Lookup,
   found: { readonly wholes: Rows; readonly parts: Rows; readonly references: Rows },
@@ -240,7 +242,7 @@ type Row = Readonly<Record<string, unknown>>;
 type Rows = readonly Row[];
 const none: readonly Attempt[] = [];
 
-/** Earlier attempts that were written for one account, one after the other, in pieces. */
+/** Groups consecutive attempts of the same scope into pieces. */
 export function* byScope(
   earlier: Iterable<EarlierAttempt>,
 ): Generator<{ readonly scope: AttemptScope; readonly piece: readonly EarlierAttempt[] }> {

@@ -6,9 +6,9 @@ import { type IntentRow, isIntact, recordOf } from './intent-row.ts';
 import type { JournalRecord } from './journal-record.ts';
 
 /**
- * What the journal recorded before there was a table of attempts, as attempts. Whose account it was is known by the key that
- * it was sent with. What came of it has to be looked at before it stands in anybody's way; what was refused, or belongs to a
- * sandbox's undone past, never does.
+ * Converts journal records from before the table of attempts existed. The account is known only by the API key the
+ * record was sent with. The state is `unknown` or `intended`: it has to be looked up before it can block anything.
+ * Skips rejected records, and those of a sandbox that was rolled back.
  */
 export function* earlierAttempts(rows: Iterable<IntentRow>): Generator<EarlierAttempt> {
   for (const row of rows) {
@@ -51,7 +51,7 @@ function* attemptsOf(record: JournalRecord): Generator<EarlierAttempt> {
   }
 }
 
-/** Undefined where a body says no product or no recipient. */
+/** Undefined if the body has no products or no recipient. */
 function contentOf(body: Readonly<Record<string, unknown>>): OrderContent | undefined {
   const address = own(body, 'shipping_address');
   const products = objectsIn(body, 'products').map((line) => ({

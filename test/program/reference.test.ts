@@ -9,7 +9,7 @@ import { makeWorkspace } from './workspace.ts';
 const named = ['--reference', 'REQ-1', '--namespace', 'shop', '-o', 'json'];
 const idOf = ({ stdout }: Finished): string => JSON.parse(stdout).id;
 
-/** The same command on another machine, which knows nothing of the first. */
+/** Runs the same command on another machine with no shared state. */
 function elsewhere({ workspace, service }: Shopping) {
   const other = makeWorkspace(workspace.environment);
   onTestFinished(() => other.remove());

@@ -218,7 +218,7 @@ describe('a journal of which one page is destroyed', () => {
     const whole = readFileSync(file);
     const pages = Array.from({ length: whole.length / 4096 }, (_, page) => page);
     expect(pages.length).toBeGreaterThan(10);
-    // Without what says which table is where, none is found.
+    // A page of the schema: without it, no table can be found.
     const schema = pages.filter(
       (page) => page === 0 || whole.subarray(page * 4096, (page + 1) * 4096).includes('CREATE TABLE'),
     );

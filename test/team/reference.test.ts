@@ -11,7 +11,7 @@ describe.skipIf(!hasPostgres)('an order that the buyer names, on machines that s
   const server = useServer();
   const named = ['--reference', 'REQ-1', '-o', 'json'];
 
-  /** A machine of its own at the same service and database. */
+  /** A machine with its own folder, using the same service and database. */
   function machine({ workspace, service }: Shopping, url: string) {
     const own = makeWorkspace({ ...workspace.environment, ERRAND_DATABASE_URL: url });
     onTestFinished(() => own.remove());

@@ -23,24 +23,21 @@ import {
 import { Connection, type DatabaseRow, explained, jsonText, literal } from './connect.ts';
 
 /**
- * The advisory locks under which needs are decided: one for each of so many groups of references and likenesses, since a
- * server has room for some thousands of locks and a file may have more rows.
+ * Advisory locks for deciding about needs, one for each bucket of references and likenesses: a server has room for a
+ * few thousand locks, and a file may have more rows.
  */
 const [lockClass, lockCount] = [726_491_106, 256];
 
 const columns = attemptColumns.map((name) => `attempts.${name}`).join(', ');
 
-/**
- * The table of attempts in the database that machines share. No machine has a copy of it. The schema is there by then: the
- * journal makes it when it is opened.
- */
+/** Attempts in the shared database; machines keep no copy. The journal creates the schema when it opens. */
 export class SharedAttempts implements Attempts {
   readonly #connection: Connection;
   readonly #inTurn = new InTurn();
   #secret: string | undefined;
   #isComplete = false;
 
-  /** @param signal aborted when nobody waits for it any more. */
+  /** @param signal aborted when nobody is waiting for the result any more. */
   constructor(address: DatabaseAddress, signal?: AbortSignal) {
     this.#connection = new Connection(address, signal);
   }
@@ -92,7 +89,7 @@ export class SharedAttempts implements Attempts {
     return serials;
   }
 
-  /** @returns the numbers of the attempts that were written, in their order. */
+  /** @returns the serials of the persisted attempts, in order. */
   async #write(
     scope: AttemptScope,
     needs: readonly AttemptNeed[],
@@ -195,7 +192,7 @@ export class SharedAttempts implements Attempts {
   }
 }
 
-/** Always in one order, so that nobody waits for somebody who waits for them. */
+/** Sorted, so that concurrent claims cannot deadlock. */
 function lockSql({ numbers }: Lookup, piece: readonly AttemptNeed[]): string[] {
   const isMany = piece.length >= needsAtOnce;
   const groups = isMany
@@ -266,7 +263,7 @@ const storedRow = (
   ...{ made_at: madeAt, seen_at: seenAt ?? null },
 });
 
-/** Each row with its parts, and their numbers in the order of the rows. */
+/** Inserts rows with their parts; returns their serials in the order of the rows. */
 function insertSql(scope: AttemptScope, rows: readonly object[]): string {
   const {
     service,

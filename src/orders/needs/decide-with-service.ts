@@ -20,7 +20,7 @@ import { needOf } from './need.ts';
 import { referenceIn } from './reference.ts';
 import { ordersOf, type ReferenceList, type SeenOrder, seeOrder } from './service-orders.ts';
 
-/** Where attempts are kept, and where it is found out what became of them. */
+/** Where attempts are stored, and how their outcome is determined. */
 export interface NeedSources {
   readonly attempts: Attempts;
   readonly scope: AttemptScope;
@@ -29,25 +29,25 @@ export interface NeedSources {
   /** By the service's clock, ms since the epoch. */
   readonly now: () => number;
   /**
-   * Finds out what came of an attempt of which no order is known: from the journal, or by a look for one like it. What stays
-   * in doubt, or is not found, keeps its state. @throws ErrandError.
+   * Determines the outcome of an attempt without a known order: from the journal, or by searching for an alike order.
+   * If it stays in doubt or is not found, returns the state unchanged. @throws ErrandError.
    */
   readonly settle: (attempt: Attempt) => Promise<Omit<AttemptChange, 'serial' | 'seenAt'>>;
 }
 
-/** What becomes of an order, and the orders that were read to decide it, by their ids. */
+/** A decision, with the orders read to make it, by their ids. */
 export interface DecidedOrder {
   readonly decision: Exclude<Decision, { readonly do: 'look' }>;
   readonly request: NeedRequest & { readonly need: AttemptNeed };
   readonly seen: ReadonlyMap<string, SeenOrder>;
 }
 
-/** Each look tells all that is requested for, and others may order meanwhile. */
+/** One look answers the whole question, but other processes may order meanwhile. */
 const maxLooks = 8;
 
 /**
- * Decides what becomes of an order, with as many looks at the service as that takes. Nothing is written but what was seen.
- * @throws ErrandError where a look fails: nothing may be sent then.
+ * Decides about an order, reading from the service as often as needed. Persists only what it has read.
+ * @throws ErrandError if a read fails; nothing may be sent then.
  */
 export async function decideWithService(
   sources: NeedSources,
@@ -81,8 +81,9 @@ export async function decideWithService(
 }
 
 /**
- * How the journal writes down the attempt that is to be sent: it is decided once more in that transaction, since others may
- * have decided meanwhile. Then none is written, and it is decided anew. @param attempt with its number.
+ * Claim for the attempt to send: the decision is repeated inside the journal's transaction, since other processes may
+ * have decided meanwhile. If it differs, nothing is persisted, and the caller has to decide again. @param attempt
+ * creates the attempt with its number.
  */
 export const claimOf = (
   { scope, now }: Pick<NeedSources, 'scope' | 'now'>,
@@ -98,7 +99,7 @@ export const claimOf = (
   },
 });
 
-/** What this command has read holds, whoever has written it down by then. */
+/** States read by this command take precedence, whichever process persisted them first. */
 const withOrdersSeen = (
   related: readonly Attempt[],
   seen: ReadonlyMap<string, SeenOrder>,
@@ -108,7 +109,7 @@ const withOrdersSeen = (
     return found ? { ...attempt, state: found.state } : attempt;
   });
 
-/** Reads what became of attempts, and writes it down. */
+/** Reads the current state of attempts, and persists it. */
 async function seeAttempts(
   sources: NeedSources,
   attempts: readonly Attempt[],
@@ -138,7 +139,10 @@ async function seeAttempts(
   await sources.attempts.change(changes);
 }
 
-/** Writes down what the service lists for a reference, also what was ordered elsewhere. @returns the numbers of its attempts. */
+/**
+ * Persists the orders the service lists for a reference, including those made elsewhere. @returns the serials of their
+ * attempts.
+ */
 async function recordSeen(
   { attempts, scope, now }: NeedSources,
   need: AttemptNeed,
@@ -160,7 +164,7 @@ async function recordSeen(
     changes.push(...known.map(({ serial }) => ({ serial, state, madeAt, seenAt })));
     if (known.length > 0) return undefined;
     const number = byAge.indexOf(madeAt) + 1;
-    // The service does not say with which key it was made.
+    // The service does not reveal the idempotency key.
     const made = { run: undefined, key: order.id, operation: 'order.create', upload: undefined };
     return { ...made, number, orderId: order.id, state, madeAt, seenAt };
   });
@@ -170,7 +174,7 @@ async function recordSeen(
 
 const idOf = (id: string): string => id.toLowerCase();
 
-/** What an order shows of what was ordered; undefined where it shows no line or no recipient. */
+/** Content of an order at the service; undefined if it shows no items or no recipient. */
 function contentOf(order: OrderRecord): OrderContent | undefined {
   const address = order.shipping_address;
   const products = objectsIn(order, 'items').map((line) => ({
@@ -199,7 +203,10 @@ const differsFrom = (body: Body, seen: ReadonlyMap<string, SeenOrder>, { orderId
   return found !== undefined && needDifferences(body, found.order).length > 0;
 };
 
-/** Where an order is for other products, quantities or another recipient than what is request, as far as it shows them. Pure. */
+/**
+ * Differences in products, quantities or recipient between an order and a request, as far as the order shows them.
+ * Pure.
+ */
 export function needDifferences(body: Body, order: OrderRecord): readonly Difference[] {
   const isSameRecipient =
     !isObject(order.shipping_address) ||

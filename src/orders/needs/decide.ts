@@ -1,7 +1,7 @@
 import type { Attempt, AttemptNeed } from '../../journal/attempts.ts';
 import { adoptedMs, isWithin, type Unit, type Windows } from './windows.ts';
 
-/** Whoever orders: what they can be asked, and what they may have ordered already without saying so. */
+/** Entry points that place orders. They differ in whether a prompt is possible and in what a reference implies. */
 export type Door =
   | 'terminal'
   | 'script'
@@ -15,15 +15,18 @@ export type Door =
 
 interface DoorRules {
   readonly unit: Unit;
-  /** A person is there to be asked. */
+  /** Can prompt the user. */
   readonly asks?: boolean;
-  /** The same command after a cancellation orders again. */
+  /** Orders again after a cancellation. */
   readonly passesCancelled?: boolean;
-  /** A reference may have been added to what was ordered without one. */
+  /** An unreferenced live attempt also blocks: the reference may have been added later. */
   readonly heedsUnreferenced?: boolean;
-  /** What a reference names is shown in place of a new order: `recent` for 30 days, `always`, or never. */
+  /**
+   * Whether the live order of a reference is returned instead of a new one: up to an age of 30 days (`recent`),
+   * `always`, or never.
+   */
   readonly adopts: 'recent' | 'always' | 'never';
-  /** What is in doubt is settled first, whatever is said. */
+  /** Attempts in doubt block even with `isNew`. */
   readonly settlesFirst?: boolean;
 }
 
@@ -39,94 +42,94 @@ const doors: Readonly<Record<Door, DoorRules>> = {
   other: { unit: 'single', adopts: 'recent' },
 };
 
-/** What is said on purpose. */
+/** Explicit statements of the user. */
 export interface Statement {
-  /** Another one is meant (`--new`); never with a reference. */
+  /** A duplicate is intended (`--new`); excludes a reference. */
   readonly isNew?: boolean;
-  /** What was taken back is bought again (`--again`). */
+  /** Orders again what was cancelled or returned (`--again`). */
   readonly again?: boolean;
-  /** The occasion that all of it belongs to (`--run NAME`), for which it is meant once. */
+  /** The occasion all rows belong to (`--run NAME`); each row is ordered once for it. */
   readonly run?: string | undefined;
-  /** Rows like an earlier order are left out. */
+  /** Skips rows that are alike an earlier order. */
   readonly skipDuplicates?: boolean;
-  /** Keys of attempts that a person was shown, and wants another beside. */
+  /** Keys of attempts the user was shown before agreeing to another order. */
   readonly agreed?: ReadonlySet<string>;
 }
 
-/** An order that is about to be sent, as it is decided about. */
+/** An order about to be sent, as the decision sees it. */
 export interface NeedRequest {
   readonly need: Pick<AttemptNeed, 'reference'>;
-  /** A row has it from its content: the same row of the same upload is not another one. */
+  /** Derived from the content for a row: the same key means the same row of the same upload. */
   readonly key?: string | undefined;
-  /** The caller's own key is a name of its own: likeness says nothing about it. */
+  /** The caller chose the idempotency key: likeness does not apply. */
   readonly hasOwnKey?: boolean;
   readonly door: Door;
   readonly statement: Statement;
   readonly windows: Windows;
   /** By the service's clock, ms since the epoch. */
   readonly now: number;
-  /** The numbers of the attempts that this command has read from the service, or looked for there. */
+  /** Serials of the attempts this command has read from the service, or searched for there. */
   readonly read?: ReadonlySet<number>;
-  /** What anybody has read since then holds as well, ms since the epoch. */
+  /** States read by any process since this time count as current, ms since the epoch. */
   readonly freshSince?: number;
-  /** When the service was asked last which orders have this reference, ms since the epoch. */
+  /** When the service was last queried for this reference, ms since the epoch. */
   readonly listedAt?: number | undefined;
-  /** Orders of the agent route are listed nowhere. */
+  /** The orders cannot be listed, as with the agent route. */
   readonly isUnlisted?: boolean;
 }
 
-/** An attempt, and how it differs from what is request now in products, quantities or recipient, where that was compared. */
+/** An attempt, and whether its products, quantities or recipient differ from the request; undefined if not compared. */
 export interface ComparedAttempt extends Attempt {
   readonly differs?: boolean;
 }
 
 export type Refusal =
-  /** It may have been sent, and nobody knows what came of it. */
+  /** It may have been sent; the outcome is unknown. */
   | 'in_doubt'
-  /** It was given up, and may exist all the same. */
+  /** It was given up, and may still exist. */
   | 'unknown'
-  /** The same was ordered a short while ago. */
+  /** The same was ordered recently. */
   | 'alike'
-  /** Some of the products were. */
+  /** Some of the products were ordered recently. */
   | 'overlaps'
   /** A live order has the reference, with other products, quantities or another recipient. */
   | 'differs'
   /** A live order has the reference. */
   | 'exists'
-  /** The same, from long ago. */
+  /** A live order has the reference, but is too old to be returned silently. */
   | 'old'
-  /** Two live orders have the reference. */
+  /** Several live orders have the reference. */
   | 'two_live'
-  /** The same reference in another namespace, for the same. */
+  /** An alike live order has the same reference in another namespace. */
   | 'other_namespace'
-  /** Somebody took it back. */
+  /** It was taken back. */
   | 'cancelled'
   | 'returned';
 
 export type Decision =
   | {
       readonly do: 'send';
-      /** Of the attempt among those for its need. */
+      /** Number of the attempt at its need. */
       readonly number: number;
-      /** The attempt before it, which has ended. */
+      /** The previous attempt, which has ended. */
       readonly after: Attempt | undefined;
     }
-  /** What the service holds of these has to be read, or what came of them; then it is decided again. */
+  /** The state of these has to be read from the service; then decide again. */
   | { readonly do: 'look'; readonly at: 'reference' | 'attempts'; readonly attempts: readonly Attempt[] }
-  /** In place of a new order. */
+  /** Use these instead of a new order. */
   | {
       readonly do: 'adopt';
       readonly by: 'reference' | 'key' | 'likeness';
       readonly attempts: readonly Attempt[];
     }
-  /** A person says whether another is meant. */
+  /** Ask the user whether another is intended. */
   | { readonly do: 'ask'; readonly why: Refusal; readonly attempts: readonly Attempt[] }
   | { readonly do: 'refuse'; readonly why: Refusal; readonly attempts: readonly Attempt[] };
 
-/** How long a look by reference holds, ms. */
+/** How long a listing by reference stays valid, ms. */
 const listedMs = 3600 * 1000;
 
-/** Decides what becomes of an order, by what is known of the attempts that have to do with it. Pure. */
+/** Decides about an order from the attempts related to it. Pure. */
 export function decide(request: NeedRequest, known: readonly ComparedAttempt[]): Decision {
   if (request.hasOwnKey) return { do: 'send', number: 1, after: undefined };
   const attempts = distinct(known);
@@ -135,7 +138,10 @@ export function decide(request: NeedRequest, known: readonly ComparedAttempt[]):
     : decideByReference(request, request.need.reference, attempts);
 }
 
-/** An order that was listed, and the attempt that made it, are one: what was read last of it holds, and a live one before what has ended. */
+/**
+ * Merges a listed order with the attempt that made it: keeps the most recently read; on a tie, a live one over an ended
+ * one.
+ */
 function distinct(attempts: readonly ComparedAttempt[]): readonly ComparedAttempt[] {
   const byOrder = new Map<string, ComparedAttempt>();
   for (const attempt of attempts) {
@@ -146,7 +152,7 @@ function distinct(attempts: readonly ComparedAttempt[]): readonly ComparedAttemp
   return [...byOrder.values()];
 }
 
-/** Times are whole milliseconds. */
+/** Times are whole ms, so 0.5 only breaks ties. */
 const rank = (attempt: Attempt): number => (attempt.seenAt ?? 0) + (hasEnded(attempt) ? 0 : 0.5);
 
 type NamedBy = NonNullable<AttemptNeed['reference']>;
@@ -214,7 +220,7 @@ const isInDoubt = ({ state }: Attempt): boolean => state === 'intended';
 const isFresh = ({ read, freshSince }: NeedRequest, { serial, seenAt }: Attempt): boolean =>
   read?.has(serial) || (freshSince !== undefined && seenAt !== undefined && seenAt >= freshSince);
 
-/** What has to be found out about attempts before anything is decided, and what stays in doubt then. */
+/** Attempts to look up before a decision, or to refuse because they stay in doubt. */
 function unsettled(request: NeedRequest, attempts: readonly ComparedAttempt[]): Decision | undefined {
   const stale = attempts.filter(
     (one) => ['intended', 'unknown', 'placed'].includes(one.state) && !isFresh(request, one),
@@ -227,7 +233,7 @@ function unsettled(request: NeedRequest, attempts: readonly ComparedAttempt[]): 
   return unknown.length > 0 && !isNew && !again ? refuse('unknown', unknown) : undefined;
 }
 
-/** What stands in the way of another order of the same: nothing that somebody was shown and agreed to. */
+/** What blocks another order of the same need, except attempts the user has agreed to. */
 function blocking(
   request: NeedRequest,
   attempts: readonly ComparedAttempt[],
@@ -245,7 +251,7 @@ function blocking(
   return doors[door].asks ? { do: 'ask', why, attempts: live } : refuse(why, live);
 }
 
-/** Where the last attempt was taken back, another is bought only where that is meant. */
+/** Refuses if the last attempt was taken back, unless another is intended. */
 function refusedAgain({ door, statement }: NeedRequest, attempts: readonly Attempt[]): Decision | undefined {
   const last = lastOf(attempts);
   if (!last || statement.again || statement.agreed?.has(last.key)) return undefined;
@@ -262,7 +268,7 @@ const lastOf = (attempts: readonly Attempt[]): Attempt | undefined =>
 
 const hasEnded = ({ state }: Attempt): boolean => ['failed', 'cancelled', 'returned'].includes(state);
 
-/** A refusal at creation leaves no order at the service, and keeps its number. */
+/** A request rejected at creation leaves no order at the service, so its number and key are reused. */
 const send = (attempts: readonly Attempt[]): Decision => ({
   do: 'send',
   number: 1 + attempts.filter((one) => hasEnded(one) && one.orderId !== undefined).length,

@@ -4,7 +4,7 @@ import type { Options } from '../../run/option.ts';
 import type { Body } from '../submit/intent.ts';
 import { namespaceProblem, referenceKey, referenceOf, referenceProblem } from './reference.ts';
 
-/** What a command takes that places an order for a reference. */
+/** Options of commands that place an order for a reference. */
 export const referenceOptions = {
   reference: {
     kind: 'text',
@@ -30,7 +30,10 @@ interface Given {
   readonly new?: boolean | undefined;
 }
 
-/** The reference of an order; undefined where none is given. @throws UsageError for one that cannot be, or beside what excludes it. */
+/**
+ * Parses the reference of an order; undefined if none is given. @throws UsageError if it is invalid or conflicts with
+ * another option.
+ */
 export function referenceFrom(
   { reference, namespace, again, new: isNew }: Given,
   body: Body,

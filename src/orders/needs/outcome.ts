@@ -3,18 +3,18 @@ import { isDropped, shortfallOf, shortfallsIn } from '../../api/order-state.ts';
 import type { AttemptState } from '../../journal/attempts.ts';
 import type { OrderRecord } from '../order-record.ts';
 
-/** A return, as far as it says what went back. */
+/** The fields of a return that say what was returned. */
 export interface ReturnedLines {
   readonly status?: unknown;
   readonly items?: unknown;
 }
 
-/** What the service has agreed to take back. */
+/** States of a return that the service has accepted. */
 const granted: ReadonlySet<unknown> = new Set(['approved', 'completed', 'credited']);
 
 /**
- * What became of an attempt, by its order. It was taken back where it is cancelled, or where every unit that was bought
- * went back, whatever was credited. @param returns of the order. Pure.
+ * Derives the state of an attempt from its order. It counts as returned only if every purchased unit went back,
+ * whatever was credited. @param returns of the order. Pure.
  */
 export function attemptState(order: OrderRecord, returns: readonly ReturnedLines[]): AttemptState {
   switch (order.status) {
@@ -28,7 +28,7 @@ export function attemptState(order: OrderRecord, returns: readonly ReturnedLines
   }
 }
 
-/** Whether the order says that anything of it was sent back: only then its returns have to be read. */
+/** Whether the order shows an accepted return; only then its returns have to be read. */
 export const mayBeReturned = ({ returns }: OrderRecord): boolean =>
   objectsIn({ returns }, 'returns').some(({ status }) => granted.has(status));
 
@@ -43,7 +43,7 @@ function isReturned(order: OrderRecord, returns: readonly ReturnedLines[]): bool
   }
   if (back.size === 0) return false;
   const shortfalls = shortfallsIn(order.fulfillment);
-  // What was stopped on its way, since it was sent back, is shown as cancelled.
+  // Units returned while in transit are shown as cancelled.
   const bought = objectsIn(order, 'items').filter(
     (line) => back.has(textIn(line, 'id') ?? '') || !isDropped(line.status),
   );

@@ -21,25 +21,28 @@ import { afterText, refusedReference } from './refused.ts';
 import { listedByReference } from './service-orders.ts';
 import { windowsFor } from './windows.ts';
 
-/** An order whose need the buyer names. */
+/** An order with a reference. */
 export interface Named extends Consent {
   readonly reference: Reference;
-  /** What was cancelled or sent back is bought again. */
+  /** Orders again what was cancelled or returned. */
   readonly again: boolean;
   /** By the service's clock, ms since the epoch. */
   readonly now: () => number;
 }
 
-/** How long a command waits for what another process is placing at this moment, ms. */
+/** How long to wait for another process that is placing the same order, ms. */
 const patienceMs = 3_000;
 const pauseMs = 40;
-/** So long after it was written down, an attempt without an intent may still be about to get one, ms. */
+/**
+ * An attempt older than this without an intent was never sent, ms: the two are persisted separately in a shared
+ * database.
+ */
 const claimMs = 120_000;
 
 /**
- * Places the order of a reference, unless the service has a live one for it: that is shown in its place, from whichever
- * machine it came. @throws ErrandError conflict where a live one differs, or what became of it is not known; unavailable
- * where the service cannot say: nothing is sent then.
+ * Places the order of a reference, unless the service has a live one for it: returns that instead, whichever machine
+ * placed it. @throws ErrandError conflict if the live one differs, or the outcome of an attempt is unknown; unavailable
+ * if the service cannot be queried: nothing is sent then.
  */
 export async function placeNamed(context: OrderContext, order: Body, named: Named): Promise<Placed> {
   const { reference, again, now, ...consent } = named;
@@ -96,7 +99,7 @@ async function sourcesFor(
   };
 }
 
-/** Writes the attempt down with its intent, and sends it. @returns undefined where something came in between. */
+/** Records the attempt with its intent, and sends it. @returns undefined if another process decided meanwhile. */
 async function sendAttempt(
   context: OrderContext,
   sources: NeedSources,
@@ -132,7 +135,7 @@ async function sendAttempt(
   return send(context, client, { intent, body: keyed, sending: recorded.mayBeSent ? 'again' : 'first' });
 }
 
-/** The live order is shown, and an interrupted command that made it owes nothing any more. */
+/** Returns the live order, and marks the record of an interrupted command that placed it as reported with this run. */
 async function adopted(
   context: OrderContext,
   { attempts }: Extract<Decision, { readonly do: 'adopt' }>,
@@ -147,7 +150,7 @@ async function adopted(
   return { order: found.order, existed: true };
 }
 
-/** @throws ErrandError where no other is meant. */
+/** @throws ErrandError interrupted if the user declines. */
 async function agreeToAnother(context: OrderContext, refusal: ErrandError): Promise<void> {
   context.note(refusal.message.replace('; nothing was ordered', ''));
   if (await context.confirm('Order another one?')) return;
@@ -156,7 +159,7 @@ async function agreeToAnother(context: OrderContext, refusal: ErrandError): Prom
   throw new ErrandError('interrupted', 'no second order was placed', { outcome: 'not_sent', next });
 }
 
-/** Finds out from the journal what came of an attempt of which no order is known. */
+/** Determines from the journal the outcome of an attempt without a known order. */
 async function settleAttempt(
   context: OrderContext,
   body: Body,
@@ -172,7 +175,7 @@ async function settleAttempt(
     if (record.state === 'refused') return { state: 'failed' };
     if (record.state !== 'intended') return { state: 'unknown' };
     if (!isOthers(record)) {
-      // Other content than what is in doubt settles nothing.
+      // A request with other content cannot settle the one in doubt.
       if (record.body_hash !== contentHash(record.operation, body)) return { state };
       context.note(`an order for this reference is in doubt since ${record.created_at}; settling that one`);
       const { order } = await resumeKnown(context, 'order.create', record);

@@ -2,26 +2,26 @@ import { characterCount, limits } from '../../api/limits.ts';
 import { sha256 } from '../../format/canonical.ts';
 import type { Reference } from '../../journal/attempts.ts';
 
-/** The key of an order's metadata under which its reference travels. */
+/** Metadata key that carries an order's reference. */
 export const referenceKey = 'errand_reference';
 
 const maxCharacters = 200;
 const maxNamespaceCharacters = 60;
 const separator = ':';
 
-/** Letters and digits, and signs that nobody has to quote. */
+/** Letters, digits, and punctuation that needs no shell quoting. */
 const namespacePattern = /^[\p{L}\p{N}][\p{L}\p{N}._/-]*$/u;
 
-/** What a terminal, a log or a comparison cannot show. */
+/** Characters that a terminal or a log cannot show. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
 
-/** A reference as it is compared: its case counts, how its accents are composed does not. */
+/** Normalizes a reference: trimmed and NFC; case-sensitive. */
 export const referenceOf = (text: string, namespace = '', run?: string): Reference => ({
   namespace: namespace.trim().normalize('NFC'),
   text: `${text.trim().normalize('NFC')}${run === undefined ? '' : `~${run.trim().normalize('NFC')}`}`,
 });
 
-/** Why a text cannot be a reference, to stand behind its name; undefined where it can. */
+/** Why a text is not a valid reference, phrased to follow the option's name; undefined if valid. */
 export function referenceProblem(text: string): string | undefined {
   const trimmed = text.trim().normalize('NFC');
   if (trimmed === '') return 'is empty';
@@ -32,7 +32,7 @@ export function referenceProblem(text: string): string | undefined {
     : undefined;
 }
 
-/** The same of a namespace, which may be empty. */
+/** Like `referenceProblem`, for a namespace, which may be empty. */
 export function namespaceProblem(text: string): string | undefined {
   const trimmed = text.trim().normalize('NFC');
   if (trimmed === '') return undefined;
@@ -43,11 +43,11 @@ export function namespaceProblem(text: string): string | undefined {
     : undefined;
 }
 
-/** A reference as the metadata of an order has it: `namespace:reference`. Two that differ are never written alike. */
+/** Metadata value of a reference: `namespace:reference`. Different references yield different values. */
 export const metadataOf = ({ namespace, text }: Reference): string =>
   namespace === '' && !text.includes(separator) ? text : `${namespace}${separator}${text}`;
 
-/** The reference that an order's metadata names; undefined where it names none. */
+/** Parses the reference from an order's metadata; undefined if there is none. */
 export function referenceIn(metadata: unknown): Reference | undefined {
   const value: unknown = Object.getOwnPropertyDescriptor(Object(metadata), referenceKey)?.value;
   if (typeof value !== 'string' || value === '') return undefined;
@@ -57,11 +57,14 @@ export function referenceIn(metadata: unknown): Reference | undefined {
     : { namespace: value.slice(0, at), text: value.slice(at + separator.length) };
 }
 
-/** Several columns of a file as one reference; empty where all are. An empty part keeps its place. */
+/** Joins several columns of a file into one reference; empty if all are. An empty part keeps its position. */
 export const composedReference = (parts: readonly string[]): string =>
   parts.every((part) => part.trim() === '') ? '' : parts.map((part) => part.trim()).join('/');
 
-/** The idempotency key of an attempt for a reference: whoever races for it, from whichever machine, sends the same. */
+/**
+ * Idempotency key of an attempt for a reference, the same on every machine, so that racing processes do not order
+ * twice.
+ */
 export const attemptKey = ({ namespace, text }: Reference, number: number): string =>
   sha256(JSON.stringify(['errand-need-1', namespace, text, number])).slice(
     0,

@@ -13,7 +13,7 @@ import { type DecidedOrder, needDifferences } from './decide-with-service.ts';
 import { metadataOf } from './reference.ts';
 import type { SeenOrder } from './service-orders.ts';
 
-/** An attempt in words, with what the service says of it now and how old it is. */
+/** Describes an attempt with its current state at the service and its age. */
 export function attemptText(attempt: Attempt, seen: DecidedOrder['seen'], now: number): string {
   const { orderId, key, madeAt } = attempt;
   const found = orderId === undefined ? undefined : seen.get(orderId.toLowerCase());
@@ -23,11 +23,14 @@ export function attemptText(attempt: Attempt, seen: DecidedOrder['seen'], now: n
 
 const maxState = 60;
 
-/** What is said where a new attempt follows one that has ended: `attempt 2; the first failed 3 min ago`. */
+/** Note for a new attempt after one that has ended: `attempt 2; the one before it has ended: …`. */
 export const afterText = (number: number, after: Attempt, seen: DecidedOrder['seen'], now: number): string =>
   `attempt ${number}; the one before it has ended: ${attemptText(after, seen, now)}`;
 
-/** Why nothing is ordered for a reference, with the way out. @returns ErrandError conflict. */
+/**
+ * Builds the error that explains why nothing is ordered for a reference, with the next steps. @returns ErrandError
+ * conflict.
+ */
 export function refusedReference(
   context: OrderContext,
   body: Body,
@@ -61,7 +64,7 @@ export function refusedReference(
   );
 }
 
-/** Where the reference may have been meant for something else. */
+/** Reasons for which the user may need another reference. */
 const isForAnother: ReadonlySet<Refusal> = new Set(['differs', 'exists', 'old']);
 
 const shown = ({ order, madeAt }: SeenOrder) => ({

@@ -7,27 +7,27 @@ import { readOrder } from '../submit/existing.ts';
 import { attemptState, mayBeReturned, type ReturnedLines } from './outcome.ts';
 import { metadataOf, referenceIn, referenceKey } from './reference.ts';
 
-/** An order as the service has it now, and what became of the attempt that made it. */
+/** An order as the service has it now, and the resulting state of its attempt. */
 export interface SeenOrder {
   readonly order: Received<'order.get'>;
   readonly state: AttemptState;
-  /** When the service made it, ms since the epoch. */
+  /** When the service created it, ms since the epoch. */
   readonly madeAt: number;
 }
 
-/** What the service lists by reference: one request for each order, or a copy of its list for thousands. */
+/** Lists the service's orders by reference: one request per reference, or a local copy of the list for thousands. */
 export interface ReferenceList {
-  /** The ids of the orders that have a reference. @throws ErrandError. */
+  /** Ids of the orders that have a reference. @throws ErrandError. */
   idsOf(reference: Reference): Promise<readonly string[]>;
 }
 
-/** Asks the service for each reference. */
+/** Queries the service for each reference. */
 export const listedByReference = (client: Client): ReferenceList => ({
   async idsOf(reference) {
     const value = metadataOf(reference);
     const query = { metadata_key: referenceKey, metadata_value: value };
     const ids: string[] = [];
-    // A service that does not know the filter lists every order.
+    // A service that does not support the filter lists every order.
     for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
       for (const { id, metadata } of rows) if (typeof id === 'string' && isOf(metadata, value)) ids.push(id);
     return ids;
@@ -39,7 +39,7 @@ function isOf(metadata: unknown, value: string): boolean {
   return reference !== undefined && metadataOf(reference) === value;
 }
 
-/** The orders that have a reference, each read again: a list may lag behind. @throws ErrandError. */
+/** Orders that have a reference, each read individually because a list may lag. @throws ErrandError. */
 export async function ordersOf(
   client: Client,
   list: ReferenceList,
@@ -53,7 +53,10 @@ export async function ordersOf(
   return seen;
 }
 
-/** Reads what became of an order; undefined where the service knows of none. @throws ErrandError where that cannot be found out. */
+/**
+ * Reads an order and derives its state; undefined if the service has no such order. @throws ErrandError if that cannot
+ * be determined.
+ */
 export async function seeOrder(client: Client, id: string): Promise<SeenOrder | undefined> {
   const order = await unlessMissing(readOrder(client, id));
   if (!order) return undefined;

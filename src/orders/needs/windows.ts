@@ -4,7 +4,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** For how long an order without a reference is taken for the same as one like it, ms. 0 turns it off. */
+/** How long an order without a reference counts as a duplicate of an alike one, ms. 0 disables it. */
 export interface Windows {
   /** Between two single orders. */
   readonly singleMs: number;
@@ -12,33 +12,35 @@ export interface Windows {
   readonly rowMs: number;
 }
 
-/** Where orders are rehearsed, and how. */
+/** Whether orders are live, or rehearsed with a test key or an embedded sandbox. */
 export type Rehearsal = 'live' | 'test' | 'in_process';
 
 const byDefault: Readonly<Record<Rehearsal, Windows>> = {
   live: { singleMs: 12 * hourMs, rowMs: 6 * dayMs },
-  // Jobs that rehearse run again and again.
+  // Jobs that rehearse run repeatedly.
   test: { singleMs: 10 * minuteMs, rowMs: 6 * dayMs },
-  // A test may place one order fifty times.
+  // A test may place the same order many times.
   in_process: { singleMs: 0, rowMs: 0 },
 };
 
-/** @param settingMs of the user, for single orders. */
+/** @param settingMs the user's setting, for single orders. */
 export const windowsFor = (rehearsal: Rehearsal, settingMs?: number): Windows => ({
   ...byDefault[rehearsal],
   ...(settingMs !== undefined && { singleMs: settingMs }),
 });
 
-/** How long an order that a reference names may be shown in place of a new one without a word, ms. */
+/** How long the live order of a reference may be returned instead of a new one, ms. */
 export const adoptedMs = 30 * dayMs;
 
-/** Whether one of the two is a row of a file. */
+/** Whether an order is single or a row of a file. */
 export type Unit = 'single' | 'row';
 
 export const unitOf = ({ upload, operation }: Pick<Attempt, 'upload' | 'operation'>): Unit =>
   upload === undefined && operation !== 'bulk.create' ? 'single' : 'row';
 
-/** Whether an attempt is recent enough to be what is ordered now. What is from the future is. @param now by the service's clock. */
+/**
+ * Whether an attempt is recent enough to be a duplicate; one dated in the future is. @param now by the service's clock.
+ */
 export function isWithin(attempt: Attempt, unit: Unit, { singleMs, rowMs }: Windows, now: number): boolean {
   const rows = [unit, unitOf(attempt)].filter((one) => one === 'row').length;
   const windowMs = rows === 0 ? singleMs : rows === 2 ? rowMs : Math.max(singleMs, rowMs);

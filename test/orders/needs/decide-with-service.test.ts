@@ -38,7 +38,7 @@ afterEach(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A machine with a journal of its own. */
+/** Simulates a machine with its own journal. */
 async function machine(): Promise<NeedSources> {
   const folder = mkdtempSync(join(tmpdir(), 'errand-needs-'));
   folders.push(folder);
@@ -68,7 +68,7 @@ const body = (change: Partial<Body> = {}): Body => {
   return { ...(order as Body), ...change };
 };
 
-/** Orders at the service, as any machine may. */
+/** Places an order at the service, bypassing every journal. */
 async function ordered(of: Body, change: Partial<Body> = {}): Promise<string> {
   const { body: order } = await client.call('order.create', { body: { ...of, ...change } });
   return order.id;
@@ -98,7 +98,7 @@ const inShort = ({ decision }: DecidedOrder): unknown =>
         decision.attempts.map((one) => one.orderId),
       ];
 
-/** Writes an attempt down as it is when its order was placed. */
+/** Persists an attempt as it is right after its order was placed. */
 async function placed(sources: NeedSources, of: Body, orderId: string): Promise<void> {
   await sources.attempts.claim(sources.scope, [needOf(of)], () => ({
     ...{ run: undefined, number: 1, key: randomUUID(), operation: 'order.create', upload: undefined },

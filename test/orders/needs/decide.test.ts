@@ -18,7 +18,7 @@ const now = Date.parse('2026-06-01T12:00:00Z');
 const reference = { namespace: 'shop', text: 'R-1' };
 
 let serial = 0;
-/** A single order of an hour ago that was read just now, for the same and without a reference. */
+/** A single, alike, unreferenced live order from an hour ago whose state was just read. */
 const attempt = (change: Partial<ComparedAttempt> = {}): ComparedAttempt => {
   serial += 1;
   return {
@@ -50,7 +50,7 @@ const requested = (
 const byReference = (door: Door, statement: Statement = {}, change: Partial<NeedRequest> = {}): NeedRequest =>
   requested(door, statement, { need: { reference }, listedAt: now - minute, ...change });
 
-/** A decision in a few words: what is done, and why. */
+/** Formats a decision as its action and reason. */
 const inWords = (decision: Decision): string => {
   if (decision.do === 'send')
     return `send ${decision.number}${decision.after ? ` after ${decision.after.state}` : ''}`;
@@ -66,7 +66,7 @@ type Case = readonly [
 ];
 
 const cases: readonly Case[] = [
-  // Without a reference, nothing is known.
+  // Without a reference and without attempts.
   ['nothing is known', requested('script'), [], 'send 1'],
   // A live attempt, by door.
   ['terminal, alike', requested('terminal'), [attempt()], 'ask: alike'],
@@ -79,7 +79,7 @@ const cases: readonly Case[] = [
   ['other doors, alike', requested('other'), [attempt()], 'refuse: alike'],
   ['alike with a reference of its own', requested('script'), [named()], 'refuse: alike'],
   ['unlike', requested('script'), [attempt({ likeness: 'unlike' })], 'send 1'],
-  // What is said on purpose.
+  // Explicit statements.
   ['--new', requested('script', { isNew: true }), [attempt()], 'send 1'],
   ['--new, in doubt', requested('script', { isNew: true }), [attempt({ state: 'intended' })], 'send 1'],
   ['MCP, new', requested('mcp', { isNew: true }), [attempt()], 'send 1'],
@@ -189,7 +189,7 @@ const cases: readonly Case[] = [
     [attempt({ madeAt: now })],
     'send 1',
   ],
-  // What has to be read first.
+  // Attempts to look up first.
   ['its state was read before', requested('script'), [attempt({ seenAt: now - hour })], 'look at attempts'],
   ['its state was never read', requested('script'), [attempt({ seenAt: undefined })], 'look at attempts'],
   [
@@ -229,7 +229,7 @@ const cases: readonly Case[] = [
     [attempt({ state: 'unsent', seenAt: undefined, orderId: undefined })],
     'send 1',
   ],
-  // What has ended.
+  // Ended attempts.
   ['failed', requested('script'), [attempt({ state: 'failed' })], 'send 2 after failed'],
   [
     'failed before the window',
@@ -291,7 +291,7 @@ const cases: readonly Case[] = [
     [attempt({ state: 'failed' }), attempt({ state: 'returned', madeAt: now - minute })],
     'refuse: returned',
   ],
-  // Some of the products.
+  // Overlapping products.
   ['overlap on a terminal', requested('terminal'), [attempt({ likeness: 'overlap' })], 'ask: overlaps'],
   ['overlap in a script', requested('script'), [attempt({ likeness: 'overlap' })], 'refuse: overlaps'],
   [
@@ -430,7 +430,7 @@ const cases: readonly Case[] = [
     [named({ state: 'cancelled' }), named({ number: 2 })],
     'adopt by reference',
   ],
-  // A reference beside what has none, or another one.
+  // A reference against attempts without one, or with another one.
   [
     'another reference, alike',
     byReference('script'),
