@@ -25,6 +25,7 @@ const starting = [
 /** Run on the embedded store and on PostgreSQL. */
 const onBothStores = [
   'state/journal',
+  'state/attempts',
   'state/reservations',
   'state/audit',
   'state/payments',

@@ -1,3 +1,4 @@
+import type { AttemptTable } from './attempt-table.ts';
 import type { AuditChain } from './audit.ts';
 import { failureEntry, paidEntry, stepEntry } from './audit.ts';
 import { takenOver } from './booked.ts';
@@ -10,25 +11,32 @@ import { isSelf, nobodyAtWork } from './owner.ts';
 import type { Missed } from './postgres/spool.ts';
 import type { Reservations } from './reservations.ts';
 
+/** What the end of an intent is persisted with. */
+interface EndParts {
+  readonly table: IntentTable;
+  readonly audit: AuditChain;
+  readonly grants: Grants;
+  readonly reservations: Reservations;
+  /** Undefined for a shared journal: its attempts are not in this database. */
+  readonly attempts: AttemptTable | undefined;
+}
+
 /** State transitions of intents, each with its audit record. Within transactions of the journal. */
 export class IntentEnds {
   readonly #table: IntentTable;
   readonly #audit: AuditChain;
   readonly #grants: Grants;
   readonly #reservations: Reservations;
+  readonly #attempts: AttemptTable | undefined;
   readonly #now: () => number;
 
-  constructor(
-    table: IntentTable,
-    audit: AuditChain,
-    grants: Grants,
-    reservations: Reservations,
-    now: () => number,
-  ) {
+  /** @param attempts where they are in the journal's own file. */
+  constructor({ table, audit, grants, reservations, attempts }: EndParts, now: () => number) {
     this.#table = table;
     this.#audit = audit;
     this.#grants = grants;
     this.#reservations = reservations;
+    this.#attempts = attempts;
     this.#now = now;
   }
 
@@ -39,6 +47,7 @@ export class IntentEnds {
     if (row.order_id !== madeId) this.#audit.append(stepEntry('responded', row, madeId));
     if (row.order_id !== null && row.order_id !== madeId) return String(row.order_id);
     this.#reservations.made(row, madeId);
+    this.#attempts?.follow(baseUrl, key, { state: 'placed', orderId: madeId });
     if (row.state === ('reported' satisfies IntentState)) return undefined;
     this.#change(row, { state: 'responded', order_id: madeId, code: null, message: null, live: 2 });
     return undefined;
@@ -103,6 +112,7 @@ export class IntentEnds {
     this.#audit.append(failureEntry('refused', row, reason.code));
     const [code, message] = [storable(reason.code), storable(reason.message)];
     this.#change(row, { state: 'refused', live: 0, code, message });
+    this.#attempts?.follow(String(row.base_url), String(row.key), { state: 'failed' });
     this.#reservations.giveBack(row);
   }
 
@@ -116,6 +126,7 @@ export class IntentEnds {
     if (!row || (isIntact(row) && row.state !== ('intended' satisfies IntentState))) return;
     this.#audit.append(stepEntry('given_up', row));
     this.#change(row, { state: 'forgotten', live: 0 });
+    this.#attempts?.follow(baseUrl, key, { state: 'unknown' });
   }
 
   /** Releases a record that this process left in doubt, so another may settle it; leaves records of others alone. */

@@ -1,5 +1,6 @@
 import { ErrandError, StorageError } from '../platform/errors.ts';
 import type { Database } from '../platform/sqlite/database.ts';
+import type { Attempts, IntentEnd } from './attempts.ts';
 import { MadeTwiceError, type RecordResult, takenOver } from './booked.ts';
 import type { Grants, StoredGrant } from './grants.ts';
 import type { IntentEnds } from './intent-ends.ts';
@@ -17,6 +18,7 @@ export interface OutcomeParts {
   readonly table: IntentTable;
   readonly ends: IntentEnds;
   readonly grants: Grants;
+  readonly attempts: Attempts;
   /** This machine's local store beside a shared journal; undefined for a local journal. */
   readonly localFallback: LocalFallback | undefined;
 }
@@ -29,13 +31,17 @@ export class IntentOutcomes {
   protected readonly database: Database;
   protected readonly table: IntentTable;
   protected readonly localFallback: LocalFallback | undefined;
+  protected readonly attemptStore: Attempts;
+  /** Keys of the attempts that this process has persisted in a shared database. */
+  protected readonly claimed = new Set<string>();
   readonly #ends: IntentEnds;
 
-  constructor({ database, table, ends, grants, localFallback }: OutcomeParts) {
+  constructor({ database, table, ends, grants, attempts, localFallback }: OutcomeParts) {
     this.database = database;
     this.table = table;
     this.grants = grants;
     this.localFallback = localFallback;
+    this.attemptStore = attempts;
     this.#ends = ends;
   }
 
@@ -60,6 +66,7 @@ export class IntentOutcomes {
       },
     );
     if (other !== undefined) throw new MadeTwiceError(key, other, madeId);
+    await this.#followed({ key, baseUrl }, { state: 'placed', orderId: madeId });
     return result;
   }
 
@@ -123,9 +130,12 @@ export class IntentOutcomes {
       pid: Number(row.pid),
       started: String(row.process_started),
     };
-    return this.#recordResult(end ? { key, baseUrl, kind: 'ended', ...reason, ...end } : undefined, () =>
-      this.#ends.refuse(key, baseUrl, reason),
+    const result = await this.#recordResult(
+      end ? { key, baseUrl, kind: 'ended', ...reason, ...end } : undefined,
+      () => this.#ends.refuse(key, baseUrl, reason),
     );
+    if (result === 'booked') await this.#followed({ key, baseUrl }, { state: 'failed' });
+    return result;
   }
 
   /** Records an attempt without a conclusive response; the intent stays unchanged. @throws StorageError. */
@@ -137,6 +147,7 @@ export class IntentOutcomes {
   async forget(key: string, baseUrl: string): Promise<void> {
     this.run.drop({ key, baseUrl });
     await this.database.transaction(() => this.#ends.forget(key, baseUrl));
+    await this.#followed({ key, baseUrl }, { state: 'unknown' });
   }
 
   /** Releases an intent that this process left in doubt while it continues running. @throws StorageError. */
@@ -188,6 +199,19 @@ export class IntentOutcomes {
    */
   async bringIn(): Promise<void> {
     await this.localFallback?.bringIn(this.#ends);
+  }
+
+  /**
+   * For a shared journal: updates the attempt of an intent with its result. A failed update is harmless: the state is
+   * derived from the journal later.
+   */
+  async #followed({ key, baseUrl }: Pick<RunIntent, 'key' | 'baseUrl'>, end: IntentEnd): Promise<void> {
+    if (!this.localFallback || !this.claimed.has(key)) return;
+    try {
+      await this.attemptStore.follow(baseUrl, key, end);
+    } catch (error) {
+      if (!(error instanceof ErrandError)) throw error;
+    }
   }
 
   /** Persists a result; if a shared database does not accept it, keeps it on this machine. */

@@ -3,6 +3,7 @@ import { copyFolder, type DatabaseAddress } from '../format/database-address.ts'
 import { mayBeThere } from '../platform/private-files.ts';
 import type { Migration } from '../platform/sqlite/database.ts';
 import { createApprovals } from './approval-row.ts';
+import { createAttempts } from './attempt-table.ts';
 import { createAudit } from './audit-record.ts';
 import { contentHash } from './content.ts';
 import { type IntentRow, intentColumns, withChecksum } from './intent-row.ts';
@@ -75,6 +76,7 @@ export const journalMigrations: readonly Migration[] = [
   createApprovals,
   createFacts,
   createQuotes,
+  createAttempts,
 ];
 
 const states: Readonly<Record<string, string>> = { open: 'intended', settled: 'reported' };

@@ -1,6 +1,8 @@
 import { copyFolder, type Sharing } from '../format/database-address.ts';
 import { DamagedError, ErrandError, StorageError, UsageError, unread } from '../platform/errors.ts';
 import type { Database, Freshness } from '../platform/sqlite/database.ts';
+import { AttemptTable, LocalAttempts } from './attempt-table.ts';
+import type { AttemptClaim, Attempts } from './attempts.ts';
 import { AuditChain, intentEntry, stepEntry } from './audit.ts';
 import { type AuditOrigin, nobody } from './audit-entry.ts';
 import { contentHash } from './content.ts';
@@ -32,24 +34,32 @@ export class Journal extends IntentOutcomes {
   readonly reservations: Reservations;
   readonly quotes: Quotes;
   readonly reverting: Reverting;
+  readonly #local: AttemptTable;
+  readonly #closeAttempts: () => void;
   readonly #now: () => number;
   readonly #recordCountFile: string;
   readonly #recentMs: number;
   readonly #creationMarker: CreationMarkerWriter;
 
   private constructor(
-    database: Database,
+    { database, localFallback, attempts }: Opened,
     now: () => number,
     options: JournalOptions,
-    localFallback?: LocalFallback,
   ) {
     const { repeatWindowMs = 0, creationMarker, origin = () => nobody } = options;
     const table = new IntentTable(database);
     const audit = new AuditChain(database, now, origin);
     const grants = new Grants(database, now);
     const reservations = new Reservations(database, table, audit, now);
-    const ends = new IntentEnds(table, audit, grants, reservations, now);
-    super({ database, table, ends, grants, localFallback });
+    const local = new AttemptTable(database);
+    const parts = { table, audit, grants, reservations, attempts: localFallback ? undefined : local };
+    const ends = new IntentEnds(parts, now);
+    super({
+      ...{ database, table, ends, grants, localFallback },
+      attempts: attempts ?? new LocalAttempts(database),
+    });
+    this.#closeAttempts = () => attempts?.close();
+    this.#local = local;
     this.#recentMs = Math.max(repeatWindowMs, minRecentMs);
     // The local copy of a shared database may be lost at any time, so it needs no birth note.
     this.#creationMarker = new CreationMarkerWriter(options.shared ? undefined : creationMarker);
@@ -63,8 +73,7 @@ export class Journal extends IntentOutcomes {
 
   /** @throws StorageError if the journal is not writable; nothing may be sent then. */
   static async open(folder: string, now: () => number, options: JournalOptions = {}): Promise<Journal> {
-    const { database, localFallback } = await openJournalDatabase(folder, options);
-    const journal = new Journal(database, now, options, localFallback);
+    const journal = new Journal(await openJournalDatabase(folder, options), now, options);
     try {
       await journal.catchUp();
       return journal;
@@ -78,10 +87,45 @@ export class Journal extends IntentOutcomes {
    * Persists an intent before it is sent. Takes over a key that is already in doubt if the content is the same.
    * @param rule undefined if a duplicate is intended.
    * @param reserving the money it may spend.
+   * @param claim decides about its need. If that yields no attempt, nothing is persisted and the result is `isOvertaken`.
    * @throws whatever `reserving` refuses; ErrandError conflict if the key is in use by a live process, by other content
    * or another account, or if the order would be paid twice; StorageError if the journal fails verification.
    */
-  async record(intent: Intent, rule?: TwinRule, reserving?: Reserving): Promise<Recorded> {
+  async record(
+    intent: Intent,
+    rule?: TwinRule,
+    reserving?: Reserving,
+    claim?: AttemptClaim,
+  ): Promise<Recorded> {
+    if (!claim || !this.localFallback) return this.#record(intent, rule, reserving, claim);
+    const [serial] = await this.attemptStore.claim(claim.scope, [claim.need], claim.decide);
+    if (serial === undefined) return { isOvertaken: true };
+    this.claimed.add(intent.key);
+    let isRecorded = false;
+    try {
+      const recorded = await this.#record(intent, rule, reserving);
+      isRecorded = recorded.mayBeSent !== undefined;
+      return recorded;
+    } finally {
+      if (!isRecorded) await this.#neverSent(serial);
+    }
+  }
+
+  /** A failed update is harmless: the journal has no such intent, and the state is derived from that later. */
+  async #neverSent(serial: number): Promise<void> {
+    try {
+      await this.attemptStore.change([{ serial, state: 'unsent' }]);
+    } catch (error) {
+      if (!(error instanceof ErrandError)) throw error;
+    }
+  }
+
+  async #record(
+    intent: Intent,
+    rule: TwinRule | undefined,
+    reserving: Reserving | undefined,
+    claim?: AttemptClaim,
+  ): Promise<Recorded> {
     await this.ready();
     const recordCount = readRecordCount(this.#recordCountFile);
     const hash = contentHash(intent.operation, intent.body);
@@ -97,6 +141,8 @@ export class Journal extends IntentOutcomes {
         return { duplicate: { situation: 'made', record: earlier } };
       const duplicate = rule && this.#acquireDuplicate(intent, hash, rule);
       if (duplicate) return { duplicate };
+      if (claim && this.#local.claim(claim.scope, [claim.need], claim.decide)[0] === undefined)
+        return { isOvertaken: true };
       this.reservations.policies.checkCurrent();
       this.quotes.use(intent, earlier);
       const now = this.#now();
@@ -119,6 +165,7 @@ export class Journal extends IntentOutcomes {
       throw this.localFallback?.notRecorded(error, fresh) ?? error;
     });
     if (recorded.duplicate) return this.#logged(recorded.duplicate);
+    if (recorded.isOvertaken) return recorded;
     writeRecordCount(this.#recordCountFile, recorded.count ?? 0);
     await this.#creationMarker.note(isoOf(this.#now()));
     this.run.note(intent);
@@ -272,8 +319,18 @@ export class Journal extends IntentOutcomes {
     return this.database.refresh(when);
   }
 
+  /** The attempts of all needs, including those imported from older records. @throws StorageError. */
+  async attempts(): Promise<Attempts> {
+    if (!(await this.attemptStore.isComplete())) {
+      const { earlierAttempts } = await import('./earlier-attempts.ts');
+      await this.attemptStore.bringIn(() => earlierAttempts(this.table.all()));
+    }
+    return this.attemptStore;
+  }
+
   close(): void | Promise<void> {
     this.localFallback?.close();
+    this.#closeAttempts();
     return this.database.close();
   }
 
@@ -325,13 +382,22 @@ const earliest = (time: string, ...others: readonly (string | undefined)[]): str
     time,
   );
 
+/** An opened journal's stores. */
+interface Opened {
+  readonly database: Database;
+  /** Set for a shared journal, as is `attempts`. */
+  readonly localFallback?: LocalFallback;
+  readonly attempts?: Attempts & { close(): void };
+}
+
 /**
- * Opens the journal's database: a local file, or a shared database together with its `LocalFallback`. @throws StorageError.
+ * Opens the journal's database: a local file, or a shared database together with its `LocalFallback` and its attempts.
+ * @throws StorageError.
  */
 export async function openJournalDatabase(
   folder: string,
   { creationMarker, shared, waiting, warn }: JournalOptions,
-): Promise<{ readonly database: Database; readonly localFallback?: LocalFallback }> {
+): Promise<Opened> {
   const options = { ...(waiting && { waiting }), ...(warn && { warn }), damagedAdvice, knowsOrders: true };
   if (!shared) {
     const file = journalFile(folder);
@@ -341,8 +407,10 @@ export async function openJournalDatabase(
   const { openShared } = await import('./postgres/open.ts');
   const { LocalFallback } = await import('./postgres/beside.ts');
   const file = journalFile(copyFolder(folder, shared.address));
+  const { SharedAttempts } = await import('./postgres/attempts.ts');
   const database = await openShared(file, journalMigrations, 'journal', shared, options);
-  return { database, localFallback: new LocalFallback(database, folder, shared, options) };
+  const attempts = new SharedAttempts(shared.address, waiting?.signal);
+  return { database, attempts, localFallback: new LocalFallback(database, folder, shared, options) };
 }
 
 /** Opens the local file. If it is locked while opening, it cannot be read either. */
@@ -388,8 +456,9 @@ export interface JournalOptions extends OpenOptions {
 
 /** `mayBeSent`: an earlier process may already have sent it. */
 type Recorded =
-  | { readonly duplicate: Twin; readonly mayBeSent?: never }
-  | { readonly duplicate?: never; readonly mayBeSent: boolean };
+  | { readonly duplicate: Twin; readonly isOvertaken?: never; readonly mayBeSent?: never }
+  | { readonly duplicate?: never; readonly isOvertaken: true; readonly mayBeSent?: never }
+  | { readonly duplicate?: never; readonly isOvertaken?: never; readonly mayBeSent: boolean };
 
 /** Minimum time a reported record counts as recent, ms. */
 const minRecentMs = 3600 * 1000;

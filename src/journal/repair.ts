@@ -4,6 +4,7 @@ import { StorageError } from '../platform/errors.ts';
 import type { SqlValue } from '../platform/sqlite/database.ts';
 import { openReader } from '../platform/sqlite/load.ts';
 import { approvalRow, salvagedApproval, writeApproval } from './approval-row.ts';
+import { type AttemptTableName, attemptTables, carryAttempts } from './attempt-table.ts';
 import { AuditChain } from './audit.ts';
 import type { AuditOrigin } from './audit-entry.ts';
 import { auditColumns, firstPrevious, hashOf, recordOfRow } from './audit-record.ts';
@@ -71,6 +72,7 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
   const unreserved = Number(readSum(facts.get('reservations'))?.rows ?? 0n) - reserved.length;
   const madeUp = unreserved > 0 ? lostReservations(audited, reserved, now() - reservedMs) : [];
   const salt = facts.get('address_salt');
+  const attempted = attemptTables.map((table) => [table, salvage(file, table)] as const);
   for (const row of intents) if (isIntact(row) && row.live === 2) checkFree(recordOf(row));
   const aside = existsSync(file) ? `${file}.${stamp}` : undefined;
   if (aside !== undefined) moveAside(file, aside);
@@ -87,6 +89,8 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
       const held = new ReservationTable(database, table.tally);
       for (const reservation of [...reserved, ...madeUp]) attempt(() => held.write([reservation]));
       if (typeof salt === 'string') writeFact(database, 'address_salt', salt);
+      for (const [table, rows] of attempted)
+        for (const row of rows) attempt(() => carryAttempts(database, table, row));
       const recorded = Math.max(recordCount ?? 0, written.length);
       table.tally.renew(recorded, written);
       for (const values of intactPrefix) audit.insert(values);
@@ -124,7 +128,7 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
 /** Reads every row still readable, scanning the table from both ends. */
 function salvage(
   file: string,
-  table: 'intents' | 'grants' | 'audit' | 'reservations' | 'approvals' | 'facts',
+  table: 'intents' | 'grants' | 'audit' | 'reservations' | 'approvals' | 'facts' | AttemptTableName,
 ): Fields[] {
   const rows = new Map<unknown, Fields>();
   for (const order of ['ASC', 'DESC'])

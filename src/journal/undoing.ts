@@ -1,4 +1,5 @@
 import type { Database } from '../platform/sqlite/database.ts';
+import { AttemptTable } from './attempt-table.ts';
 import type { AuditChain } from './audit.ts';
 import { failureEntry } from './audit.ts';
 import { storable } from './integrity.ts';
@@ -29,12 +30,14 @@ export class Reverting {
   readonly #table: IntentTable;
   readonly #audit: AuditChain;
   readonly #now: () => number;
+  readonly #attempts: AttemptTable;
 
   constructor(database: Database, table: IntentTable, audit: AuditChain, now: () => number) {
     this.#database = database;
     this.#table = table;
     this.#audit = audit;
     this.#now = now;
+    this.#attempts = new AttemptTable(database);
   }
 
   /**
@@ -62,6 +65,7 @@ export class Reverting {
     const settledAt = new Date(this.#now()).toISOString();
     const after = { ...row, ...ended, order_id: null, credential: null, live: 0, settled_at: settledAt };
     this.#table.write(withChecksum(after), row);
+    this.#attempts.follow(String(row.base_url), String(row.key), { state: 'unsent' });
   }
 
   /** A reservation stays held while any of its other intents may still place the order. */

@@ -3,7 +3,9 @@ import { isObject, own } from '../api/json.ts';
 import { type PlainFieldName, plainOrderFields } from '../api/order-fields.ts';
 import type { Shape } from '../api/schemas/index.ts';
 import { canonicalJson } from '../format/canonical.ts';
-import { comparableUrl } from '../platform/net/urls.ts';
+import { canonicalPage } from '../format/canonical-product.ts';
+import { barePlace } from '../format/canonical-recipient.ts';
+import { bare } from '../format/folded.ts';
 import { eachOrderField } from './input/fields.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 
@@ -19,33 +21,6 @@ const ofTexts =
 
 const isScalar = (value: unknown): value is string | number | boolean =>
   ['string', 'number', 'boolean'].includes(typeof value);
-
-/** Letters and digits only, uppercase, without accents. */
-const bare = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .replace(/[^\p{L}\p{N}]/gu, '')
-    .toUpperCase();
-
-/** Abbreviations of address words; `ST` stands for both saint and street. */
-const shortWords: Readonly<Record<string, string>> = {
-  ...{ STREET: 'ST', STR: 'ST', SAINT: 'ST', AVENUE: 'AVE', AV: 'AVE', ROAD: 'RD', DRIVE: 'DR', LANE: 'LN' },
-  ...{ BOULEVARD: 'BLVD', COURT: 'CT', PLACE: 'PL', SQUARE: 'SQ', TERRACE: 'TER', PARKWAY: 'PKWY' },
-  ...{ HIGHWAY: 'HWY', CIRCLE: 'CIR', TRAIL: 'TRL', NORTH: 'N', SOUTH: 'S', EAST: 'E', WEST: 'W' },
-  ...{ APARTMENT: 'APT', SUITE: 'STE', FLOOR: 'FL', BUILDING: 'BLDG', ROOM: 'RM', FORT: 'FT', MOUNT: 'MT' },
-};
-
-const shortWord = (word: string): string =>
-  (Object.hasOwn(shortWords, word) ? shortWords[word] : undefined) ?? word.replace(/STRASSE$/, 'STR');
-
-/** Abbreviates and joins the words; adjacent numbers stay separate. */
-const barePlace = (text: string): string =>
-  text
-    .split(/[\s,.;/#-]+/)
-    .map((word) => shortWord(bare(word)))
-    .join(' ')
-    .trim()
-    .replace(/(?<!\p{N}) +| +(?!\p{N})/gu, '');
 
 /**
  * Whether one text abbreviates the other, such as `US` and `USA`: same first letter, and the letters of the shorter in
@@ -103,7 +78,7 @@ const samePhone = ofTexts((a, b) => {
 /** Compares numbers, also as text; an empty string is not a number. */
 const sameNumber = ofTexts((a, b) => a.trim() !== '' && b.trim() !== '' && Number(a) === Number(b));
 
-const sameUrl = ofTexts((a, b) => comparableUrl(a) === comparableUrl(b));
+const sameUrl = ofTexts((a, b) => canonicalPage(a) === canonicalPage(b));
 
 /** Compares the requested entries; the service may add or omit some. */
 const sameEntries: Same = (requested, existing) =>

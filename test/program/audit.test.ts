@@ -85,7 +85,10 @@ describe('the audit chain of the program', () => {
     // A journal older than the audit chain, without a record of where the chain starts.
     tamper(
       shop,
-      'DROP TABLE quotes; DROP TABLE facts; DROP TABLE approvals; DROP TABLE reservations; DROP TABLE audit; PRAGMA user_version = 3',
+      `${['attempts', 'attempt_accounts', 'attempt_parts', 'attempt_settings', 'quotes', 'facts', 'approvals']
+        .concat('reservations', 'audit')
+        .map((later) => `DROP TABLE ${later};`)
+        .join('')}PRAGMA user_version = 3`,
     );
     expect(await verified(shop)).toMatchObject({ code: 0, records: 0 });
     await shop.order('--idempotency-key', 'k2', '--po-number', '2');

@@ -218,6 +218,10 @@ describe('a journal of which one page is destroyed', () => {
     const whole = readFileSync(file);
     const pages = Array.from({ length: whole.length / 4096 }, (_, page) => page);
     expect(pages.length).toBeGreaterThan(10);
+    // A page of the schema: without it, no table can be found.
+    const schema = pages.filter(
+      (page) => page === 0 || whole.subarray(page * 4096, (page + 1) * 4096).includes('CREATE TABLE'),
+    );
     const needed: number[] = [];
     for (const page of pages) {
       const state = mkdtempSync(join(folder, 'page-'));
@@ -232,7 +236,8 @@ describe('a journal of which one page is destroyed', () => {
       await journal.checkWhole();
       const known = journal.list(true).map(({ key }) => key);
       const isKnown = known.includes('k3') && known.includes('k4');
-      expect(isKnown || (recorded === 4 && page === 0), `page ${page + 1} knows ${known}`).toBe(true);
+      const isSaid = recorded === 4 && schema.includes(page);
+      expect(isKnown || isSaid, `page ${page + 1} knows ${known}`).toBe(true);
       if (isKnown) expect(await journal.record(intent('again', 3), recent)).toHaveProperty('duplicate');
       for (const { key } of kept) await journal.forget(key, baseUrl);
       expect(await journal.record(intent('another', 9), recent)).toEqual({ mayBeSent: false });

@@ -228,7 +228,9 @@ describe('reservations', () => {
       const before = journalMigrations.indexOf(createApprovals);
       const database = await openDatabase(journalFile(folder), { migrations: journalMigrations });
       await database.transaction(() => {
-        for (const later of ['quotes', 'facts', 'approvals']) database.run(`DROP TABLE ${later}`);
+        const attempts = ['attempts', 'attempt_accounts', 'attempt_parts', 'attempt_settings'];
+        for (const later of [...attempts, 'quotes', 'facts', 'approvals'])
+          database.run(`DROP TABLE ${later}`);
         database.run('DROP INDEX reservations_approval');
         database.run('ALTER TABLE reservations DROP COLUMN approval');
         database.run(`PRAGMA user_version = ${before}`);

@@ -82,8 +82,9 @@ describe.skipIf(!hasPostgres)('two versions of errand on one database', () => {
       const all = machines(3, database.url);
       await listed(all.slice(0, 1));
       const now = await tables();
-      // Restore the schema as the first migration leaves it, without what the second one creates.
-      await database.run(`DROP TABLE errand.campaign_chunks, errand.campaigns, errand.workers, errand.request_budgets;
+      // Restore the schema as the first migration leaves it, without what the later ones create.
+      await database.run(`DROP TABLE errand.campaign_chunks, errand.campaigns, errand.workers, errand.request_budgets,
+          errand.attempts, errand.attempt_accounts, errand.attempt_parts, errand.attempt_settings;
         UPDATE errand.schema SET version = 1`);
       const [head] = await database.rows('SELECT id FROM errand.heads ORDER BY name');
       await listed(all);

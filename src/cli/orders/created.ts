@@ -6,6 +6,7 @@ import type { OrderRecord } from '../../orders/order-record.ts';
 import { unfinishedLine } from '../../orders/owed.ts';
 import { orderView } from '../../orders/screen.ts';
 import { confirmSpending, spendingLines } from '../../orders/spending-lines.ts';
+import type { Placed } from '../../orders/submit/intent.ts';
 import { placeOrder } from '../../orders/submit/submit.ts';
 import { type Until, untilValues } from '../../orders/watch-policy.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
@@ -71,6 +72,9 @@ interface Placing extends Following, Consent {
   readonly file?: string | undefined;
   readonly yes?: boolean | undefined;
   readonly new?: boolean | undefined;
+  readonly reference?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly again?: boolean | undefined;
 }
 
 /**
@@ -85,14 +89,25 @@ export async function orderAssembled(
   const context = { ...before, argv };
   const { checkOrder, inUsersWords } = await import('../../orders/input/check.ts');
   const body = await checkOrder(payload, placing.file);
+  const { referenceFrom } = await import('../../orders/needs/options.ts');
+  const reference = referenceFrom(placing, body);
   await confirmSpending(context, {
     yes: placing.yes === true,
     question: 'Place this order with real money?',
     lines: () => spendingLines(context, body),
   });
-  const { order, existed } = await inUsersWords(placing.file, () =>
-    placeOrder(context, body, { isNew: placing.new === true, ...consentOf(placing) }),
-  );
+  const place = async (): Promise<Placed> => {
+    if (!reference) return placeOrder(context, body, { isNew: placing.new === true, ...consentOf(placing) });
+    const { placeNamed } = await import('../../orders/needs/place-named.ts');
+    const now = () => context.serviceClock.now();
+    return placeNamed(context, body, {
+      reference,
+      again: placing.again === true,
+      now,
+      ...consentOf(placing),
+    });
+  };
+  const { order, existed } = await inUsersWords(placing.file, place);
   if (existed) context.note('this order existed already; nothing was ordered twice');
   return createdResult(context, order, placing);
 }

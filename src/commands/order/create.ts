@@ -10,6 +10,7 @@ import type { TitleOf } from '../../format/result.ts';
 import { addressFields } from '../../orders/addresses/options.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
 import type { Completed } from '../../orders/input/complete.ts';
+import { referenceOptions } from '../../orders/needs/options.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { checkUuid } from '../../run/ids.ts';
@@ -24,6 +25,7 @@ export const create = defineCommand({
     ...orderInputOptions,
     ...watchOptions,
     ...policyOptions,
+    ...referenceOptions,
     like: {
       kind: 'text',
       placeholder: 'id',
@@ -42,8 +44,8 @@ export const create = defineCommand({
       note: 'order, and watch it until delivered',
     },
     {
-      command: 'errand order create --file order.json -o json --query id',
-      note: 'from a file, for a script',
+      command: 'errand order create --file order.json --reference REQ-00006 -o json --query id',
+      note: 'from a file, for a script: bought once, however often and wherever it runs',
     },
     {
       command: "errand order create --product $URL,quantity=2 --max-price '$80' --ship-to home --dry-run",
@@ -58,6 +60,7 @@ export const create = defineCommand({
   operations: ['order.create', 'order.get'],
   exitCodes: {
     ...placedExits,
+    5: 'the idempotency key belongs to another order, or the reference has one that differs or was sent back',
     6: 'the wallet cannot cover it',
     10: 'in doubt: sent, and no response came; `order journal resume` finds out',
     11: policyExit,

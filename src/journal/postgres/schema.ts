@@ -91,6 +91,22 @@ const migrations: readonly string[] = [
      base_url text NOT NULL, account text NOT NULL, rate double precision NOT NULL, most double precision NOT NULL,
      base double precision NOT NULL, next_at timestamptz NOT NULL, grown_at timestamptz NOT NULL, cut_at timestamptz NOT NULL,
      recent double precision[] NOT NULL, PRIMARY KEY (base_url, account));`,
+  // Attempts of all needs. Too many for each machine to keep a copy.
+  `CREATE TABLE errand.attempt_accounts (
+     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, service text NOT NULL, account text NOT NULL,
+     test bigint NOT NULL, UNIQUE (service, account, test));
+   CREATE TABLE errand.attempts (
+     serial bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account bigint NOT NULL, whole bigint NOT NULL,
+     namespace text, reference text, run text, number bigint NOT NULL, key text NOT NULL, operation text NOT NULL,
+     upload text, order_id text, state text NOT NULL, made_at bigint NOT NULL, seen_at bigint);
+   CREATE INDEX attempts_whole ON errand.attempts (whole);
+   CREATE INDEX attempts_reference ON errand.attempts (reference) WHERE reference IS NOT NULL;
+   CREATE INDEX attempts_key ON errand.attempts (key) WHERE upload IS NULL;
+   CREATE INDEX attempts_upload ON errand.attempts (upload) WHERE upload IS NOT NULL;
+   CREATE TABLE errand.attempt_parts (
+     part bigint NOT NULL, attempt bigint NOT NULL, PRIMARY KEY (part, attempt));
+   CREATE TABLE errand.attempt_settings (id bigint PRIMARY KEY, secret text NOT NULL, imported bigint NOT NULL);
+   INSERT INTO errand.attempt_settings VALUES (1, replace(gen_random_uuid()::text, '-', ''), 0);`,
 ];
 
 /** The schema version this program reads and writes. */

@@ -1,3 +1,4 @@
+import type { AttemptClaim } from '../../journal/attempts.ts';
 import { contentHash } from '../../journal/content.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import { type Intent, type JournalRecord, keyLifetimeMs } from '../../journal/journal-record.ts';
@@ -64,9 +65,15 @@ interface Earlier {
   readonly ended?: Ended | undefined;
 }
 
+/** The attempt that is persisted together with the intent. */
+interface Claiming {
+  readonly claim?: AttemptClaim;
+}
+
 type Recorded<N extends JournaledOperation> =
-  | { readonly placed: Made<MadeBy[N]> }
-  | { readonly placed?: never; readonly mayBeSent: boolean };
+  | { readonly placed: Made<MadeBy[N]>; readonly isOvertaken?: never }
+  /** `isOvertaken`: another process has decided about the same need in the meantime; nothing was recorded. */
+  | { readonly placed?: never; readonly mayBeSent: boolean; readonly isOvertaken: boolean };
 
 /**
  * Records an intent and reserves its money, unless the same intent is already open: then settles or reports that one
@@ -78,21 +85,24 @@ export async function recordOnce<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
   rule: RepeatRule,
-  { isByHand, ended = new Map(), ...consent }: Earlier & Consent = {},
+  { isByHand, ended = new Map(), claim, ...consent }: Earlier & Consent & Claiming = {},
 ): Promise<Recorded<N>> {
   const gate = await gateOf(context, intent, rule, consent);
   let mayBeSent = false;
+  let isOvertaken = false;
   const attempt = async (twins: TwinRule | undefined): Promise<Twin | undefined> => {
     const journal = await context.journal();
-    const recorded = await withPolicy(gate, () => journal.record(intent, twins, gate?.reserving));
+    const recorded = await withPolicy(gate, () => journal.record(intent, twins, gate?.reserving, claim));
     mayBeSent = recorded.mayBeSent === true;
+    isOvertaken = recorded.isOvertaken === true;
     return recorded.duplicate;
   };
   const { placed } = await pastTwins(context, intent, rule, { isByHand, ended }, attempt);
   if (placed) return { placed };
+  if (isOvertaken) return { mayBeSent, isOvertaken };
   if (intent.operation === 'order.create') await checkKeyAge(context, intent, mayBeSent);
   for (const text of ended.values()) context.note(`${text}; ordering again`);
-  return { mayBeSent };
+  return { mayBeSent, isOvertaken };
 }
 
 /**

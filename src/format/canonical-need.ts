@@ -1,0 +1,36 @@
+import { canonicalPage, canonicalVariant } from './canonical-product.ts';
+import { canonicalRecipient, type RecipientParts } from './canonical-recipient.ts';
+
+/** The fields of a product line that identify the product. */
+interface ProductLine {
+  readonly url: string;
+  readonly variant?: readonly { readonly label: string; readonly value: string }[] | null | undefined;
+}
+
+/** The fields of an order that say what is ordered and for whom. */
+export interface OrderContent {
+  readonly products: readonly ProductLine[];
+  readonly shipping_address: RecipientParts;
+}
+
+/** What is ordered, and for whom. Price ceiling, quantity and everything else belong to an attempt. */
+export interface NeedContent {
+  /** Normalized products, deduplicated and sorted. */
+  readonly products: readonly string[];
+  readonly recipient: string;
+}
+
+/** @param pageOf returns the product page of a listing, if known. Pure. */
+export function canonicalNeed(
+  { products, shipping_address: address }: OrderContent,
+  pageOf: (url: string) => string | undefined = () => undefined,
+): NeedContent {
+  const spelled = products.map(({ url, variant }) => {
+    const choices = canonicalVariant(variant);
+    const page = canonicalPage(pageOf(url) ?? url);
+    return choices === '' ? page : `${page} ${choices}`;
+  });
+  const [only, ...more] = spelled;
+  const distinct = more.length === 0 && only !== undefined ? [only] : [...new Set(spelled)].sort();
+  return { products: distinct, recipient: canonicalRecipient(address) };
+}

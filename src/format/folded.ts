@@ -1,0 +1,34 @@
+/** Letters that do not decompose, with their usual ASCII spelling. */
+const plainLetters: Readonly<Record<string, string>> = {
+  ...{ Æ: 'AE', Œ: 'OE', Ø: 'O', Ł: 'L', Đ: 'D', Ð: 'D', Þ: 'TH', Ħ: 'H', Ŧ: 'T', ẞ: 'SS' },
+};
+const otherLetters = /[ÆŒØŁĐÐÞĦŦẞ]/gu;
+
+/**
+ * Combining accents and optional vowel points. Marks that form another letter, as in Devanagari or Kana, are not
+ * included.
+ */
+const accents = /[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]/gu;
+
+const isAscii = /^[\u0000-\u007f]*$/u;
+
+/** Uppercases a text and strips accents; keeps punctuation and spaces. */
+export function folded(text: string): string {
+  // Fast path: most texts are ASCII.
+  if (isAscii.test(text)) return text.toUpperCase();
+  return text
+    .normalize('NFKD')
+    .toUpperCase()
+    .replace(accents, '')
+    .normalize('NFC')
+    .replace(otherLetters, (letter) => plainLetters[letter] ?? letter);
+}
+
+const isBare = /^[A-Z0-9]*$/;
+const signs = /[^\p{L}\p{N}\p{M}]/gu;
+
+/** Letters and digits only, uppercase, without accents. */
+export function bare(text: string): string {
+  const plain = folded(text);
+  return isBare.test(plain) ? plain : plain.replace(signs, '');
+}

@@ -1,0 +1,282 @@
+import type { Database } from '../platform/sqlite/database.ts';
+import {
+  type Attempt,
+  type AttemptChange,
+  type AttemptNeed,
+  type AttemptScope,
+  type Attempts,
+  attemptColumns,
+  attemptOf,
+  byScope,
+  type Claim,
+  type EarlierAttempt,
+  type IntentEnd,
+  inPieces,
+  type Lookup,
+  lookupOf,
+  type NeedNumbers,
+  type NewAttempt,
+  needNumbers,
+  needsAtOnce,
+  newSecret,
+  relatedOf,
+} from './attempts.ts';
+
+/** Migration. Older records are imported when the table is first used. */
+export function createAttempts(database: Database): void {
+  database.run(
+    `CREATE TABLE attempt_accounts (
+       id INTEGER PRIMARY KEY, service TEXT NOT NULL, account TEXT NOT NULL, test INTEGER NOT NULL,
+       UNIQUE (service, account, test)) STRICT`,
+  );
+  database.run(
+    `CREATE TABLE attempts (
+       serial INTEGER PRIMARY KEY, account INTEGER NOT NULL, whole INTEGER NOT NULL, namespace TEXT, reference TEXT,
+       run TEXT, number INTEGER NOT NULL, key TEXT NOT NULL, operation TEXT NOT NULL, upload TEXT, order_id TEXT,
+       state TEXT NOT NULL, made_at INTEGER NOT NULL, seen_at INTEGER) STRICT`,
+  );
+  database.run('CREATE INDEX attempts_whole ON attempts (whole)');
+  database.run('CREATE INDEX attempts_reference ON attempts (reference) WHERE reference IS NOT NULL');
+  // Rows of an upload are found by upload, so that no index gets a random entry for each row.
+  database.run('CREATE INDEX attempts_key ON attempts (key) WHERE upload IS NULL');
+  database.run('CREATE INDEX attempts_upload ON attempts (upload) WHERE upload IS NOT NULL');
+  database.run('CREATE TABLE attempt_parts (part INTEGER NOT NULL, attempt INTEGER NOT NULL) STRICT');
+  database.run('CREATE INDEX attempt_parts_part ON attempt_parts (part)');
+  database.run(
+    'CREATE TABLE attempt_settings (id INTEGER PRIMARY KEY CHECK (id = 1), secret TEXT NOT NULL, imported INTEGER NOT NULL) STRICT',
+  );
+  database.run('INSERT INTO attempt_settings VALUES (1, ?, 0)', newSecret());
+}
+
+/** Attempts in SQLite. Writes must run inside a transaction. */
+export class AttemptTable {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  related(scope: AttemptScope, needs: readonly AttemptNeed[]): (readonly Attempt[])[] {
+    const accounts = this.#accounts(scope);
+    const secret = this.#secret();
+    return [...inPieces(needs, needsAtOnce)].flatMap((piece) =>
+      this.#find(accounts, lookupOf(secret, piece), Number.MAX_SAFE_INTEGER),
+    );
+  }
+
+  /** Implements `Attempts.claim`. */
+  claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): (number | undefined)[] {
+    const own = this.#accountOf(scope);
+    const accounts = this.#accounts(scope);
+    const secret = this.#secret();
+    const last = Number(this.#database.get('SELECT max(serial) AS last FROM attempts')?.last ?? 0);
+    const written: (number | undefined)[] = [];
+    for (const piece of inPieces(needs, needsAtOnce)) {
+      const lookup = lookupOf(secret, piece);
+      for (const [at, related] of this.#find(accounts, lookup, last).entries()) {
+        const made = decide(related, written.length);
+        const numbers = lookup.numbers[at];
+        written.push(made && numbers && this.#insert(own, piece[at]?.reference, numbers, made));
+      }
+    }
+    return written;
+  }
+
+  change(changes: readonly AttemptChange[]): void {
+    const sql = `UPDATE attempts SET state = ?, order_id = coalesce(?, order_id), made_at = coalesce(?, made_at),
+      seen_at = coalesce(?, seen_at) WHERE serial = ?`;
+    for (const { serial, state, orderId, madeAt, seenAt } of changes)
+      this.#database.run(sql, state, orderId ?? null, madeAt ?? null, seenAt ?? null, serial);
+  }
+
+  follow(service: string, key: string, { state, orderId }: IntentEnd): void {
+    this.#database.run(
+      // A rejected attempt is retried with the same key: update the newest.
+      `UPDATE attempts SET state = ?, order_id = coalesce(?, order_id) WHERE serial = (
+         SELECT max(serial) FROM attempts WHERE upload IS NULL AND key = ?
+           AND account IN (SELECT id FROM attempt_accounts WHERE service = ?))`,
+      ...[state, orderId ?? null, key, service],
+    );
+  }
+
+  ofKey(scope: AttemptScope, key: string): Attempt[] {
+    return this.#own('upload IS NULL AND key = ?', key, scope);
+  }
+
+  ofUpload(scope: AttemptScope, upload: string): Attempt[] {
+    return this.#own('upload = ?', upload, scope);
+  }
+
+  #own(where: string, value: string, scope: AttemptScope): Attempt[] {
+    const sql = `SELECT ${attemptColumns.join(', ')} FROM attempts
+      WHERE ${where} AND account IN (SELECT value FROM json_each(?)) ORDER BY serial`;
+    const rows = this.#database.all(sql, value, JSON.stringify(this.#accounts(scope)));
+    return rows.map((row) => attemptOf(row, 'unlike'));
+  }
+
+  /** Whether older records have been imported. */
+  get isComplete(): boolean {
+    return this.#settings()?.imported === 1;
+  }
+
+  bringIn(earlier: () => Iterable<EarlierAttempt>): void {
+    if (this.isComplete) return;
+    const secret = this.#secret();
+    for (const { scope, piece } of byScope(earlier())) {
+      const account = this.#accountOf(scope);
+      for (const { need, attempt } of piece)
+        this.#insert(account, need.reference, needNumbers(secret, need), attempt);
+    }
+    this.#database.run('UPDATE attempt_settings SET imported = 1');
+  }
+
+  #find(
+    accounts: readonly number[],
+    { wholes, references, ...lookup }: Lookup,
+    last: number,
+  ): (readonly Attempt[])[] {
+    const of = JSON.stringify(accounts);
+    const columns = attemptColumns.map((name) => `attempts.${name}`).join(', ');
+    const own = 'attempts.account IN (SELECT value FROM json_each(?)) AND attempts.serial <= ?';
+    const select = `SELECT requested.value ->> 1 AS at, ${columns} FROM json_each(?) AS requested`;
+    const all = (values: readonly unknown[], join: string) =>
+      values.length === 0
+        ? []
+        : this.#database.all(
+            `${select} ${join} AND ${own} ORDER BY attempts.serial`,
+            JSON.stringify(values),
+            of,
+            last,
+          );
+    return relatedOf(
+      { wholes, references, ...lookup },
+      {
+        wholes: all(wholes, 'CROSS JOIN attempts ON attempts.whole = requested.value ->> 0'),
+        parts: this.#hasParts()
+          ? all(
+              wholes,
+              'CROSS JOIN attempt_parts ON attempt_parts.part = requested.value ->> 0 CROSS JOIN attempts ON attempts.serial = attempt_parts.attempt',
+            )
+          : [],
+        references: all(references, 'CROSS JOIN attempts ON attempts.reference = requested.value ->> 0'),
+      },
+    );
+  }
+
+  /** Skips the parts query when no stored order has several products, the common case. */
+  #hasParts = (): boolean => this.#database.get('SELECT 1 AS found FROM attempt_parts LIMIT 1') !== undefined;
+
+  #insert(
+    account: number,
+    reference: AttemptNeed['reference'],
+    { whole, parts }: NeedNumbers,
+    { run, number, key, operation, upload, orderId, state, madeAt, seenAt }: NewAttempt,
+  ): number {
+    const { lastId } = this.#database.run(
+      insertSql,
+      ...[account, whole, reference?.namespace ?? null, reference?.text ?? null, run ?? null, number, key],
+      ...[operation, upload ?? null, orderId ?? null, state, madeAt, seenAt ?? null],
+    );
+    if (parts.length > 1)
+      for (const part of new Set(parts))
+        this.#database.run('INSERT INTO attempt_parts (part, attempt) VALUES (?, ?)', part, lastId);
+    return lastId;
+  }
+
+  #accounts({ service, accounts, isTest }: AttemptScope): number[] {
+    const sql = `SELECT id FROM attempt_accounts WHERE service = ? AND test = ? AND account IN (SELECT value FROM json_each(?))`;
+    const rows = this.#database.all(sql, service, isTest ? 1 : 0, JSON.stringify(accounts));
+    return rows.map(({ id }) => Number(id));
+  }
+
+  #accountOf({ service, accounts: [account], isTest }: AttemptScope): number {
+    const test = isTest ? 1 : 0;
+    const sql = 'SELECT id FROM attempt_accounts WHERE service = ? AND account = ? AND test = ?';
+    const known = this.#database.get(sql, service, account, test);
+    if (known) return Number(known.id);
+    const insert = 'INSERT INTO attempt_accounts (service, account, test) VALUES (?, ?, ?)';
+    return this.#database.run(insert, service, account, test).lastId;
+  }
+
+  #settings = () => this.#database.get('SELECT secret, imported FROM attempt_settings WHERE id = 1');
+
+  #secret(): string {
+    const { secret } = this.#settings() ?? {};
+    if (typeof secret === 'string') return secret;
+    throw new Error('the table of attempts has no secret');
+  }
+}
+
+const written = attemptColumns.slice(1);
+const insertSql = `INSERT INTO attempts (${written.join(', ')}) VALUES (${written.map(() => '?').join(', ')})`;
+
+/** Implements `Attempts` on SQLite; each step is its own transaction. */
+export class LocalAttempts implements Attempts {
+  readonly #database: Database;
+  readonly #table: AttemptTable;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#table = new AttemptTable(database);
+  }
+
+  async related(scope: AttemptScope, needs: readonly AttemptNeed[]): Promise<(readonly Attempt[])[]> {
+    return this.#table.related(scope, needs);
+  }
+
+  claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): Promise<(number | undefined)[]> {
+    return this.#database.transaction(() => this.#table.claim(scope, needs, decide));
+  }
+
+  async isComplete(): Promise<boolean> {
+    return this.#table.isComplete;
+  }
+
+  async bringIn(earlier: () => Iterable<EarlierAttempt>): Promise<void> {
+    await this.#database.transaction(() => this.#table.bringIn(earlier));
+  }
+
+  async change(changes: readonly AttemptChange[]): Promise<void> {
+    await this.#database.transaction(() => this.#table.change(changes));
+  }
+
+  async follow(service: string, key: string, end: IntentEnd): Promise<void> {
+    await this.#database.transaction(() => this.#table.follow(service, key, end));
+  }
+
+  async ofKey(scope: AttemptScope, key: string): Promise<Attempt[]> {
+    return this.#table.ofKey(scope, key);
+  }
+
+  async ofUpload(scope: AttemptScope, upload: string): Promise<Attempt[]> {
+    return this.#table.ofUpload(scope, upload);
+  }
+}
+
+/** Tables of attempts, in dependency order. */
+export const attemptTables = ['attempt_settings', 'attempt_accounts', 'attempts', 'attempt_parts'] as const;
+export type AttemptTableName = (typeof attemptTables)[number];
+
+/** Copies a row from another journal file, whatever it holds. @throws StorageError if a constraint rejects it. */
+export function carryAttempts(
+  database: Database,
+  table: AttemptTableName,
+  row: Readonly<Record<string, unknown>>,
+): void {
+  const names = columnsOf[table];
+  const values = names.map((name) => {
+    const value = row[name];
+    return typeof value === 'string' || typeof value === 'number' ? value : null;
+  });
+  database.run(
+    `INSERT OR REPLACE INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+    ...values,
+  );
+}
+
+const columnsOf: Readonly<Record<AttemptTableName, readonly string[]>> = {
+  attempt_settings: ['id', 'secret', 'imported'],
+  attempt_accounts: ['id', 'service', 'account', 'test'],
+  attempts: attemptColumns,
+  attempt_parts: ['part', 'attempt'],
+};

@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto';
+import { sha256 } from '../format/canonical.ts';
+import type { NeedContent } from '../format/canonical-need.ts';
+
+/** The buyer's own name for a need, within a namespace. */
+export interface Reference {
+  /** Empty if none was given. */
+  readonly namespace: string;
+  readonly text: string;
+}
+
+/**
+ * Last known state of an attempt. `intended`: may have been sent, outcome unknown. `placed`: the service has the order,
+ * and it has not ended. `cancelled`, `returned`: taken back. `unknown`: imported from older records, or given up;
+ * blocks nothing until it has been looked up. `unsent`: never sent, so it does not count.
+ */
+export type AttemptState = 'intended' | 'placed' | 'failed' | 'cancelled' | 'returned' | 'unknown' | 'unsent';
+
+/** Scope in which needs are compared: a service, an account, live or test. */
+export interface AttemptScope {
+  /** Base URL of the service. */
+  readonly service: string;
+  /** The service's name for the account, followed by other names its attempts may be stored under. */
+  readonly accounts: readonly [string, ...string[]];
+  readonly isTest: boolean;
+}
+
+/** The need an attempt is for. */
+export interface AttemptNeed extends NeedContent {
+  readonly reference: Reference | undefined;
+}
+
+/** An attempt to persist. Times in ms since the epoch. */
+export interface NewAttempt {
+  /** The occasion it belongs to (`--run`). */
+  readonly run: string | undefined;
+  /** 1 for the first attempt at its need. */
+  readonly number: number;
+  /** The idempotency key it is sent with. */
+  readonly key: string;
+  readonly operation: string;
+  /** The upload it is a row of. */
+  readonly upload: string | undefined;
+  readonly orderId: string | undefined;
+  readonly state: AttemptState;
+  /** By the service's clock once that is known. */
+  readonly madeAt: number;
+  /** When its state was last read from the service. */
+  readonly seenAt: number | undefined;
+}
+
+/** An attempt related to a need: by its content, or by its reference. */
+export interface Attempt extends NewAttempt {
+  readonly serial: number;
+  readonly reference: Reference | undefined;
+  /** How its products and recipient compare with those of the need that was looked up; `unlike` if none was. */
+  readonly likeness: 'alike' | 'overlap' | 'unlike';
+}
+
+/** An attempt recorded before this table existed. */
+export interface EarlierAttempt {
+  readonly scope: AttemptScope;
+  readonly need: AttemptNeed;
+  readonly attempt: NewAttempt;
+}
+
+/** An update of an attempt. Undefined fields stay unchanged. */
+export interface AttemptChange {
+  readonly serial: number;
+  readonly state: AttemptState;
+  readonly orderId?: string | undefined;
+  readonly madeAt?: number | undefined;
+  readonly seenAt?: number | undefined;
+}
+
+/** Decides about one need, given its related attempts. @returns the attempt to persist, if any. */
+export type Claim = (related: readonly Attempt[], at: number) => NewAttempt | undefined;
+
+/** The attempt to persist together with an intent. */
+export interface AttemptClaim {
+  readonly scope: AttemptScope;
+  readonly need: AttemptNeed;
+  readonly decide: Claim;
+}
+
+/** Outcome of an intent, to apply to its attempt. */
+export type IntentEnd = Pick<AttemptChange, 'state' | 'orderId'>;
+
+/** Attempts of all needs, in the local journal or in a shared database. */
+export interface Attempts {
+  /** Finds the attempts related to each need, in the order of the needs; read-only. @throws StorageError. */
+  related(scope: AttemptScope, needs: readonly AttemptNeed[]): Promise<(readonly Attempt[])[]>;
+  /**
+   * Decides about needs one by one and persists the results, in one transaction: no other process decides about the
+   * same needs meanwhile. Attempts persisted here are not related to the needs that follow.
+   * @returns the serial of each attempt; undefined if none was persisted. @throws StorageError.
+   */
+  claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): Promise<(number | undefined)[]>;
+  /**
+   * Imports older records, once, whichever process comes first. @param earlier called only if that is still to be done.
+   * @throws StorageError.
+   */
+  bringIn(earlier: () => Iterable<EarlierAttempt>): Promise<void>;
+  /** Whether older records have been imported. @throws StorageError. */
+  isComplete(): Promise<boolean>;
+  /** Updates attempts. @throws StorageError. */
+  change(changes: readonly AttemptChange[]): Promise<void>;
+  /** Applies the outcome of an intent, other than a batch, to its attempt. @throws StorageError. */
+  follow(service: string, key: string, end: IntentEnd): Promise<void>;
+  /** Attempts with a key that are not rows of an upload. @throws StorageError. */
+  ofKey(scope: AttemptScope, key: string): Promise<Attempt[]>;
+  /** Attempts that are rows of an upload. @throws StorageError. */
+  ofUpload(scope: AttemptScope, upload: string): Promise<Attempt[]>;
+}
+
+/** Generates the random value that likeness hashes are keyed with. */
+export const newSecret = (): string => randomBytes(16).toString('hex');
+
+/** Lookup hashes of a need, 52 bits each. */
+export interface NeedNumbers {
+  /** Equal for equal sets of products with the same recipient. */
+  readonly whole: number;
+  /** One for each product with the recipient; for a single product it equals `whole`. */
+  readonly parts: readonly number[];
+}
+
+/** @param secret of the table: without it, the hashes reveal nothing about who ordered what. Pure. */
+export function needNumbers(secret: string, { products, recipient }: NeedContent): NeedNumbers {
+  const parts = products.map((product) => numberOf(`${secret}\n${recipient}\n${product}`));
+  const [only, ...more] = parts;
+  if (only !== undefined && more.length === 0) return { whole: only, parts };
+  return { whole: numberOf(`${secret}\n${parts.join()}`), parts };
+}
+
+const numberOf = (text: string): number => Number.parseInt(sha256(text).slice(0, 13), 16);
+
+/** Columns of the table, the same in both databases. */
+export const attemptColumns = [
+  ...['serial', 'account', 'whole', 'namespace', 'reference', 'run', 'number', 'key', 'operation', 'upload'],
+  ...['order_id', 'state', 'made_at', 'seen_at'],
+] as const;
+
+/** Parses a row of the table. */
+export function attemptOf(row: Readonly<Record<string, unknown>>, likeness: Attempt['likeness']): Attempt {
+  const {
+    serial,
+    namespace,
+    reference,
+    run,
+    number,
+    key,
+    operation,
+    upload,
+    order_id,
+    state,
+    made_at,
+    seen_at,
+  } = row;
+  return {
+    serial: Number(serial),
+    reference: reference === null ? undefined : { namespace: String(namespace), text: String(reference) },
+    run: textOf(run),
+    number: Number(number),
+    key: String(key),
+    operation: String(operation),
+    upload: textOf(upload),
+    orderId: textOf(order_id),
+    state: states.find((one) => one === state) ?? 'unknown',
+    madeAt: Number(made_at),
+    seenAt: seen_at === null ? undefined : Number(seen_at),
+    likeness,
+  };
+}
+
+const states: readonly AttemptState[] = [
+  ...(['intended', 'placed', 'failed', 'cancelled', 'returned', 'unknown', 'unsent'] as const),
+];
+
+const textOf = (value: unknown): string | undefined =>
+  value === null || value === undefined ? undefined : String(value);
+
+/** Number of needs per query. */
+export const needsAtOnce = 1000;
+
+/** Splits values into pieces of a fixed size, to limit memory. */
+export function* inPieces<T>(values: Iterable<T>, size: number): Generator<T[]> {
+  let piece: T[] = [];
+  for (const value of values) {
+    piece.push(value);
+    if (piece.length < size) continue;
+    yield piece;
+    piece = [];
+  }
+  if (piece.length > 0) yield piece;
+}
+
+/** The lookup for a piece of needs; each entry carries the index of its need. */
+export interface Lookup {
+  readonly numbers: readonly NeedNumbers[];
+  /** `[hash, index]`: a need is found by each of its parts and as a whole. */
+  readonly wholes: readonly (readonly [number, number])[];
+  readonly references: readonly (readonly [string, number])[];
+}
+
+export function lookupOf(secret: string, needs: readonly AttemptNeed[]): Lookup {
+  const numbers = needs.map((need) => needNumbers(secret, need));
+  return {
+    numbers,
+    wholes: numbers.flatMap(({ whole, parts }, at) =>
+      [...new Set([whole, ...parts])].map((one) => [one, at] as const),
+    ),
+    references: needs.flatMap(({ reference }, at) => (reference ? [[reference.text, at] as const] : [])),
+  };
+}
+
+/**
+ * Combines the rows found for a piece of needs; each attempt appears once for each need. @param found rows with the
+ * index of their need as `at`.
+ */
+export function relatedOf(
+  { numbers }: Lookup,
+  found: { readonly wholes: Rows; readonly parts: Rows; readonly references: Rows },
+): (readonly Attempt[])[] {
+  const related: Map<number, Attempt>[] = [];
+  const add = (rows: Rows, likenessOf: (row: Row, own: NeedNumbers) => Attempt['likeness']): void => {
+    for (const row of rows) {
+      const at = Number(row.at);
+      const own = numbers[at];
+      const attempt = own && attemptOf(row, likenessOf(row, own));
+      const known = related[at] ?? new Map<number, Attempt>();
+      related[at] = known;
+      if (attempt && !known.has(attempt.serial)) known.set(attempt.serial, attempt);
+    }
+  };
+  add(found.wholes, (row, { whole }) => (Number(row.whole) === whole ? 'alike' : 'overlap'));
+  add(found.parts, () => 'overlap');
+  add(found.references, () => 'unlike');
+  return numbers.map((_, at) => [...(related[at]?.values() ?? none)]);
+}
+
+type Row = Readonly<Record<string, unknown>>;
+type Rows = readonly Row[];
+const none: readonly Attempt[] = [];
+
+/** Groups consecutive attempts of the same scope into pieces. */
+export function* byScope(
+  earlier: Iterable<EarlierAttempt>,
+): Generator<{ readonly scope: AttemptScope; readonly piece: readonly EarlierAttempt[] }> {
+  let piece: EarlierAttempt[] = [];
+  const isOf = ({ scope }: EarlierAttempt): boolean =>
+    piece[0] === undefined || JSON.stringify(piece[0].scope) === JSON.stringify(scope);
+  for (const one of earlier) {
+    if (piece[0] && (!isOf(one) || piece.length >= needsAtOnce)) {
+      yield { scope: piece[0].scope, piece };
+      piece = [];
+    }
+    piece.push(one);
+  }
+  if (piece[0]) yield { scope: piece[0].scope, piece };
+}

@@ -1,0 +1,288 @@
+import { hash } from 'node:crypto';
+import type { DatabaseAddress } from '../../format/database-address.ts';
+import { InTurn } from '../../platform/async.ts';
+import {
+  type Attempt,
+  type AttemptChange,
+  type AttemptNeed,
+  type AttemptScope,
+  type Attempts,
+  attemptColumns,
+  attemptOf,
+  byScope,
+  type Claim,
+  type EarlierAttempt,
+  type IntentEnd,
+  inPieces,
+  type Lookup,
+  lookupOf,
+  type NewAttempt,
+  needsAtOnce,
+  relatedOf,
+} from '../attempts.ts';
+import { Connection, type DatabaseRow, explained, jsonText, literal } from './connect.ts';
+
+/**
+ * Advisory locks for deciding about needs, one for each bucket of references and likenesses: a server has room for a
+ * few thousand locks, and a file may have more rows.
+ */
+const [lockClass, lockCount] = [726_491_106, 256];
+
+const columns = attemptColumns.map((name) => `attempts.${name}`).join(', ');
+
+/** Attempts in the shared database; machines keep no copy. The journal creates the schema when it opens. */
+export class SharedAttempts implements Attempts {
+  readonly #connection: Connection;
+  readonly #inTurn = new InTurn();
+  #secret: string | undefined;
+  #isComplete = false;
+
+  /** @param signal aborted when nobody is waiting for the result any more. */
+  constructor(address: DatabaseAddress, signal?: AbortSignal) {
+    this.#connection = new Connection(address, signal);
+  }
+
+  related(scope: AttemptScope, needs: readonly AttemptNeed[]): Promise<(readonly Attempt[])[]> {
+    return this.#inTurn.run(async () => {
+      const secret = await this.#readSecret();
+      const found: (readonly Attempt[])[] = [];
+      for (const piece of inPieces(needs, needsAtOnce)) {
+        const lookup = lookupOf(secret, piece);
+        found.push(...foundIn(await this.#ask(findSql(scope, lookup)), lookup));
+      }
+      return found;
+    });
+  }
+
+  claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): Promise<(number | undefined)[]> {
+    return this.#inTurn.run(async () => {
+      const secret = await this.#readSecret();
+      try {
+        return await this.#claimed(scope, needs, decide, secret);
+      } catch (error) {
+        await this.#undo();
+        throw error;
+      }
+    });
+  }
+
+  async #claimed(
+    scope: AttemptScope,
+    needs: Iterable<AttemptNeed>,
+    decide: Claim,
+    secret: string,
+  ): Promise<(number | undefined)[]> {
+    const serials: (number | undefined)[] = [];
+    let before: number | undefined;
+    for (const piece of inPieces(needs, needsAtOnce)) {
+      const lookup = lookupOf(secret, piece);
+      const begin = before === undefined ? ['BEGIN', ...lockSql(lookup, piece), ownSql(scope), lastSql] : [];
+      const rows = await this.#ask([...begin, findSql(scope, lookup, before)].join(';\n'));
+      before ??= Number(rows.find((row) => 'last' in row)?.last ?? 0);
+      const last = before;
+      const older = rows.filter((row) => !('serial' in row) || Number(row.serial) <= last);
+      const made = foundIn(older, lookup).map((related, at) => decide(related, serials.length + at));
+      const written = await this.#write(scope, piece, lookup, made);
+      serials.push(...made.map((one) => (one === undefined ? undefined : written.shift())));
+    }
+    if (before !== undefined) await this.#ask('COMMIT', true);
+    return serials;
+  }
+
+  /** @returns the serials of the persisted attempts, in order. */
+  async #write(
+    scope: AttemptScope,
+    needs: readonly AttemptNeed[],
+    { numbers }: Lookup,
+    made: readonly (NewAttempt | undefined)[],
+  ): Promise<number[]> {
+    const rows = made.flatMap((attempt, at) => {
+      const [need, own] = [needs[at], numbers[at]];
+      return attempt && need && own
+        ? [{ ...storedRow(need, attempt), whole: own.whole, parts: own.parts, at }]
+        : [];
+    });
+    if (rows.length === 0) return [];
+    const inserted = await this.#ask(insertSql(scope, rows));
+    return inserted.map(({ serial }) => Number(serial));
+  }
+
+  async isComplete(): Promise<boolean> {
+    await this.#inTurn.run(() => this.#readSecret());
+    return this.#isComplete;
+  }
+
+  bringIn(earlier: () => Iterable<EarlierAttempt>): Promise<void> {
+    return this.#inTurn.run(async () => {
+      const secret = await this.#readSecret();
+      if (this.#isComplete) return;
+      try {
+        const [settings] = await this.#ask(`BEGIN; ${settingsSql} FOR UPDATE`);
+        if (Number(settings?.imported) !== 1)
+          for (const { scope, piece } of byScope(earlier())) {
+            await this.#ask(ownSql(scope));
+            const needs = piece.map(({ need }) => need);
+            const made = piece.map(({ attempt }) => attempt);
+            await this.#write(scope, needs, lookupOf(secret, needs), made);
+          }
+        await this.#ask('UPDATE errand.attempt_settings SET imported = 1; COMMIT', true);
+        this.#isComplete = true;
+      } catch (error) {
+        await this.#undo();
+        throw error;
+      }
+    });
+  }
+
+  async change(changes: readonly AttemptChange[]): Promise<void> {
+    if (changes.length === 0) return;
+    const rows = changes.map(({ serial, state, orderId, madeAt, seenAt }) => ({
+      ...{ serial, state, order_id: orderId ?? null, made_at: madeAt ?? null, seen_at: seenAt ?? null },
+    }));
+    const sql = `UPDATE errand.attempts SET state = given.state, order_id = coalesce(given.order_id, attempts.order_id),
+        made_at = coalesce(given.made_at, attempts.made_at), seen_at = coalesce(given.seen_at, attempts.seen_at)
+      FROM json_to_recordset(${jsonText(rows)}) AS given (serial bigint, state text, order_id text, made_at bigint, seen_at bigint)
+      WHERE attempts.serial = given.serial`;
+    await this.#inTurn.run(() => this.#ask(sql, true));
+  }
+
+  async follow(service: string, key: string, { state, orderId }: IntentEnd): Promise<void> {
+    const sql = `UPDATE errand.attempts SET state = ${literal(state)}, order_id = coalesce(${orderId === undefined ? 'NULL' : literal(orderId)}, order_id)
+      WHERE serial = (SELECT max(serial) FROM errand.attempts WHERE upload IS NULL AND key = ${literal(key)}
+        AND account IN (SELECT id FROM errand.attempt_accounts WHERE service = ${literal(service)}))`;
+    await this.#inTurn.run(() => this.#ask(sql, true));
+  }
+
+  ofKey(scope: AttemptScope, key: string): Promise<Attempt[]> {
+    return this.#own(`upload IS NULL AND key = ${literal(key)}`, scope);
+  }
+
+  ofUpload(scope: AttemptScope, upload: string): Promise<Attempt[]> {
+    return this.#own(`upload = ${literal(upload)}`, scope);
+  }
+
+  async #own(where: string, scope: AttemptScope): Promise<Attempt[]> {
+    const sql = `SELECT ${columns} FROM errand.attempts WHERE ${where} AND ${isOf(scope)} ORDER BY serial`;
+    const rows = await this.#inTurn.run(() => this.#ask(sql));
+    return rows.map((row) => attemptOf(row, 'unlike'));
+  }
+
+  close(): void {
+    this.#connection.drop();
+  }
+
+  async #readSecret(): Promise<string> {
+    if (this.#secret !== undefined) return this.#secret;
+    const [row] = await this.#ask(settingsSql);
+    this.#secret = String(row?.secret);
+    this.#isComplete = Number(row?.imported) === 1;
+    return this.#secret;
+  }
+
+  async #undo(): Promise<void> {
+    if (this.#connection.isOpen) await this.#connection.ask('ROLLBACK', true).catch(() => {});
+  }
+
+  async #ask(sql: string, writes = false): Promise<readonly DatabaseRow[]> {
+    try {
+      return await this.#connection.ask(sql, writes);
+    } catch (error) {
+      throw explained(error, this.#connection.address);
+    }
+  }
+}
+
+/** Sorted, so that concurrent claims cannot deadlock. */
+function lockSql({ numbers }: Lookup, piece: readonly AttemptNeed[]): string[] {
+  const isMany = piece.length >= needsAtOnce;
+  const groups = isMany
+    ? Array.from({ length: lockCount }, (_, group) => group)
+    : [
+        ...numbers.flatMap(({ parts }) => parts.map((part) => part % lockCount)),
+        ...piece.flatMap(({ reference }) => (reference ? [groupOf(reference.text)] : [])),
+      ];
+  return [...new Set(groups)]
+    .sort((one, other) => one - other)
+    .map((group) => `SELECT pg_advisory_xact_lock(${lockClass}, ${group}) IS NULL AS locked`);
+}
+
+const groupOf = (text: string): number =>
+  Number.parseInt(hash('sha256', text, 'hex').slice(0, 8), 16) % lockCount;
+
+const settingsSql = 'SELECT secret, imported FROM errand.attempt_settings WHERE id = 1';
+
+const lastSql = 'SELECT coalesce(max(serial), 0) AS last FROM errand.attempts';
+
+const scopeSql = ({ service, isTest }: AttemptScope): string =>
+  `service = ${literal(service)} AND test = ${isTest ? 1 : 0}`;
+
+const isOf = (scope: AttemptScope): string =>
+  `attempts.account IN (SELECT id FROM errand.attempt_accounts WHERE ${scopeSql(scope)}
+     AND account IN (SELECT json_array_elements_text(${jsonText(scope.accounts)})))`;
+
+const ownSql = ({ service, accounts: [account], isTest }: AttemptScope): string =>
+  `INSERT INTO errand.attempt_accounts (service, account, test) VALUES (${literal(service)}, ${literal(account)}, ${isTest ? 1 : 0})
+     ON CONFLICT DO NOTHING`;
+
+function findSql(scope: AttemptScope, { wholes, references }: Lookup, before?: number): string {
+  const own = `${isOf(scope)}${before === undefined ? '' : ` AND attempts.serial <= ${before}`}`;
+  const numbers = `json_array_elements(${jsonText(wholes)}) AS requested`;
+  const texts = `json_array_elements(${jsonText(references)}) AS requested`;
+  const select = (how: string) =>
+    `SELECT '${how}' AS how, (requested ->> 1)::bigint AS at, attempts.whole, ${columns} FROM`;
+  return [
+    `${select('whole')} ${numbers} JOIN errand.attempts ON attempts.whole = (requested ->> 0)::bigint WHERE ${own}`,
+    `${select('part')} ${numbers} JOIN errand.attempt_parts ON attempt_parts.part = (requested ->> 0)::bigint
+       JOIN errand.attempts ON attempts.serial = attempt_parts.attempt WHERE ${own}`,
+    ...(references.length === 0
+      ? []
+      : [
+          `${select('reference')} ${texts} JOIN errand.attempts ON attempts.reference = requested ->> 0 WHERE ${own}`,
+        ]),
+  ]
+    .map((one) => `${one} ORDER BY attempts.serial`)
+    .join(';\n');
+}
+
+function foundIn(rows: readonly DatabaseRow[], lookup: Lookup): (readonly Attempt[])[] {
+  const by = (how: string) => rows.filter((row) => row.how === how);
+  return relatedOf(lookup, { wholes: by('whole'), parts: by('part'), references: by('reference') });
+}
+
+const storedRow = (
+  { reference }: AttemptNeed,
+  { run, number, key, operation, upload, orderId, state, madeAt, seenAt }: NewAttempt,
+) => ({
+  ...{
+    namespace: reference?.namespace ?? null,
+    reference: reference?.text ?? null,
+    run: run ?? null,
+    number,
+  },
+  ...{ key, operation, upload: upload ?? null, order_id: orderId ?? null, state },
+  ...{ made_at: madeAt, seen_at: seenAt ?? null },
+});
+
+/** Inserts rows with their parts; returns their serials in the order of the rows. */
+function insertSql(scope: AttemptScope, rows: readonly object[]): string {
+  const {
+    service,
+    accounts: [account],
+  } = scope;
+  const own = `(SELECT id FROM errand.attempt_accounts WHERE ${scopeSql({ ...scope, service })} AND account = ${literal(account)})`;
+  return `WITH given AS (
+      SELECT nextval(pg_get_serial_sequence('errand.attempts', 'serial')) AS serial, one.* FROM (
+        SELECT * FROM json_to_recordset(${jsonText(rows)}) AS row (
+          whole bigint, parts json, at bigint, namespace text, reference text, run text, number bigint, key text,
+          operation text, upload text, order_id text, state text, made_at bigint, seen_at bigint) ORDER BY at) AS one),
+    made AS (
+      INSERT INTO errand.attempts (serial, account, whole, namespace, reference, run, number, key, operation, upload,
+          order_id, state, made_at, seen_at) OVERRIDING SYSTEM VALUE
+        SELECT serial, ${own}, whole, namespace, reference, run, number, key, operation, upload, order_id, state,
+          made_at, seen_at FROM given),
+    parts AS (
+      INSERT INTO errand.attempt_parts (part, attempt)
+        SELECT DISTINCT part::bigint, serial FROM given, json_array_elements_text(parts) AS part
+        WHERE json_array_length(parts) > 1)
+    SELECT serial FROM given ORDER BY at`;
+}

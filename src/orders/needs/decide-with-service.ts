@@ -1,0 +1,222 @@
+import { isObject, objectsIn, textIn } from '../../api/json.ts';
+import type { OrderContent } from '../../format/canonical-need.ts';
+import { canonicalRecipient } from '../../format/canonical-recipient.ts';
+import type { Client } from '../../http/client.ts';
+import type {
+  Attempt,
+  AttemptChange,
+  AttemptClaim,
+  AttemptNeed,
+  AttemptScope,
+  Attempts,
+  NewAttempt,
+  Reference,
+} from '../../journal/attempts.ts';
+import { type Difference, differences } from '../compare.ts';
+import type { OrderRecord } from '../order-record.ts';
+import type { Body } from '../submit/intent.ts';
+import { type Decision, decide, type NeedRequest } from './decide.ts';
+import { needOf } from './need.ts';
+import { referenceIn } from './reference.ts';
+import { ordersOf, type ReferenceList, type SeenOrder, seeOrder } from './service-orders.ts';
+
+/** Where attempts are stored, and how their outcome is determined. */
+export interface NeedSources {
+  readonly attempts: Attempts;
+  readonly scope: AttemptScope;
+  readonly client: Client;
+  readonly list: ReferenceList;
+  /** By the service's clock, ms since the epoch. */
+  readonly now: () => number;
+  /**
+   * Determines the outcome of an attempt without a known order: from the journal, or by searching for an alike order.
+   * If it stays in doubt or is not found, returns the state unchanged. @throws ErrandError.
+   */
+  readonly settle: (attempt: Attempt) => Promise<Omit<AttemptChange, 'serial' | 'seenAt'>>;
+}
+
+/** A decision, with the orders read to make it, by their ids. */
+export interface DecidedOrder {
+  readonly decision: Exclude<Decision, { readonly do: 'look' }>;
+  readonly request: NeedRequest & { readonly need: AttemptNeed };
+  readonly seen: ReadonlyMap<string, SeenOrder>;
+}
+
+/** One look answers the whole question, but other processes may order meanwhile. */
+const maxLooks = 8;
+
+/**
+ * Decides about an order, reading from the service as often as needed. Persists only what it has read.
+ * @throws ErrandError if a read fails; nothing may be sent then.
+ */
+export async function decideWithService(
+  sources: NeedSources,
+  requested: Omit<NeedRequest, 'need' | 'now' | 'read'>,
+  body: Body,
+  reference: Reference | undefined,
+): Promise<DecidedOrder> {
+  const { attempts, scope, now } = sources;
+  const need = needOf(body, reference);
+  const seen = new Map<string, SeenOrder>();
+  const read = new Set<number>();
+  let { listedAt } = requested;
+  for (let looks = 0; looks < maxLooks; looks += 1) {
+    const [related = []] = await attempts.related(scope, [need]);
+    const known = related.map((attempt) => ({ ...attempt, differs: differsFrom(body, seen, attempt) }));
+    const request = { ...requested, need, now: now(), read, listedAt };
+    const decision = decide(request, known);
+    if (decision.do !== 'look') return { decision, request, seen };
+    if (decision.at === 'attempts') {
+      await seeAttempts(sources, decision.attempts, seen);
+      for (const { serial } of decision.attempts) read.add(serial);
+    }
+    if (decision.at === 'reference' && reference) {
+      listedAt = now();
+      const listed = await ordersOf(sources.client, sources.list, reference);
+      for (const one of listed) seen.set(idOf(one.order.id), one);
+      for (const serial of await recordSeen(sources, need, listed)) read.add(serial);
+    }
+  }
+  throw new Error('what became of the attempts of a need changes faster than it can be read');
+}
+
+/**
+ * Claim for the attempt to send: the decision is repeated inside the journal's transaction, since other processes may
+ * have decided meanwhile. If it differs, nothing is persisted, and the caller has to decide again. @param attempt
+ * creates the attempt with its number.
+ */
+export const claimOf = (
+  { scope, now }: Pick<NeedSources, 'scope' | 'now'>,
+  { decision, request, seen }: DecidedOrder,
+  attempt: (number: number) => NewAttempt,
+): AttemptClaim => ({
+  scope,
+  need: request.need,
+  decide: (related) => {
+    const anew = decide({ ...request, now: now() }, withOrdersSeen(related, seen));
+    const isSame = anew.do === 'send' && decision.do === 'send' && anew.number === decision.number;
+    return isSame ? attempt(anew.number) : undefined;
+  },
+});
+
+/** States read by this command take precedence, whichever process persisted them first. */
+const withOrdersSeen = (
+  related: readonly Attempt[],
+  seen: ReadonlyMap<string, SeenOrder>,
+): readonly Attempt[] =>
+  related.map((attempt) => {
+    const found = attempt.orderId === undefined ? undefined : seen.get(idOf(attempt.orderId));
+    return found ? { ...attempt, state: found.state } : attempt;
+  });
+
+/** Reads the current state of attempts, and persists it. */
+async function seeAttempts(
+  sources: NeedSources,
+  attempts: readonly Attempt[],
+  seen: Map<string, SeenOrder>,
+): Promise<void> {
+  const changes: AttemptChange[] = [];
+  for (const attempt of attempts) {
+    const settled =
+      attempt.orderId === undefined
+        ? await sources.settle(attempt)
+        : { state: attempt.state, orderId: attempt.orderId };
+    const { serial } = attempt;
+    const found = settled.orderId === undefined ? undefined : await seeOrder(sources.client, settled.orderId);
+    const seenAt = sources.now();
+    if (!found)
+      changes.push({
+        ...settled,
+        serial,
+        seenAt,
+        ...(settled.orderId !== undefined && { state: 'unknown' }),
+      });
+    else {
+      seen.set(idOf(found.order.id), found);
+      changes.push({ ...settled, serial, seenAt, state: found.state, madeAt: found.madeAt });
+    }
+  }
+  await sources.attempts.change(changes);
+}
+
+/**
+ * Persists the orders the service lists for a reference, including those made elsewhere. @returns the serials of their
+ * attempts.
+ */
+async function recordSeen(
+  { attempts, scope, now }: NeedSources,
+  need: AttemptNeed,
+  orders: readonly SeenOrder[],
+): Promise<readonly number[]> {
+  const changes: AttemptChange[] = [];
+  const needs = orders.map(({ order }) => {
+    const content = contentOf(order);
+    const reference = referenceIn(order.metadata) ?? need.reference;
+    return content ? needOf(content, reference) : { ...need, reference };
+  });
+  const byAge = orders.map(({ madeAt }) => madeAt).toSorted((one, other) => one - other);
+  const written = await attempts.claim(scope, needs, (related, at) => {
+    const found = orders[at];
+    if (!found) return undefined;
+    const { order, state, madeAt } = found;
+    const seenAt = now();
+    const known = related.filter(({ orderId }) => orderId !== undefined && idOf(orderId) === idOf(order.id));
+    changes.push(...known.map(({ serial }) => ({ serial, state, madeAt, seenAt })));
+    if (known.length > 0) return undefined;
+    const number = byAge.indexOf(madeAt) + 1;
+    // The service does not reveal the idempotency key.
+    const made = { run: undefined, key: order.id, operation: 'order.create', upload: undefined };
+    return { ...made, number, orderId: order.id, state, madeAt, seenAt };
+  });
+  await attempts.change(changes);
+  return [...changes.map(({ serial }) => serial), ...written.flatMap((serial) => serial ?? [])];
+}
+
+const idOf = (id: string): string => id.toLowerCase();
+
+/** Content of an order at the service; undefined if it shows no items or no recipient. */
+function contentOf(order: OrderRecord): OrderContent | undefined {
+  const address = order.shipping_address;
+  const products = objectsIn(order, 'items').map((line) => ({
+    url: textIn(line, 'url') ?? '',
+    variant: objectsIn(line, 'variant').map((choice) => ({
+      label: textIn(choice, 'label') ?? '',
+      value: textIn(choice, 'value') ?? '',
+    })),
+  }));
+  return isObject(address) && products.length > 0
+    ? { products, shipping_address: recipientParts(address) }
+    : undefined;
+}
+
+const recipientParts = (address: unknown): OrderContent['shipping_address'] => {
+  const part = (name: string): string | undefined => textIn(address, name);
+  return {
+    ...{ first_name: part('first_name'), last_name: part('last_name') },
+    ...{ address_line1: part('address_line1'), address_line2: part('address_line2') },
+    ...{ postal_code: part('postal_code'), country: part('country') },
+  };
+};
+
+const differsFrom = (body: Body, seen: ReadonlyMap<string, SeenOrder>, { orderId }: Attempt): boolean => {
+  const found = orderId === undefined ? undefined : seen.get(idOf(orderId));
+  return found !== undefined && needDifferences(body, found.order).length > 0;
+};
+
+/**
+ * Differences in products, quantities or recipient between an order and a request, as far as the order shows them.
+ * Pure.
+ */
+export function needDifferences(body: Body, order: OrderRecord): readonly Difference[] {
+  const isSameRecipient =
+    !isObject(order.shipping_address) ||
+    canonicalRecipient(body.shipping_address) === canonicalRecipient(recipientParts(order.shipping_address));
+  return differences(body, order).filter(
+    ({ field, isVariant }) =>
+      !isVariant &&
+      (/^products(?:\.\d+\.(?:url|quantity|variant))?$/.test(field) ||
+        (!isSameRecipient && recipientField.test(field))),
+  );
+}
+
+const recipientField = /^shipping_address\.(?:first_name|last_name|address_line[12]|postal_code|country)$/;

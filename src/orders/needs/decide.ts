@@ -1,0 +1,278 @@
+import type { Attempt, AttemptNeed } from '../../journal/attempts.ts';
+import { adoptedMs, isWithin, type Unit, type Windows } from './windows.ts';
+
+/** Entry points that place orders. They differ in whether a prompt is possible and in what a reference implies. */
+export type Door =
+  | 'terminal'
+  | 'script'
+  | 'library'
+  | 'mcp'
+  | 'upload'
+  | 'plan'
+  | 'retry'
+  | 'standing'
+  | 'other';
+
+interface DoorRules {
+  readonly unit: Unit;
+  /** Can prompt the user. */
+  readonly asks?: boolean;
+  /** Orders again after a cancellation. */
+  readonly passesCancelled?: boolean;
+  /** An unreferenced live attempt also blocks: the reference may have been added later. */
+  readonly heedsUnreferenced?: boolean;
+  /**
+   * Whether the live order of a reference is returned instead of a new one: up to an age of 30 days (`recent`),
+   * `always`, or never.
+   */
+  readonly adopts: 'recent' | 'always' | 'never';
+  /** Attempts in doubt block even with `isNew`. */
+  readonly settlesFirst?: boolean;
+}
+
+const doors: Readonly<Record<Door, DoorRules>> = {
+  terminal: { unit: 'single', asks: true, passesCancelled: true, adopts: 'recent' },
+  script: { unit: 'single', passesCancelled: true, adopts: 'recent' },
+  library: { unit: 'single', adopts: 'recent' },
+  mcp: { unit: 'single', heedsUnreferenced: true, adopts: 'never', settlesFirst: true },
+  upload: { unit: 'row', heedsUnreferenced: true, adopts: 'always' },
+  plan: { unit: 'row', heedsUnreferenced: true, adopts: 'always' },
+  retry: { unit: 'row', adopts: 'always' },
+  standing: { unit: 'single', adopts: 'always' },
+  other: { unit: 'single', adopts: 'recent' },
+};
+
+/** Explicit statements of the user. */
+export interface Statement {
+  /** A duplicate is intended (`--new`); excludes a reference. */
+  readonly isNew?: boolean;
+  /** Orders again what was cancelled or returned (`--again`). */
+  readonly again?: boolean;
+  /** The occasion all rows belong to (`--run NAME`); each row is ordered once for it. */
+  readonly run?: string | undefined;
+  /** Skips rows that are alike an earlier order. */
+  readonly skipDuplicates?: boolean;
+  /** Keys of attempts the user was shown before agreeing to another order. */
+  readonly agreed?: ReadonlySet<string>;
+}
+
+/** An order about to be sent, as the decision sees it. */
+export interface NeedRequest {
+  readonly need: Pick<AttemptNeed, 'reference'>;
+  /** Derived from the content for a row: the same key means the same row of the same upload. */
+  readonly key?: string | undefined;
+  /** The caller chose the idempotency key: likeness does not apply. */
+  readonly hasOwnKey?: boolean;
+  readonly door: Door;
+  readonly statement: Statement;
+  readonly windows: Windows;
+  /** By the service's clock, ms since the epoch. */
+  readonly now: number;
+  /** Serials of the attempts this command has read from the service, or searched for there. */
+  readonly read?: ReadonlySet<number>;
+  /** States read by any process since this time count as current, ms since the epoch. */
+  readonly freshSince?: number;
+  /** When the service was last queried for this reference, ms since the epoch. */
+  readonly listedAt?: number | undefined;
+  /** The orders cannot be listed, as with the agent route. */
+  readonly isUnlisted?: boolean;
+}
+
+/** An attempt, and whether its products, quantities or recipient differ from the request; undefined if not compared. */
+export interface ComparedAttempt extends Attempt {
+  readonly differs?: boolean;
+}
+
+export type Refusal =
+  /** It may have been sent; the outcome is unknown. */
+  | 'in_doubt'
+  /** It was given up, and may still exist. */
+  | 'unknown'
+  /** The same was ordered recently. */
+  | 'alike'
+  /** Some of the products were ordered recently. */
+  | 'overlaps'
+  /** A live order has the reference, with other products, quantities or another recipient. */
+  | 'differs'
+  /** A live order has the reference. */
+  | 'exists'
+  /** A live order has the reference, but is too old to be returned silently. */
+  | 'old'
+  /** Several live orders have the reference. */
+  | 'two_live'
+  /** An alike live order has the same reference in another namespace. */
+  | 'other_namespace'
+  /** It was taken back. */
+  | 'cancelled'
+  | 'returned';
+
+export type Decision =
+  | {
+      readonly do: 'send';
+      /** Number of the attempt at its need. */
+      readonly number: number;
+      /** The previous attempt, which has ended. */
+      readonly after: Attempt | undefined;
+    }
+  /** The state of these has to be read from the service; then decide again. */
+  | { readonly do: 'look'; readonly at: 'reference' | 'attempts'; readonly attempts: readonly Attempt[] }
+  /** Use these instead of a new order. */
+  | {
+      readonly do: 'adopt';
+      readonly by: 'reference' | 'key' | 'likeness';
+      readonly attempts: readonly Attempt[];
+    }
+  /** Ask the user whether another is intended. */
+  | { readonly do: 'ask'; readonly why: Refusal; readonly attempts: readonly Attempt[] }
+  | { readonly do: 'refuse'; readonly why: Refusal; readonly attempts: readonly Attempt[] };
+
+/** How long a listing by reference stays valid, ms. */
+const listedMs = 3600 * 1000;
+
+/** Decides about an order from the attempts related to it. Pure. */
+export function decide(request: NeedRequest, known: readonly ComparedAttempt[]): Decision {
+  if (request.hasOwnKey) return { do: 'send', number: 1, after: undefined };
+  const attempts = distinct(known);
+  return request.need.reference === undefined
+    ? decideByLikeness(request, attempts)
+    : decideByReference(request, request.need.reference, attempts);
+}
+
+/**
+ * Merges a listed order with the attempt that made it: keeps the most recently read; on a tie, a live one over an ended
+ * one.
+ */
+function distinct(attempts: readonly ComparedAttempt[]): readonly ComparedAttempt[] {
+  const byOrder = new Map<string, ComparedAttempt>();
+  for (const attempt of attempts) {
+    const id = attempt.orderId?.toLowerCase() ?? ` ${attempt.serial}`;
+    const other = byOrder.get(id);
+    if (!other || rank(attempt) > rank(other)) byOrder.set(id, attempt);
+  }
+  return [...byOrder.values()];
+}
+
+/** Times are whole ms, so 0.5 only breaks ties. */
+const rank = (attempt: Attempt): number => (attempt.seenAt ?? 0) + (hasEnded(attempt) ? 0 : 0.5);
+
+type NamedBy = NonNullable<AttemptNeed['reference']>;
+
+function decideByReference(
+  request: NeedRequest,
+  { namespace, text }: NamedBy,
+  attempts: readonly ComparedAttempt[],
+): Decision {
+  const { door, statement, now, listedAt, isUnlisted } = request;
+  const { heedsUnreferenced, adopts } = doors[door];
+  const own = attempts.filter(({ reference: of }) => of?.text === text && of.namespace === namespace);
+  if (!isUnlisted && !(listedAt !== undefined && listedAt >= now - listedMs))
+    return { do: 'look', at: 'reference', attempts: own };
+  const unclear = unsettled(request, own);
+  if (unclear) return unclear;
+  const live = own.filter(({ state }) => state === 'placed');
+  const [first, second] = live;
+  if (first && second) return refuse('two_live', live);
+  if (first) {
+    if (first.differs) return refuse('differs', live);
+    if (adopts === 'never') return refuse('exists', live);
+    if (adopts === 'recent' && now - first.madeAt > adoptedMs) return refuse('old', live);
+    return { do: 'adopt', by: 'reference', attempts: live };
+  }
+  const takenBack = refusedAgain(request, own);
+  if (takenBack) return takenBack;
+  const elsewhere = attempts.filter(
+    ({ reference: of, likeness }) => of?.text === text && of.namespace !== namespace && likeness === 'alike',
+  );
+  const unreferenced = attempts.filter(
+    (one) => one.reference === undefined && one.likeness === 'alike' && isRecent(request, one),
+  );
+  const blocked =
+    blocking(request, elsewhere, 'other_namespace') ??
+    (heedsUnreferenced && statement.run === undefined && !statement.isNew
+      ? blocking(request, unreferenced, 'alike')
+      : undefined);
+  return blocked ?? send(own);
+}
+
+function decideByLikeness(request: NeedRequest, attempts: readonly ComparedAttempt[]): Decision {
+  const { door, statement } = request;
+  const ofRun = attempts.filter(({ run }) => statement.run === undefined || run === statement.run);
+  const alike = ofRun.filter(({ likeness }) => likeness === 'alike');
+  const recent = alike.filter((one) => isRecent(request, one));
+  if (statement.isNew)
+    return (
+      (doors[door].settlesFirst ? unsettled(request, alike.filter(isInDoubt)) : undefined) ?? send(recent)
+    );
+  const overlapping = ofRun.filter((one) => one.likeness === 'overlap' && isRecent(request, one));
+  return (
+    blocking(request, [...alike.filter(isInDoubt), ...recent], 'alike') ??
+    blocking(request, overlapping, 'overlaps') ??
+    refusedAgain(request, recent) ??
+    send(recent)
+  );
+}
+
+const isRecent = ({ door, windows, now }: NeedRequest, attempt: Attempt): boolean =>
+  isWithin(attempt, doors[door].unit, windows, now);
+
+const isInDoubt = ({ state }: Attempt): boolean => state === 'intended';
+
+const isFresh = ({ read, freshSince }: NeedRequest, { serial, seenAt }: Attempt): boolean =>
+  read?.has(serial) || (freshSince !== undefined && seenAt !== undefined && seenAt >= freshSince);
+
+/** Attempts to look up before a decision, or to refuse because they stay in doubt. */
+function unsettled(request: NeedRequest, attempts: readonly ComparedAttempt[]): Decision | undefined {
+  const stale = attempts.filter(
+    (one) => ['intended', 'unknown', 'placed'].includes(one.state) && !isFresh(request, one),
+  );
+  if (stale.length > 0) return { do: 'look', at: 'attempts', attempts: stale };
+  const inDoubt = attempts.filter(isInDoubt);
+  if (inDoubt.length > 0) return refuse('in_doubt', inDoubt);
+  const { isNew, again } = request.statement;
+  const unknown = attempts.filter(({ state }) => state === 'unknown');
+  return unknown.length > 0 && !isNew && !again ? refuse('unknown', unknown) : undefined;
+}
+
+/** What blocks another order of the same need, except attempts the user has agreed to. */
+function blocking(
+  request: NeedRequest,
+  attempts: readonly ComparedAttempt[],
+  why: Refusal,
+): Decision | undefined {
+  const { statement, door, key } = request;
+  const others = [...new Set(attempts)].filter((one) => !statement.agreed?.has(one.key));
+  const unclear = unsettled(request, others);
+  if (unclear) return unclear;
+  const live = others.filter(({ state }) => state === 'placed');
+  if (live.length === 0) return undefined;
+  const same = live.filter((one) => one.key === key);
+  if (same.length > 0) return { do: 'adopt', by: 'key', attempts: same };
+  if (statement.skipDuplicates && why === 'alike') return { do: 'adopt', by: 'likeness', attempts: live };
+  return doors[door].asks ? { do: 'ask', why, attempts: live } : refuse(why, live);
+}
+
+/** Refuses if the last attempt was taken back, unless another is intended. */
+function refusedAgain({ door, statement }: NeedRequest, attempts: readonly Attempt[]): Decision | undefined {
+  const last = lastOf(attempts);
+  if (!last || statement.again || statement.agreed?.has(last.key)) return undefined;
+  if (last.state !== 'cancelled' && last.state !== 'returned') return undefined;
+  if (last.state === 'cancelled' && doors[door].passesCancelled) return undefined;
+  return refuse(last.state, [last]);
+}
+
+const lastOf = (attempts: readonly Attempt[]): Attempt | undefined =>
+  attempts
+    .filter(hasEnded)
+    .toSorted((one, other) => one.madeAt - other.madeAt || one.number - other.number)
+    .at(-1);
+
+const hasEnded = ({ state }: Attempt): boolean => ['failed', 'cancelled', 'returned'].includes(state);
+
+/** A request rejected at creation leaves no order at the service, so its number and key are reused. */
+const send = (attempts: readonly Attempt[]): Decision => ({
+  do: 'send',
+  number: 1 + attempts.filter((one) => hasEnded(one) && one.orderId !== undefined).length,
+  after: lastOf(attempts),
+});
+
+const refuse = (why: Refusal, attempts: readonly Attempt[]): Decision => ({ do: 'refuse', why, attempts });

@@ -1,0 +1,59 @@
+import type { Reference } from '../../journal/attempts.ts';
+import { UsageError } from '../../platform/errors.ts';
+import type { Options } from '../../run/option.ts';
+import type { Body } from '../submit/intent.ts';
+import { namespaceProblem, referenceKey, referenceOf, referenceProblem } from './reference.ts';
+
+/** Options of commands that place an order for a reference. */
+export const referenceOptions = {
+  reference: {
+    kind: 'text',
+    placeholder: 'name',
+    description:
+      'your own name for this order, such as a requisition: it is bought once, from whichever machine; whoever may list the orders of the account sees it',
+  },
+  namespace: {
+    kind: 'text',
+    placeholder: 'name',
+    description: 'with --reference: who numbers it, so that two shops with an order 1001 do not meet',
+  },
+  again: {
+    kind: 'flag',
+    description: 'with --reference: buy again what was cancelled or sent back',
+  },
+} as const satisfies Options;
+
+interface Given {
+  readonly reference?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly again?: boolean | undefined;
+  readonly new?: boolean | undefined;
+}
+
+/**
+ * Parses the reference of an order; undefined if none is given. @throws UsageError if it is invalid or conflicts with
+ * another option.
+ */
+export function referenceFrom(
+  { reference, namespace, again, new: isNew }: Given,
+  body: Body,
+): Reference | undefined {
+  if (body.metadata && Object.hasOwn(body.metadata, referenceKey))
+    throw new UsageError(`metadata: ${referenceKey} is where the reference travels; give it by --reference`);
+  if (reference === undefined) {
+    const [alone] = [namespace !== undefined && '--namespace', again && '--again'].filter(Boolean);
+    if (alone) throw new UsageError(`${alone} needs --reference`);
+    return undefined;
+  }
+  const problem = referenceProblem(reference);
+  if (problem !== undefined) throw new UsageError(`--reference ${problem}`);
+  const ofNamespace = namespaceProblem(namespace ?? '');
+  if (ofNamespace !== undefined) throw new UsageError(`--namespace ${ofNamespace}`);
+  if (isNew)
+    throw new UsageError('--new and --reference exclude each other; another order has another reference');
+  if (body.idempotency_key != null)
+    throw new UsageError(
+      '--idempotency-key and --reference exclude each other; the key follows from the reference',
+    );
+  return referenceOf(reference, namespace);
+}

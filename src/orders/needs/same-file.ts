@@ -1,0 +1,31 @@
+import type { Attempt } from '../../journal/attempts.ts';
+
+/** An earlier upload that a file repeats. */
+export interface EarlierUpload {
+  readonly upload: string;
+  /** Number of rows in the file that are alike live rows of it. */
+  readonly rows: number;
+}
+
+/** Detects a file that repeats an earlier upload, saved again, at any age. Rows with a reference do not count. */
+export class SameFile {
+  readonly #rowsOf = new Map<string, number>();
+  #rows = 0;
+
+  /** Adds a row without a reference, with its related attempts. */
+  add(related: readonly Attempt[]): void {
+    this.#rows += 1;
+    const uploads = related
+      .filter(({ likeness, state }) => likeness === 'alike' && state === 'placed')
+      .flatMap(({ upload }) => upload ?? []);
+    for (const upload of new Set(uploads)) this.#rowsOf.set(upload, (this.#rowsOf.get(upload) ?? 0) + 1);
+  }
+
+  /** The upload that at least half of the rows repeat; undefined if there is none. */
+  found(): EarlierUpload | undefined {
+    const [first] = [...this.#rowsOf]
+      .map(([upload, rows]) => ({ upload, rows }))
+      .toSorted((one, other) => other.rows - one.rows);
+    return first && first.rows * 2 >= this.#rows ? first : undefined;
+  }
+}

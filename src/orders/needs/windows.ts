@@ -1,0 +1,48 @@
+import type { Attempt } from '../../journal/attempts.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** How long an order without a reference counts as a duplicate of an alike one, ms. 0 disables it. */
+export interface Windows {
+  /** Between two single orders. */
+  readonly singleMs: number;
+  /** Between two rows of files. */
+  readonly rowMs: number;
+}
+
+/** Whether orders are live, or rehearsed with a test key or an embedded sandbox. */
+export type Rehearsal = 'live' | 'test' | 'in_process';
+
+const byDefault: Readonly<Record<Rehearsal, Windows>> = {
+  live: { singleMs: 12 * hourMs, rowMs: 6 * dayMs },
+  // Jobs that rehearse run repeatedly.
+  test: { singleMs: 10 * minuteMs, rowMs: 6 * dayMs },
+  // A test may place the same order many times.
+  in_process: { singleMs: 0, rowMs: 0 },
+};
+
+/** @param settingMs the user's setting, for single orders. */
+export const windowsFor = (rehearsal: Rehearsal, settingMs?: number): Windows => ({
+  ...byDefault[rehearsal],
+  ...(settingMs !== undefined && { singleMs: settingMs }),
+});
+
+/** How long the live order of a reference may be returned instead of a new one, ms. */
+export const adoptedMs = 30 * dayMs;
+
+/** Whether an order is single or a row of a file. */
+export type Unit = 'single' | 'row';
+
+export const unitOf = ({ upload, operation }: Pick<Attempt, 'upload' | 'operation'>): Unit =>
+  upload === undefined && operation !== 'bulk.create' ? 'single' : 'row';
+
+/**
+ * Whether an attempt is recent enough to be a duplicate; one dated in the future is. @param now by the service's clock.
+ */
+export function isWithin(attempt: Attempt, unit: Unit, { singleMs, rowMs }: Windows, now: number): boolean {
+  const rows = [unit, unitOf(attempt)].filter((one) => one === 'row').length;
+  const windowMs = rows === 0 ? singleMs : rows === 2 ? rowMs : Math.max(singleMs, rowMs);
+  return windowMs > 0 && now - attempt.madeAt <= windowMs;
+}
